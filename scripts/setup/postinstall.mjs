@@ -1,0 +1,35 @@
+// Runs after every install, on the project's own Node (first on PATH, from the package `node`).
+// npm itself may run on an older Node and then leaves out Hardhat's native package, whose `engines` that Node fails.
+// It is installed here, by the same npm on the project's Node, without touching the lock file.
+import { spawnSync } from "node:child_process";
+
+const [major] = process.versions.node.split(".").map(Number);
+
+async function nativePackageLoads() {
+  try {
+    await import("@nomicfoundation/edr");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `npm ci --omit=dev` has no Hardhat at all: nothing to repair. */
+function hardhatIsInstalled() {
+  try {
+    import.meta.resolve("hardhat");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+if (hardhatIsInstalled() && !(await nativePackageLoads())) {
+  const npm = process.env.npm_execpath;
+  if (major < 22 || npm === undefined) {
+    console.error("Hardhat's native package is missing. Run `npm install` with npm, so that the package `node` comes first on PATH.");
+    process.exit(1);
+  }
+  const done = spawnSync(process.execPath, [npm, "install", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund"], { stdio: "inherit" });
+  process.exit(done.status ?? 1);
+}
