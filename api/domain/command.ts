@@ -1,0 +1,85 @@
+/** What a request shall do on chain: the validated intent, stored with the request as JSON (big integers as decimal strings). */
+
+export type CollectionType = "ERC721" | "ERC1155";
+export type Hosting = "hosted" | "self-hosted";
+
+/** Contract-level metadata of a hosted collection. Absent fields are left out. */
+export interface CollectionMetadata {
+  description?: string;
+  image?: string;
+  external_link?: string;
+  seller_fee_basis_points?: number;
+  fee_recipient?: string;
+}
+
+/** Token metadata of a hosted token (OpenSea's public standard). Absent fields are left out. */
+export interface TokenMetadata {
+  name?: string;
+  description?: string;
+  image?: string;
+  external_url?: string;
+  attributes?: unknown[];
+  background_color?: string;
+  animation_url?: string;
+  youtube_url?: string;
+}
+
+export interface CreateCollection {
+  kind: "create-collection";
+  type: CollectionType;
+  hosting: Hosting;
+  name: string;
+  symbol: string;
+  /** ERC721 only; null is unlimited. */
+  maxSupply: number | null;
+  baseUri: string | null;
+  collectionUri: string | null;
+  metadata: CollectionMetadata;
+  newOwner: string | null;
+}
+
+export interface MintErc721 {
+  kind: "mint-erc721";
+  collection: string;
+  to: string;
+  /** null in self-hosted collections. */
+  metadata: TokenMetadata | null;
+}
+
+export interface CreateErc1155 {
+  kind: "create-erc1155";
+  collection: string;
+  to: string;
+  tokenId: string;
+  quantity: string;
+  /** The token's own metadata URI; null follows the collection. */
+  uri: string | null;
+  metadata: TokenMetadata | null;
+}
+
+export interface MintErc1155 {
+  kind: "mint-erc1155";
+  collection: string;
+  to: string;
+  tokenId: string;
+  quantity: string;
+}
+
+export interface Transfer {
+  kind: "transfer";
+  contract: string;
+  contractType: CollectionType;
+  /** Whether the contract is none of the service's collections, so that the wallet acts through its delegate. */
+  foreign: boolean;
+  from: string;
+  to: string;
+  tokenId: string;
+  quantity: string;
+}
+
+export type Mint = MintErc721 | CreateErc1155 | MintErc1155;
+export type Command = CreateCollection | Mint | Transfer;
+
+export function isMint(command: Command): command is Mint {
+  return command.kind === "mint-erc721" || command.kind === "create-erc1155" || command.kind === "mint-erc1155";
+}

@@ -1,0 +1,25 @@
+/**
+ * The states of a request and the steps between them: the only place that says so.
+ * `pending` accepted, `processing` its transaction was sent, `completed` and `failed` final.
+ */
+export const REQUEST_STATUSES = ["pending", "processing", "completed", "failed"] as const;
+export type RequestStatus = (typeof REQUEST_STATUSES)[number];
+
+export const REQUEST_TYPES = ["collection", "mint", "transfer", "metadata", "freeze"] as const;
+export type RequestType = (typeof REQUEST_TYPES)[number];
+
+const STEPS: Record<RequestStatus, readonly RequestStatus[]> = {
+  pending: ["processing", "failed"],
+  processing: ["completed", "failed"],
+  completed: [],
+  failed: [],
+};
+
+export function isFinal(status: RequestStatus): boolean {
+  return STEPS[status].length === 0;
+}
+
+/** The states from which `to` may be reached: the condition of every status update. */
+export function statusesBefore(to: RequestStatus): RequestStatus[] {
+  return REQUEST_STATUSES.filter((from) => STEPS[from].includes(to));
+}

@@ -1,0 +1,51 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+import BetterSqlite3 from "better-sqlite3";
+import { CompiledQuery, type DatabaseConnection, Kysely, SqliteDialect, SqliteDriver } from "kysely";
+
+import type { Tables } from "./schema.ts";
+
+/** How long a write waits for another process that is writing, in milliseconds. */
+const BUSY_TIMEOUT = 10_000;
+
+/** Takes the write lock when the transaction begins, so that it waits there and never fails half way. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+}
+
+class ImmediateDialect extends SqliteDialect {
+  readonly #open: () => BetterSqlite3.Database;
+
+  constructor(open: () => BetterSqlite3.Database) {
+    super({ database: () => Promise.resolve(open()) });
+    this.#open = open;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateDriver({ database: () => Promise.resolve(this.#open()) });
+  }
+}
+
+function open(file: string, readonly: boolean): BetterSqlite3.Database {
+  const database = new BetterSqlite3(file, { readonly });
+  database.pragma(`busy_timeout = ${BUSY_TIMEOUT.toString()}`);
+  if (!readonly) {
+    // WAL lets readers go on while one writes; FULL makes an answered write survive a power cut.
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = FULL");
+    database.pragma("foreign_keys = ON");
+  }
+  return database;
+}
+
+/** Two connections to one file: writes take turns on the first, reads never wait for them on the second. */
+export function openSqlite(file: string): { writer: Kysely<Tables>; reader: () => Kysely<Tables> } {
+  mkdirSync(dirname(file), { recursive: true });
+  return {
+    writer: new Kysely<Tables>({ dialect: new ImmediateDialect(() => open(file, false)) }),
+    reader: () => new Kysely<Tables>({ dialect: new SqliteDialect({ database: open(file, true) }) }),
+  };
+}
