@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+
+import { Mnemonic, randomBytes } from "ethers";
+import { CompactEncrypt, compactDecrypt, errors } from "jose";
+
+/** PBKDF2 rounds of the passphrase (OWASP's figure for HMAC-SHA512, 2023). */
+const ROUNDS = 210_000;
+
+export class SeedFileError extends Error {
+  override readonly name = "SeedFileError";
+}
+
+/** A new BIP-39 phrase of 24 words. */
+export function newSeedPhrase(): string {
+  return Mnemonic.fromEntropy(randomBytes(32)).phrase;
+}
+
+/** Writes the phrase encrypted (JWE), readable by its owner only. An existing file is never overwritten. */
+export async function writeSeedFile(file: string, phrase: string, passphrase: string): Promise<void> {
+  const sealed = await new CompactEncrypt(new TextEncoder().encode(phrase))
+    .setProtectedHeader({ alg: "PBES2-HS512+A256KW", enc: "A256GCM" })
+    .setKeyManagementParameters({ p2c: ROUNDS })
+    .encrypt(new TextEncoder().encode(passphrase));
+  await mkdir(dirname(file), { recursive: true });
+  await writeNewFile(file, `${sealed}\n`);
+}
+
+/** @throws SeedFileError when the file is missing, is no seed file, or the passphrase is wrong. */
+export async function readSeedFile(file: string, passphrase: string): Promise<string> {
+  let sealed: string;
+  try {
+    sealed = await readFile(file, "utf8");
+  } catch (error) {
+    throw new SeedFileError(`The seed file ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "?"}).`);
+  }
+  try {
+    const { plaintext } = await compactDecrypt(sealed.trim(), new TextEncoder().encode(passphrase), {
+      keyManagementAlgorithms: ["PBES2-HS512+A256KW"],
+      contentEncryptionAlgorithms: ["A256GCM"],
+      maxPBES2Count: ROUNDS,
+    });
+    return Mnemonic.fromPhrase(new TextDecoder().decode(plaintext)).phrase;
+  } catch (error) {
+    if (error instanceof errors.JWEDecryptionFailed) {
+      throw new SeedFileError(`The passphrase does not open the seed file ${file}.`);
+    }
+    throw new SeedFileError(`The file ${file} is not a seed file.`, { cause: error });
+  }
+}
+
+/** All of the file or none of it, on disk before it has its name, and never in place of another. */
+async function writeNewFile(file: string, content: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  const handle = await open(draft, "wx", 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  try {
+    await link(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new SeedFileError(`The file ${file} exists already; it is not overwritten.`);
+  } finally {
+    await unlink(draft);
+  }
+}

@@ -1,0 +1,180 @@
+import { engineOf, type Db, type Trx } from "./engine.ts";
+import { holdLease, type Lease } from "./lanes.ts";
+import { markProcessing } from "./request-state.ts";
+import type { AttemptRow, BatchRow, RequestRow } from "./schema.ts";
+
+/** A signed version of a batch's transaction, as it is committed before it is broadcast. */
+export interface SignedAttempt {
+  hash: string;
+  raw: string;
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+  gasLimit: bigint;
+}
+
+export interface OpenBatch extends BatchRow {
+  attempts: AttemptRow[];
+}
+
+/** A claimed request, which has its number now. */
+export type ClaimedRequest = RequestRow & { number: string };
+
+/**
+ * Takes requests that are ready, oldest first, for this lane alone, and gives each its number for life.
+ * @param nextNumber draws a number that was never given before.
+ */
+export async function claimRequests(
+  trx: Trx,
+  lease: Lease,
+  options: { limit: number; now: number; nextNumber: () => bigint },
+): Promise<ClaimedRequest[]> {
+  await holdLease(trx, lease);
+  let ready = trx
+    .selectFrom("requests")
+    .selectAll()
+    .where("ready_at", "is not", null)
+    .where("ready_at", "<=", options.now)
+    .orderBy("ready_at")
+    .orderBy("seq")
+    .limit(options.limit);
+  if (engineOf(trx) === "postgres") ready = ready.forUpdate().skipLocked();
+  const claimed: ClaimedRequest[] = [];
+  for (const row of await ready.execute()) {
+    const number = row.number ?? options.nextNumber().toString();
+    await trx
+      .updateTable("requests")
+      .set({ ready_at: null, lane: lease.lane, number })
+      .where("id", "=", row.id)
+      .execute();
+    claimed.push({ ...row, ready_at: null, lane: lease.lane, number });
+  }
+  return claimed;
+}
+
+/** Gives claimed requests back, to be claimed again from `readyAt` on. */
+export async function returnClaims(trx: Trx, ids: string[], readyAt: number): Promise<void> {
+  if (ids.length === 0) return;
+  await trx
+    .updateTable("requests")
+    .set({ ready_at: readyAt, lane: null })
+    .where("id", "in", ids)
+    .where("batch_id", "is", null)
+    .where("status", "in", ["pending", "processing"])
+    .execute();
+}
+
+/** What a process left claimed but unsigned when it died is ready again: nothing of it can have reached the chain. */
+export async function returnAbandonedClaims(trx: Trx, lease: Lease, now: number): Promise<number> {
+  await holdLease(trx, lease);
+  const updated = await trx
+    .updateTable("requests")
+    .set({ ready_at: now, lane: null })
+    .where("lane", "=", lease.lane)
+    .where("batch_id", "is", null)
+    .executeTakeFirst();
+  return Number(updated.numUpdatedRows);
+}
+
+/**
+ * Commits a batch with its nonce and its signed bytes. Only after this may the bytes be broadcast: whatever happens
+ * then, they are known here.
+ */
+export async function recordBatch(
+  trx: Trx,
+  lease: Lease,
+  batch: { nonce: number; requests: ClaimedRequest[]; attempt: SignedAttempt },
+  now: number,
+): Promise<{ batchId: number; attemptId: number }> {
+  await holdLease(trx, lease);
+  const taken = await trx
+    .updateTable("lanes")
+    .set({ next_nonce: batch.nonce + 1 })
+    .where("lane", "=", lease.lane)
+    .where("next_nonce", "=", batch.nonce)
+    .executeTakeFirst();
+  if (taken.numUpdatedRows !== 1n) throw new Error(`nonce ${batch.nonce.toString()} of lane ${lease.lane.toString()} is taken`);
+  const { id: batchId } = await trx
+    .insertInto("batches")
+    .values({ lane: lease.lane, nonce: batch.nonce, status: "open", size: batch.requests.length, created_at: now })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
+  for (const [position, row] of batch.requests.entries()) {
+    await trx
+      .updateTable("requests")
+      .set({ batch_id: batchId, position, lane: null })
+      .where("id", "=", row.id)
+      .execute();
+    await markProcessing(trx, row, batch.attempt.hash, now);
+  }
+  return { batchId, attemptId };
+}
+
+/** Commits a further signed version of an open batch: same nonce, higher fee. Every version stays watched. */
+export async function recordAttempt(
+  trx: Trx,
+  lease: Lease,
+  batchId: number,
+  attempt: SignedAttempt,
+  now: number,
+): Promise<number> {
+  await holdLease(trx, lease);
+  const open = await trx
+    .selectFrom("batches")
+    .select("id")
+    .where("id", "=", batchId)
+    .where("status", "=", "open")
+    .executeTakeFirst();
+  if (open === undefined) throw new Error(`batch ${batchId.toString()} is closed`);
+  return insertAttempt(trx, batchId, attempt, now);
+}
+
+async function insertAttempt(trx: Trx, batchId: number, attempt: SignedAttempt, now: number): Promise<number> {
+  const { id } = await trx
+    .insertInto("attempts")
+    .values({
+      batch_id: batchId,
+      hash: attempt.hash,
+      raw: attempt.raw,
+      max_fee_per_gas: attempt.maxFeePerGas.toString(),
+      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas.toString(),
+      gas_limit: attempt.gasLimit.toString(),
+      created_at: now,
+      sent_at: null,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+export async function markSent(trx: Trx, attemptId: number, now: number): Promise<void> {
+  await trx.updateTable("attempts").set({ sent_at: now }).where("id", "=", attemptId).execute();
+}
+
+/** Batches whose nonce is not seen in a block yet, lowest nonce first, each with all its attempts. */
+export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
+  let query = db.selectFrom("batches").selectAll().where("status", "=", "open").orderBy("lane").orderBy("nonce");
+  if (lane !== undefined) query = query.where("lane", "=", lane);
+  const batches = await query.execute();
+  if (batches.length === 0) return [];
+  const attempts = await db
+    .selectFrom("attempts")
+    .selectAll()
+    .where("batch_id", "in", batches.map((batch) => batch.id))
+    .orderBy("id")
+    .execute();
+  return batches.map((batch) => ({ ...batch, attempts: attempts.filter((attempt) => attempt.batch_id === batch.id) }));
+}
+
+export async function batchRequests(db: Db, batchId: number): Promise<ClaimedRequest[]> {
+  const rows = await db
+    .selectFrom("requests")
+    .selectAll()
+    .where("batch_id", "=", batchId)
+    .orderBy("position")
+    .execute();
+  return rows.map((row) => {
+    if (row.number === null) throw new Error(`request ${row.id} is in a batch without a number`);
+    return { ...row, number: row.number };
+  });
+}

@@ -1,0 +1,32 @@
+import type { RequestStatus, RequestType } from "../domain/request.ts";
+import type { Db, Trx } from "./engine.ts";
+
+/** The total that each listing shows, by the key of its counter. */
+export const counterKeys = {
+  wallets: (app: string) => `wallets:${app}`,
+  collections: (app: string) => `collections:${app}`,
+  requests: (app: string, status: RequestStatus, type: RequestType) => `requests:${app}:${status}:${type}`,
+  deliveries: (app: string) => `deliveries:${app}`,
+  holdings: (owner: string) => `holdings:${owner}`,
+  holdingsOfContract: (owner: string, contract: string) => `holdings:${owner}:${contract}`,
+  nfts: (contract: string) => `nfts:${contract}`,
+  owners: (contract: string, tokenId: string) => `owners:${contract}:${tokenId}`,
+  walletHistory: (wallet: string) => `history:${wallet}`,
+  tokenHistory: (contract: string, tokenId: string) => `history:${contract}:${tokenId}`,
+} as const;
+
+export async function addToCounter(trx: Trx, key: string, delta: number): Promise<void> {
+  if (delta === 0) return;
+  await trx
+    .insertInto("counters")
+    .values({ key, value: delta })
+    .onConflict((conflict) =>
+      conflict.column("key").doUpdateSet((eb) => ({ value: eb("counters.value", "+", delta) })),
+    )
+    .execute();
+}
+
+export async function readCounter(db: Db, key: string): Promise<number> {
+  const row = await db.selectFrom("counters").select("value").where("key", "=", key).executeTakeFirst();
+  return row?.value ?? 0;
+}

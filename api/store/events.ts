@@ -1,0 +1,109 @@
+import { randomUUID } from "node:crypto";
+
+import { type Command } from "../domain/command.ts";
+import type { RequestFailureCode } from "../domain/error-codes.ts";
+import { toWireInteger } from "../domain/numbers.ts";
+import type { RequestType } from "../domain/request.ts";
+import { addToCounter, counterKeys } from "./counters.ts";
+import type { Trx } from "./engine.ts";
+
+/** Body of a webhook and of an entry of the events feed (interface section 6). */
+export interface EventBody {
+  id: string;
+  type: "sent" | "completed" | "error";
+  request_id: string;
+  request_type: RequestType;
+  transaction_hash: string | null;
+  /** When a collection or a token was created. */
+  nft_collection?: string;
+  /** When a token was created. */
+  nft_token_id?: number | string;
+  /** On `error` only. */
+  error_code?: RequestFailureCode;
+  created_at: string;
+}
+
+interface Subject {
+  id: string;
+  app_id: string;
+  type: RequestType;
+  command: Command;
+  transaction_hash: string | null;
+  nft_collection: string | null;
+  nft_token_id: string | null;
+}
+
+/**
+ * Adds an event to the outbox, with a delivery where the app has a webhook, inside the transaction that makes it true.
+ * The same event of the same request again changes nothing: `sent` may be reached twice, after a reorg.
+ */
+export async function enqueueEvent(
+  trx: Trx,
+  request: Subject,
+  type: EventBody["type"],
+  now: number,
+  errorCode?: RequestFailureCode,
+): Promise<void> {
+  const id = randomUUID();
+  const body: EventBody = {
+    id,
+    type,
+    request_id: request.id,
+    request_type: request.type,
+    transaction_hash: request.transaction_hash,
+    ...created(request),
+    ...(errorCode === undefined ? {} : { error_code: errorCode }),
+    created_at: new Date(now).toISOString(),
+  };
+  const event = await trx
+    .insertInto("events")
+    .values({ id, app_id: request.app_id, request_id: request.id, type, body: JSON.stringify(body), created_at: now })
+    .onConflict((conflict) => conflict.columns(["request_id", "type"]).doNothing())
+    .returning("seq")
+    .executeTakeFirst();
+  if (event === undefined) return;
+  await enqueueDelivery(trx, { seq: event.seq, app_id: request.app_id, request_id: request.id, type }, now);
+}
+
+/** Deliveries exist only for apps that have a webhook for this type of event when the event happens. */
+async function enqueueDelivery(
+  trx: Trx,
+  event: { seq: number; app_id: string; request_id: string; type: EventBody["type"] },
+  now: number,
+): Promise<void> {
+  const webhook = await trx
+    .selectFrom("webhooks")
+    .select(["events", "disabled_at"])
+    .where("app_id", "=", event.app_id)
+    .executeTakeFirst();
+  if (webhook === undefined || webhook.disabled_at !== null) return;
+  const wanted = webhook.events === null ? null : (JSON.parse(webhook.events) as string[]);
+  if (wanted !== null && !wanted.includes(event.type)) return;
+  await trx
+    .insertInto("deliveries")
+    .values({
+      id: randomUUID(),
+      event_seq: event.seq,
+      app_id: event.app_id,
+      request_id: event.request_id,
+      status: "pending",
+      attempts: 0,
+      next_at: now,
+      response_status: null,
+      error: null,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute();
+  await addToCounter(trx, counterKeys.deliveries(event.app_id), 1);
+}
+
+function created(request: Subject): Pick<EventBody, "nft_collection" | "nft_token_id"> {
+  const { command, nft_collection: collection, nft_token_id: tokenId } = request;
+  if (command.kind === "create-collection") return collection === null ? {} : { nft_collection: collection };
+  if (command.kind !== "mint-erc721" && command.kind !== "create-erc1155") return {};
+  return {
+    ...(collection === null ? {} : { nft_collection: collection }),
+    ...(tokenId === null ? {} : { nft_token_id: toWireInteger(tokenId) }),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Db, Trx } from "./engine.ts";
+import type { LaneRow } from "./schema.ts";
+
+/** Thrown when another process has taken the lane over: whatever this one was about to write is out of date. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+}
+
+/** The right to use a lane: valid while the row still has this fence. */
+export interface Lease {
+  lane: number;
+  holder: string;
+  fence: number;
+}
+
+/** Adds the lane's row at its first use; `nextNonce` is what the chain says then. */
+export async function ensureLane(trx: Trx, lane: number, address: string, nextNonce: number): Promise<void> {
+  await trx
+    .insertInto("lanes")
+    .values({ lane, address, next_nonce: nextNonce, lease_holder: null, lease_fence: 0, lease_until: 0 })
+    .onConflict((conflict) => conflict.column("lane").doNothing())
+    .execute();
+}
+
+export async function readLane(db: Db, lane: number): Promise<LaneRow | undefined> {
+  return db.selectFrom("lanes").selectAll().where("lane", "=", lane).executeTakeFirst();
+}
+
+/** Takes a lane that nobody holds or whose holder has let its lease run out. @returns null when it is held. */
+export async function takeLease(
+  trx: Trx,
+  lane: number,
+  holder: string,
+  now: number,
+  until: number,
+): Promise<Lease | null> {
+  const row = await trx
+    .updateTable("lanes")
+    .set((eb) => ({ lease_holder: holder, lease_fence: eb("lease_fence", "+", 1), lease_until: until }))
+    .where("lane", "=", lane)
+    .where((eb) => eb.or([eb("lease_holder", "is", null), eb("lease_until", "<", now)]))
+    .returning("lease_fence")
+    .executeTakeFirst();
+  return row === undefined ? null : { lane, holder, fence: row.lease_fence };
+}
+
+/** Extends the lease. @throws LeaseLost */
+export async function renewLease(trx: Trx, lease: Lease, until: number): Promise<void> {
+  const updated = await trx
+    .updateTable("lanes")
+    .set({ lease_until: until })
+    .where("lane", "=", lease.lane)
+    .where("lease_fence", "=", lease.fence)
+    .executeTakeFirst();
+  if (updated.numUpdatedRows !== 1n) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
+}
+
+/** First statement of every write that a lane makes. @throws LeaseLost */
+export async function holdLease(trx: Trx, lease: Lease): Promise<LaneRow> {
+  const row = await trx.selectFrom("lanes").selectAll().where("lane", "=", lease.lane).executeTakeFirst();
+  if (row?.lease_fence !== lease.fence) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
+  // Locks the row on every engine, so that a takeover waits for this transaction.
+  await trx
+    .updateTable("lanes")
+    .set({ lease_holder: lease.holder })
+    .where("lane", "=", lease.lane)
+    .where("lease_fence", "=", lease.fence)
+    .execute();
+  return row;
+}
+
+/** Gives the lane back at a clean stop, so that the next process need not wait for the lease to run out. */
+export async function releaseLease(trx: Trx, lease: Lease): Promise<void> {
+  await trx
+    .updateTable("lanes")
+    .set({ lease_holder: null, lease_until: 0 })
+    .where("lane", "=", lease.lane)
+    .where("lease_fence", "=", lease.fence)
+    .execute();
+}
