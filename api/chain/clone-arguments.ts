@@ -1,0 +1,90 @@
+import { concat, getBytes, hexlify, toBeHex, toUtf8Bytes } from "ethers";
+
+/** What both kinds of collections are made from. An absent owner means the relay's owner. */
+export interface Erc1155Arguments {
+  readonly hosted: boolean;
+  readonly name: string;
+  readonly symbol: string;
+  readonly owner: string | null;
+  /** In 1/10,000 of the price. Needs a recipient unless it is 0. */
+  readonly royaltyBps: number;
+  readonly royaltyRecipient: string | null;
+  /** Ignored when hosted: the URIs then come from the service's hosted base. */
+  readonly baseUri: string;
+  readonly contractUri: string;
+}
+
+export interface Erc721Arguments extends Erc1155Arguments {
+  /** 0 means unlimited. */
+  readonly maxSupply: bigint;
+}
+
+/** Thrown when a collection cannot be made from the given values. */
+export class CloneArgumentsError extends Error {
+  override readonly name = "CloneArgumentsError";
+}
+
+/** A contract's code holds 24,576 bytes, 45 of which are the clone itself. */
+export const MAX_CLONE_ARGUMENTS_LENGTH = 24_576 - 45;
+
+/** The largest cap; the value above it means unlimited inside the contract. */
+export const MAX_MAX_SUPPLY = 2n ** 64n - 2n;
+
+const FLAG_HOSTED = 1;
+const FLAG_OWNER = 2;
+const FLAG_ROYALTY = 4;
+const FLAG_MAX_SUPPLY = 8;
+
+/** Packs the immutable arguments of an ERC721 clone, as `CloneArguments.sol` unpacks them. */
+export function encodeErc721Arguments(args: Erc721Arguments): string {
+  return encodeArguments(args, args.maxSupply);
+}
+
+/** Packs the immutable arguments of an ERC1155 clone, as `CloneArguments.sol` unpacks them. */
+export function encodeErc1155Arguments(args: Erc1155Arguments): string {
+  return encodeArguments(args, 0n);
+}
+
+function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
+  if (!Number.isInteger(args.royaltyBps) || args.royaltyBps < 0 || args.royaltyBps > 10_000) {
+    throw new CloneArgumentsError(`A royalty of ${args.royaltyBps} basis points is outside 0 to 10,000.`);
+  }
+  if (args.royaltyBps > 0 && args.royaltyRecipient === null) {
+    throw new CloneArgumentsError("A royalty needs a recipient.");
+  }
+  if (maxSupply < 0n || maxSupply > MAX_MAX_SUPPLY) {
+    throw new CloneArgumentsError(`A cap of ${maxSupply} is outside 0 to ${MAX_MAX_SUPPLY}.`);
+  }
+
+  const name = toUtf8Bytes(args.name);
+  const symbol = toUtf8Bytes(args.symbol);
+  const baseUri = toUtf8Bytes(args.hosted ? "" : args.baseUri);
+  const contractUri = toUtf8Bytes(args.hosted ? "" : args.contractUri);
+
+  // What is absent takes no byte: each costs 200 gas.
+  const head: string[] = [];
+  let flags = args.hosted ? FLAG_HOSTED : 0;
+  if (args.owner !== null) {
+    flags |= FLAG_OWNER;
+    head.push(args.owner);
+  }
+  if (args.royaltyBps > 0 && args.royaltyRecipient !== null) {
+    flags |= FLAG_ROYALTY;
+    head.push(toBeHex(args.royaltyBps, 2), args.royaltyRecipient);
+  }
+  if (maxSupply > 0n) {
+    flags |= FLAG_MAX_SUPPLY;
+    head.push(toBeHex(maxSupply, 8));
+  }
+
+  const total = 1 + getBytes(concat(head)).length + (args.hosted ? 4 : 6) +
+    name.length + symbol.length + baseUri.length + contractUri.length;
+  if (total > MAX_CLONE_ARGUMENTS_LENGTH) {
+    throw new CloneArgumentsError(
+      `Name, symbol and URIs need ${total} bytes together; a contract holds ${MAX_CLONE_ARGUMENTS_LENGTH}.`,
+    );
+  }
+  const lengths = [toBeHex(name.length, 2), toBeHex(symbol.length, 2)];
+  if (!args.hosted) lengths.push(toBeHex(baseUri.length, 2));
+  return hexlify(concat([toBeHex(flags, 1), ...head, ...lengths, name, symbol, baseUri, contractUri]));
+}

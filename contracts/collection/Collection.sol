@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {CollectionAuthorizations} from "./CollectionAuthorizations.sol";
+import {CollectionContext} from "./CollectionContext.sol";
+import {CollectionMetadata} from "./CollectionMetadata.sol";
+import {CollectionMinters} from "./CollectionMinters.sol";
+import {CollectionRoyalty} from "./CollectionRoyalty.sol";
+
+/// @title Collection
+/// @notice Everything that both kinds of collections share, one feature per parent.
+/// @dev The minters come last: see the storage note there.
+abstract contract Collection is CollectionAuthorizations, CollectionMetadata, CollectionRoyalty, CollectionMinters {
+    bytes4 private constant _ERC173 = 0x7f5828d0;
+    bytes4 private constant _ERC4906 = 0x49064906;
+    bytes4 private constant _ERC7572 = 0xe8a3d485;
+
+    /// @param relay_ The relay, whose address stands for the service.
+    constructor(address relay_) CollectionContext(relay_) {}
+
+    /// @dev The interfaces beside ERC-165 and the token standard.
+    function _isCollectionInterface(bytes4 interfaceId) internal pure returns (bool) {
+        return
+            interfaceId == _ERC173 ||
+            interfaceId == _ERC4906 ||
+            interfaceId == _ERC7572 ||
+            _isRoyaltyInterface(interfaceId);
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+
+import {RequestNumber} from "../libraries/RequestNumber.sol";
+import {CollectionContext} from "./CollectionContext.sol";
+
+/// @title CollectionAuthorizations
+/// @notice A wallet's signed consent to one transfer. No nonce is stored: the relay lets each request number run once.
+abstract contract CollectionAuthorizations is CollectionContext, EIP712 {
+    bytes32 private constant _AUTHORIZATION_TYPEHASH =
+        keccak256("TransferAuthorization(address from,address to,uint256 tokenId,uint256 amount,uint256 number)");
+
+    constructor() EIP712("Moneta", "1") {}
+
+    /// @dev Reverts unless the relay calls and `from` signed exactly this transfer under the number that the relay appended.
+    function _checkAuthorization(
+        address from,
+        address to,
+        uint256 tokenId,
+        uint256 amount,
+        bytes32 r,
+        bytes32 vs
+    ) internal view {
+        _checkRelay();
+        uint256 number = RequestNumber.fromCalldata();
+        bytes32 structHash = keccak256(abi.encode(_AUTHORIZATION_TYPEHASH, from, to, tokenId, amount, number));
+        (address signer, ECDSA.RecoverError problem, ) = ECDSA.tryRecover(_hashTypedDataV4(structHash), r, vs);
+        if (problem != ECDSA.RecoverError.NoError || signer != from) {
+            revert CollectionInvalidAuthorization(from, signer, number);
+        }
+    }
+}

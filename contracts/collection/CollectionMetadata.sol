@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
+
+import {ICollection} from "../interfaces/ICollection.sol";
+import {ICollectionFactory} from "../interfaces/ICollectionFactory.sol";
+import {CloneArguments} from "../libraries/CloneArguments.sol";
+import {CollectionOwnership} from "./CollectionOwnership.sol";
+
+/// @title CollectionMetadata
+/// @notice Base and collection URI: from the arguments, from the service's hosted base, or replaced by the owner; freezing.
+abstract contract CollectionMetadata is CollectionOwnership {
+    /// @dev Count only when the flags below say so, so that the owner can also set an empty URI.
+    string private _ownBaseURI;
+    string private _ownContractURI;
+
+    /// @dev What {_hostedURI} returned when the metadata was frozen.
+    string private _frozenHostedURI;
+
+    bool private _baseURISet;
+    bool private _contractURISet;
+
+    /// @inheritdoc ICollection
+    bool public metadataFrozen;
+
+    modifier whenMetadataNotFrozen() {
+        if (metadataFrozen) revert CollectionMetadataFrozen();
+        _;
+    }
+
+    /// @inheritdoc ICollection
+    function setBaseURI(string calldata baseURI) external onlyOwner whenMetadataNotFrozen {
+        _baseURISet = true;
+        _ownBaseURI = baseURI;
+        emit BaseURIUpdated(baseURI);
+        emit BatchMetadataUpdate(0, type(uint256).max);
+    }
+
+    /// @inheritdoc ICollection
+    function setContractURI(string calldata uri) external onlyOwner whenMetadataNotFrozen {
+        _contractURISet = true;
+        _ownContractURI = uri;
+        emit ContractURIUpdated();
+    }
+
+    /// @inheritdoc ICollection
+    function announceMetadata(uint256 fromTokenId, uint256 toTokenId) external whenMetadataNotFrozen {
+        _checkSteward();
+        if (fromTokenId > toTokenId) revert CollectionInvalidRange(fromTokenId, toTokenId);
+        if (fromTokenId == toTokenId) emit MetadataUpdate(fromTokenId);
+        else emit BatchMetadataUpdate(fromTokenId, toTokenId);
+    }
+
+    /// @inheritdoc ICollection
+    function announceContractURI() external whenMetadataNotFrozen {
+        _checkSteward();
+        emit ContractURIUpdated();
+    }
+
+    /// @inheritdoc ICollection
+    function freezeMetadata() external whenMetadataNotFrozen {
+        _checkSteward();
+        if (_arguments().hosted) _frozenHostedURI = _hostedURI();
+        metadataFrozen = true;
+        emit MetadataFrozen();
+    }
+
+    /// @inheritdoc ICollection
+    function contractURI() external view returns (string memory) {
+        if (_contractURISet) return _ownContractURI;
+        CloneArguments.Arguments memory args = _arguments();
+        return args.hosted ? _hostedURI() : args.contractURI;
+    }
+
+    /// @dev What the ids are put behind, or into.
+    /// @param hostedSuffix What a hosted collection's base ends with.
+    function _effectiveBaseURI(string memory hostedSuffix) internal view returns (string memory) {
+        if (_baseURISet) return _ownBaseURI;
+        CloneArguments.Arguments memory args = _arguments();
+        return args.hosted ? string.concat(_hostedURI(), hostedSuffix) : args.baseURI;
+    }
+
+    /// @dev Where the service hosts this collection: hosted base, chain id, own address.
+    function _hostedURI() private view returns (string memory) {
+        if (metadataFrozen) return _frozenHostedURI;
+        return
+            string.concat(
+                ICollectionFactory(factory).hostedBaseURI(),
+                Strings.toString(block.chainid),
+                "/",
+                Strings.toChecksumHexString(address(this))
+            );
+    }
+}

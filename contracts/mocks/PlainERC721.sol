@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
+
+/// @title PlainERC721
+/// @notice A foreign contract for tests and demonstrations: anybody may mint.
+contract PlainERC721 is ERC721 {
+    constructor() ERC721("Plain 721", "P721") {}
+
+    function mint(address to, uint256 id) external {
+        _safeMint(to, id);
+    }
+
+    /// @dev For gas comparisons on equal terms with an unchecked mint.
+    function mintUnchecked(address to, uint256 id) external {
+        _mint(to, id);
+    }
+
+    function burn(uint256 id) external {
+        _update(address(0), id, msg.sender);
+    }
+
+    function _baseURI() internal pure override returns (string memory) {
+        return "https://plain.example/721/";
+    }
+}

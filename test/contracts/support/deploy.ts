@@ -1,0 +1,110 @@
+import { network } from "hardhat";
+
+import {
+  encodeErc1155Arguments,
+  encodeErc721Arguments,
+  type Erc1155Arguments,
+  type Erc721Arguments,
+} from "../../../api/chain/clone-arguments.ts";
+import type { CollectionFactory, IRelay, Relay, WalletDelegate } from "../../../types/ethers-contracts/index.js";
+
+/** One chain for all contract tests; each test starts from its fixture's snapshot. */
+export const { ethers, networkHelpers } = await network.create();
+
+export const HOSTED_BASE_URI = "https://host.example/metadata/";
+
+/** What a test needs of a call that goes through the relay. */
+export interface Item {
+  readonly target: string;
+  readonly data: string;
+  readonly number?: bigint;
+  readonly gasLimit?: bigint;
+}
+
+export interface System {
+  readonly relay: Relay;
+  readonly factory: CollectionFactory;
+  readonly delegate: WalletDelegate;
+}
+
+/** As the service numbers its requests: 64 random bits, then a counter. */
+export const EPOCH = 0x1234_5678_9abc_def0n << 32n;
+
+let counter = 0n;
+
+/** A number that no test used before. */
+export function nextNumber(): bigint {
+  counter += 1n;
+  return EPOCH | counter;
+}
+
+/** Relay, factory and delegate; `admin` owns the relay, `operator` may run batches. */
+export async function deploySystem() {
+  const [admin, operator, owner, alice, bob, carol, stranger] = await ethers.getSigners();
+  const relay = await ethers.deployContract("Relay", [admin!.address]);
+  await relay.connect(admin).setOperator(operator!.address, true);
+  const factory = await ethers.deployContract("CollectionFactory", [relay.target, HOSTED_BASE_URI]);
+  const delegate = await ethers.deployContract("WalletDelegate", [relay.target]);
+  return {
+    relay: relay.connect(operator),
+    factory,
+    delegate,
+    admin: admin!,
+    operator: operator!,
+    owner: owner!,
+    alice: alice!,
+    bob: bob!,
+    carol: carol!,
+    stranger: stranger!,
+  };
+}
+
+/** The relay's struct for an item, with a fresh number unless it has one. */
+export function toCall(item: Item): IRelay.CallStruct {
+  return {
+    number: item.number ?? nextNumber(),
+    target: item.target,
+    gasLimit: item.gasLimit ?? 1_000_000n,
+    data: item.data,
+  };
+}
+
+/** Plenty for any batch here. Estimating does not work: to an estimate a batch that stopped early is a success. */
+export const BATCH_GAS = 16_000_000n;
+
+/** Runs items in one batch. */
+export function run(relay: Relay, ...items: Item[]) {
+  return relay.execute(items.map(toCall), { gasLimit: BATCH_GAS });
+}
+
+const DEFAULTS: Erc721Arguments = {
+  hosted: true,
+  name: "Harbour Lights",
+  symbol: "HARB",
+  owner: null,
+  maxSupply: 0n,
+  royaltyBps: 0,
+  royaltyRecipient: null,
+  baseUri: "https://app.example/tokens/",
+  contractUri: "https://app.example/collection.json",
+};
+
+/** Creates an ERC721 collection through the relay. */
+export async function createErc721(system: System, overrides: Partial<Erc721Arguments> = {}) {
+  const args = encodeErc721Arguments({ ...DEFAULTS, ...overrides });
+  const number = nextNumber();
+  const address = await system.factory.predictERC721(number, args);
+  const data = system.factory.interface.encodeFunctionData("createERC721", [args]);
+  await run(system.relay, { target: await system.factory.getAddress(), data, number });
+  return ethers.getContractAt("ERC721Collection", address);
+}
+
+/** Creates an ERC1155 collection through the relay. */
+export async function createErc1155(system: System, overrides: Partial<Erc1155Arguments> = {}) {
+  const args = encodeErc1155Arguments({ ...DEFAULTS, baseUri: "https://app.example/{id}.json", ...overrides });
+  const number = nextNumber();
+  const address = await system.factory.predictERC1155(number, args);
+  const data = system.factory.interface.encodeFunctionData("createERC1155", [args]);
+  await run(system.relay, { target: await system.factory.getAddress(), data, number });
+  return ethers.getContractAt("ERC1155Collection", address);
+}

@@ -1,0 +1,41 @@
+import { Signature, type BaseWallet } from "ethers";
+
+import {
+  executionDigest,
+  transferAuthorizationDigest,
+  type Execution,
+  type TransferAuthorization,
+} from "../../../api/chain/typed-data.ts";
+import { ethers } from "./deploy.ts";
+
+/** The chain id of the test chain. */
+export const CHAIN_ID = 31337n;
+
+/** The two halves of a signature as the contracts take them (ERC-2098). */
+export interface CompactSignature {
+  readonly r: string;
+  readonly vs: string;
+}
+
+/** A wallet of the service: a key without gas and without code. */
+export function newWallet(): BaseWallet {
+  return ethers.Wallet.createRandom();
+}
+
+export function signDigest(wallet: BaseWallet, digest: string): CompactSignature {
+  const signature = Signature.from(wallet.signingKey.sign(digest));
+  return { r: signature.r, vs: signature.yParityAndS };
+}
+
+export function signTransfer(
+  wallet: BaseWallet,
+  collection: string,
+  authorization: TransferAuthorization,
+  chainId = CHAIN_ID,
+): CompactSignature {
+  return signDigest(wallet, transferAuthorizationDigest(chainId, collection, authorization));
+}
+
+export function signExecution(wallet: BaseWallet, execution: Execution, chainId = CHAIN_ID): CompactSignature {
+  return signDigest(wallet, executionDigest(chainId, wallet.address, execution));
+}
