@@ -20,12 +20,17 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
 
     mapping(uint256 id => string) private _ownURIs;
 
+    bool private _dismissed;
+
     /// @param relay_ The relay, whose address stands for the service.
-    constructor(address relay_) ERC1155("") Collection(relay_) {}
+    constructor(address relay_) ERC1155("") Collection(relay_) {
+        // The implementation itself mints nothing.
+        _dismissed = true;
+    }
 
     /// @inheritdoc IERC1155Collection
     function create(address to, uint256 id, uint256 amount, string calldata tokenURI) external {
-        _checkMinter();
+        _checkMinter(_dismissed);
         if (_tokens[id].created) revert ERC1155AlreadyCreated(id);
         _tokens[id].created = true;
         _addSupply(id, amount);
@@ -40,7 +45,7 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
 
     /// @inheritdoc IERC1155Collection
     function mint(address to, uint256 id, uint256 amount) external {
-        _checkMinter();
+        _checkMinter(_dismissed);
         _checkCreated(id);
         _addSupply(id, amount);
 
@@ -122,6 +127,14 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
                 }
             }
         }
+    }
+
+    function _setServiceDismissed(bool dismissed) internal override {
+        _dismissed = dismissed;
+    }
+
+    function _serviceDismissed() internal view override returns (bool) {
+        return _dismissed;
     }
 
     /// @dev Counts copies that are minted next.

@@ -118,16 +118,20 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
 
     /// @dev Runs one call whose number was just consumed, and reports a failure.
     function _run(uint256 number, address target, uint256 gasLimit, bytes calldata data) private {
+        if (data.length < 4) {
+            emit CallFailed(number, abi.encodeWithSelector(RelayDataTooShort.selector, data.length));
+            return;
+        }
         if (target.code.length == 0 || target == address(this)) {
             emit CallFailed(number, abi.encodeWithSelector(RelayInvalidTarget.selector, target));
-        } else if (data.length < 4) {
-            emit CallFailed(number, abi.encodeWithSelector(RelayDataTooShort.selector, data.length));
-        } else if (!_call(number, target, gasLimit, data)) {
-            // A call that got less than its limit leaves less than a 63rd of the limit behind, because a caller always
-            // keeps a 64th of what it has. The check before the call excludes this unless a fork changes prices.
-            if (gasleft() < gasLimit / 63) revert RelayCallStarved(number, gasLimit);
-            emit CallFailed(number, _reason());
+            return;
         }
+        if (_call(number, target, gasLimit, data)) return;
+
+        // A call that got less than its limit leaves less than a 63rd of the limit behind, because a caller always keeps
+        // a 64th of what it has. The check before the call excludes this unless a fork changes prices.
+        if (gasleft() < gasLimit / 63) revert RelayCallStarved(number, gasLimit);
+        emit CallFailed(number, _reason());
     }
 
     /// @dev Calls `target` with `data` and the number behind it as `suffix`. Assembly, because Solidity's own call copies all returned

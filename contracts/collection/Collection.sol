@@ -9,7 +9,6 @@ import {CollectionRoyalty} from "./CollectionRoyalty.sol";
 
 /// @title Collection
 /// @notice Everything that both kinds of collections share, one feature per parent.
-/// @dev The minters come last: see the storage note there.
 abstract contract Collection is CollectionAuthorizations, CollectionMetadata, CollectionRoyalty, CollectionMinters {
     bytes4 private constant _ERC173 = 0x7f5828d0;
     bytes4 private constant _ERC4906 = 0x49064906;

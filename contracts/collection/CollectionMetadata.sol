@@ -45,7 +45,7 @@ abstract contract CollectionMetadata is CollectionOwnership {
     }
 
     /// @inheritdoc ICollection
-    function announceMetadata(uint256 fromTokenId, uint256 toTokenId) external whenMetadataNotFrozen {
+    function announceMetadataUpdate(uint256 fromTokenId, uint256 toTokenId) external whenMetadataNotFrozen {
         _checkSteward();
         if (fromTokenId > toTokenId) revert CollectionInvalidRange(fromTokenId, toTokenId);
         if (fromTokenId == toTokenId) emit MetadataUpdate(fromTokenId);
@@ -53,7 +53,7 @@ abstract contract CollectionMetadata is CollectionOwnership {
     }
 
     /// @inheritdoc ICollection
-    function announceContractURI() external whenMetadataNotFrozen {
+    function announceContractURIUpdate() external whenMetadataNotFrozen {
         _checkSteward();
         emit ContractURIUpdated();
     }

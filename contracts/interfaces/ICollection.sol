@@ -90,13 +90,13 @@ interface ICollection {
 
     /// @notice Tells the world that the metadata of these tokens changed. For the owner, and the service until a `new_owner`
     /// took over.
-    function announceMetadata(uint256 fromTokenId, uint256 toTokenId) external;
+    function announceMetadataUpdate(uint256 fromTokenId, uint256 toTokenId) external;
 
-    /// @notice Tells the world that the collection's own metadata changed. For the same callers as {announceMetadata}.
-    function announceContractURI() external;
+    /// @notice Tells the world that the collection's own metadata changed. For the same callers as {announceMetadataUpdate}.
+    function announceContractURIUpdate() external;
 
     /// @notice Fixes every URI for good: base, collection, and those of existing tokens. For the same callers as
-    /// {announceMetadata}.
+    /// {announceMetadataUpdate}.
     /// @dev A hosted collection keeps the hosted base as it is at this moment.
     function freezeMetadata() external;
 

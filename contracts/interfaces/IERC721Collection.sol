@@ -23,7 +23,7 @@ interface IERC721Collection is ICollection {
     /// @notice Mints the next token without looking whether the receiver has code, for receivers known to be plain wallets.
     /// Only for the service, which saves the cold look at the account for its own wallets.
     /// @return tokenId The token's id.
-    function mintUnchecked(address to) external returns (uint256 tokenId);
+    function mintToWallet(address to) external returns (uint256 tokenId);
 
     /// @notice Moves a token by the signature of the wallet that holds it. Only the relay may call; it appends the request
     /// number, which is part of what is signed. A receiver with code must accept the token.

@@ -13,7 +13,7 @@ contract PlainERC721 is ERC721 {
     }
 
     /// @dev For gas comparisons on equal terms with an unchecked mint.
-    function mintUnchecked(address to, uint256 id) external {
+    function mintToWallet(address to, uint256 id) external {
         _mint(to, id);
     }
 

@@ -1,0 +1,169 @@
+import { Signature, Wallet, id, type BaseWallet, type ContractTransactionResponse, type HDNodeWallet } from "ethers";
+import { network } from "hardhat";
+
+import { encodeErc1155Arguments, encodeErc721Arguments } from "../../../api/chain/clone-arguments.ts";
+import { executionDigest, transferAuthorizationDigest } from "../../../api/chain/typed-data.ts";
+
+export type Hardfork = "prague" | "osaka";
+
+export type Bench = Awaited<ReturnType<typeof openBench>>;
+
+interface BenchItem {
+  readonly target: string;
+  readonly data: string;
+  readonly number: bigint;
+}
+
+const CHAIN_ID = 31337n;
+const BATCH_GAS = 16_000_000n;
+const ITEM_GAS = 300_000n;
+
+export const NAME = "Harbour Lights";
+export const SYMBOL = "HARB";
+export const BASE_URI = "https://app.example.com/harbour/tokens/";
+export const TEMPLATE = "https://app.example.com/harbour/{id}.json";
+export const CONTRACT_URI = "https://app.example.com/harbour/collection.json";
+
+/**
+ * A chain of its own under the given rules, with everything deployed and every address the same on each run, so that the
+ * figures are exact.
+ */
+export async function openBench(hardfork: Hardfork) {
+  const { ethers, networkHelpers } = await network.create({ network: "default", override: { hardfork } });
+  const [admin, operator, newOwner, royaltyRecipient] = await ethers.getSigners();
+  const relay = (await ethers.deployContract("Relay", [admin!.address])).connect(operator);
+  await relay.connect(admin).setOperator(operator!.address, true);
+  const factory = await ethers.deployContract("CollectionFactory", [relay.target, "https://nft.example.com/metadata/"]);
+  const delegate = await ethers.deployContract("WalletDelegate", [relay.target]);
+  const relayAddress = await relay.getAddress();
+  const factoryAddress = await factory.getAddress();
+
+  let wallets = 0;
+  let numbers = 0x5eed_5eed_5eed_5eedn << 32n;
+
+  /** The next wallet, never seen on the chain. */
+  function wallet(): BaseWallet {
+    wallets += 1;
+    return new Wallet(id(`bench wallet ${wallets}`));
+  }
+
+  /** Gas per item of one batch. A hundred items start a new word of the relay's bitmap, fewer continue one. */
+  async function batch(count: number, item: (number: bigint, index: number) => { target: string; data: string }) {
+    if (count >= 100) numbers = ((numbers >> 8n) + 1n) << 8n;
+    const items: BenchItem[] = [];
+    for (let index = 0; index < count; index++) {
+      items.push({ ...item(numbers, index), number: numbers });
+      numbers += 1n;
+    }
+    const calls = items.map((entry) => ({ ...entry, gasLimit: ITEM_GAS }));
+    const receipt = await (await relay.execute(calls, { gasLimit: BATCH_GAS })).wait();
+    const failed = receipt!.logs.some((log) => log.topics[0] === relay.interface.getEvent("CallFailed").topicHash);
+    const [executed] = relay.interface.parseLog(receipt!.logs.at(-1)!)!.args;
+    if (failed || executed !== BigInt(count)) throw new Error("A measured batch did not run whole.");
+    return Math.round(Number(receipt!.gasUsed) / count);
+  }
+
+  /** Runs a batch outside a measurement. */
+  async function prepare(count: number, item: (number: bigint, index: number) => { target: string; data: string }) {
+    for (let done = 0; done < count; done += 50) {
+      await batch(Math.min(50, count - done), (number, index) => item(number, done + index));
+    }
+  }
+
+  async function transaction(sent: Promise<ContractTransactionResponse>) {
+    return Number((await (await sent).wait())!.gasUsed);
+  }
+
+  function erc721Arguments(hosted: boolean) {
+    return encodeErc721Arguments({ ...commonArguments(hosted), maxSupply: 10_000n });
+  }
+
+  function erc1155Arguments(hosted: boolean) {
+    return encodeErc1155Arguments({ ...commonArguments(hosted), baseUri: TEMPLATE });
+  }
+
+  function commonArguments(hosted: boolean) {
+    return {
+      hosted,
+      name: NAME,
+      symbol: SYMBOL,
+      owner: hosted ? null : newOwner!.address,
+      royaltyBps: hosted ? 500 : 0,
+      royaltyRecipient: hosted ? royaltyRecipient!.address : null,
+      baseUri: BASE_URI,
+      contractUri: CONTRACT_URI,
+    };
+  }
+
+  function creation(kind: "createERC721" | "createERC1155", args: string) {
+    return { target: factoryAddress, data: factory.interface.encodeFunctionData(kind, [args]) };
+  }
+
+  async function erc721() {
+    const args = erc721Arguments(true);
+    await batch(1, () => creation("createERC721", args));
+    const collection = await ethers.getContractAt("ERC721Collection", await factory.predictERC721(numbers - 1n, args));
+    return { collection, target: await collection.getAddress() };
+  }
+
+  async function erc1155() {
+    const args = erc1155Arguments(true);
+    await batch(1, () => creation("createERC1155", args));
+    const address = await factory.predictERC1155(numbers - 1n, args);
+    const collection = await ethers.getContractAt("ERC1155Collection", address);
+    return { collection, target: address };
+  }
+
+  function signTransfer(from: BaseWallet, collection: string, to: string, tokenId: bigint, amount: bigint, number: bigint) {
+    const digest = transferAuthorizationDigest(CHAIN_ID, collection, { from: from.address, to, tokenId, amount, number });
+    const signature = Signature.from(from.signingKey.sign(digest));
+    return [signature.r, signature.yParityAndS] as const;
+  }
+
+  /** A relay transaction that also delegates the wallet, if asked to; the gas it used. */
+  async function execution(from: BaseWallet, target: string, data: string, delegating: boolean) {
+    const number = numbers++;
+    const digest = executionDigest(CHAIN_ID, from.address, { relay: relayAddress, target, data, number });
+    const { r, yParityAndS } = Signature.from(from.signingKey.sign(digest));
+    const call = delegate.interface.encodeFunctionData("execute", [target, data, r, yParityAndS]);
+    const lane: BaseWallet | HDNodeWallet = new Wallet(id("bench lane"), ethers.provider);
+    await networkHelpers.setBalance(lane.address, 10n ** 20n);
+    if (!(await relay.isOperator(lane.address))) await relay.connect(admin).setOperator(lane.address, true);
+    const authorizationList = delegating
+      ? [await from.authorize({ address: await delegate.getAddress(), nonce: 0, chainId: CHAIN_ID })]
+      : null;
+    const sent = await lane.sendTransaction({
+      type: delegating ? 4 : 2,
+      to: relayAddress,
+      data: relay.interface.encodeFunctionData("execute", [
+        [{ number, target: from.address, gasLimit: ITEM_GAS, data: call }],
+      ]),
+      gasLimit: 1_000_000n,
+      authorizationList,
+    });
+    const receipt = await sent.wait();
+    if (receipt!.logs.length !== 2) throw new Error("A measured execution failed.");
+    return Number(receipt!.gasUsed);
+  }
+
+  return {
+    ethers,
+    networkHelpers,
+    admin: admin!,
+    operator: operator!,
+    royaltyRecipient: royaltyRecipient!,
+    relay,
+    factory,
+    wallet,
+    batch,
+    prepare,
+    transaction,
+    erc721Arguments,
+    erc1155Arguments,
+    creation,
+    erc721,
+    erc1155,
+    signTransfer,
+    execution,
+  };
+}
