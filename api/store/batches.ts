@@ -95,16 +95,13 @@ export async function recordBatch(
   if (taken.numUpdatedRows !== 1n) throw new Error(`nonce ${batch.nonce.toString()} of lane ${lease.lane.toString()} is taken`);
   const { id: batchId } = await trx
     .insertInto("batches")
-    .values({ lane: lease.lane, nonce: batch.nonce, status: "open", size: batch.requests.length, created_at: now })
+    .values({ lane: lease.lane, nonce: batch.nonce, status: "open", size: batch.requests.length, block_number: null, created_at: now })
     .returning("id")
     .executeTakeFirstOrThrow();
   const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
   for (const [position, row] of batch.requests.entries()) {
-    await trx
-      .updateTable("requests")
-      .set({ batch_id: batchId, position, lane: null })
-      .where("id", "=", row.id)
-      .execute();
+    await trx.insertInto("batch_items").values({ batch_id: batchId, position, request_id: row.id }).execute();
+    await trx.updateTable("requests").set({ batch_id: batchId, lane: null }).where("id", "=", row.id).execute();
     await markProcessing(trx, row, batch.attempt.hash, now);
   }
   return { batchId, attemptId };
@@ -166,15 +163,55 @@ export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
   return batches.map((batch) => ({ ...batch, attempts: attempts.filter((attempt) => attempt.batch_id === batch.id) }));
 }
 
+/** The requests of a batch in the order of its calls, whatever has become of them since. */
 export async function batchRequests(db: Db, batchId: number): Promise<ClaimedRequest[]> {
   const rows = await db
-    .selectFrom("requests")
-    .selectAll()
-    .where("batch_id", "=", batchId)
-    .orderBy("position")
+    .selectFrom("batch_items")
+    .innerJoin("requests", "requests.id", "batch_items.request_id")
+    .selectAll("requests")
+    .where("batch_items.batch_id", "=", batchId)
+    .orderBy("batch_items.position")
     .execute();
   return rows.map((row) => {
     if (row.number === null) throw new Error(`request ${row.id} is in a batch without a number`);
     return { ...row, number: row.number };
   });
+}
+
+/** The batches whose transactions, in any of their versions, have these hashes: batch id by hash. */
+export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (let start = 0; start < hashes.length; start += 500) {
+    const rows = await db
+      .selectFrom("attempts")
+      .select(["hash", "batch_id"])
+      .where("hash", "in", hashes.slice(start, start + 500))
+      .execute();
+    for (const row of rows) found.set(row.hash, row.batch_id);
+  }
+  return found;
+}
+
+/** Closes a batch that reverted as a whole: nothing of it happened, and its requests are ready for another one. */
+export async function closeBatch(trx: Trx, batchId: number, blockNumber: number, now: number): Promise<void> {
+  const closed = await trx
+    .updateTable("batches")
+    .set({ status: "closed", block_number: blockNumber })
+    .where("id", "=", batchId)
+    .where("status", "=", "open")
+    .executeTakeFirst();
+  if (closed.numUpdatedRows !== 1n) return;
+  for (const request of await batchRequests(trx, batchId)) await returnUntouched(trx, request, batchId, now);
+}
+
+/** Its number was not consumed: the request may go into another batch, under the same number. */
+export async function returnUntouched(trx: Trx, request: RequestRow, batchId: number, now: number): Promise<void> {
+  await trx
+    .updateTable("requests")
+    .set((eb) => ({ ready_at: now, batch_id: null, returns: eb("returns", "+", 1), updated_at: now }))
+    .where("id", "=", request.id)
+    .where("batch_id", "=", batchId)
+    .where("status", "in", ["pending", "processing"])
+    .where("outcome", "is", null)
+    .execute();
 }

@@ -164,6 +164,31 @@ export async function releaseReservation(trx: Trx, command: Command, happened: b
   }
 }
 
+/**
+ * Takes a reservation again, because a reorg took the block of its call back. It was granted once, so no limit is asked:
+ * the chain itself decides in the end.
+ */
+export async function reserveAgain(trx: Trx, command: Command): Promise<void> {
+  switch (command.kind) {
+    case "create-collection":
+      return;
+    case "mint-erc721":
+      await trx
+        .updateTable("collections")
+        .set((eb) => ({ reserved: eb("reserved", "+", 1) }))
+        .where("address", "=", command.collection)
+        .execute();
+      return;
+    case "create-erc1155":
+    case "mint-erc1155":
+      await releaseSupply(trx, command.collection, command.tokenId, `-${command.quantity}`);
+      return;
+    case "transfer":
+      await releaseHolding(trx, command.contract, command.tokenId, command.from, `-${command.quantity}`);
+      return;
+  }
+}
+
 async function releaseSupply(trx: Trx, contract: string, tokenId: string, quantity: string): Promise<void> {
   const row = () =>
     trx

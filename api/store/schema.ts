@@ -17,6 +17,7 @@ export interface Tables {
   requests: RequestsTable;
   lanes: LanesTable;
   batches: BatchesTable;
+  batch_items: BatchItemsTable;
   attempts: AttemptsTable;
   blocks: BlocksTable;
   collections: CollectionsTable;
@@ -98,9 +99,8 @@ interface RequestsTable {
   lane: number | null;
   /** The number that the relay runs at most once, decimal; given at the first claim, for life. */
   number: string | null;
+  /** The batch that carries it now; `batch_items` remembers every one that did. */
   batch_id: number | null;
-  /** Index of its call in the batch. */
-  position: number | null;
   /** How many batches it was in that did not consume its number. */
   returns: number;
   /** Set when its number was consumed in a block that is followed but not yet deep enough: a `ChainOutcome`, JSON. */
@@ -133,7 +133,16 @@ interface BatchesTable {
   /** `open` until a transaction with its nonce is seen in a block; `closed` after. */
   status: "open" | "closed";
   size: number;
+  /** Block of the transaction that closed it. */
+  block_number: number | null;
   created_at: number;
+}
+
+/** The calls of a batch in order. Kept for good: a batch that a reorg brings back must be read as it was signed. */
+interface BatchItemsTable {
+  batch_id: number;
+  position: number;
+  request_id: string;
 }
 
 interface AttemptsTable {

@@ -77,9 +77,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("nonce", INT, (c) => c.notNull())
     .addColumn("status", "text", (c) => c.notNull())
     .addColumn("size", "integer", (c) => c.notNull())
+    .addColumn("block_number", INT)
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
   await uniqueIndex("batches_nonce", "batches", ["lane", "nonce"]);
+  await index("batches_block", "batches", ["block_number"]);
   await sql`create index batches_open on batches (lane, nonce) where status = 'open'`.execute(db);
   await withRowNumber(db, create("attempts"), "id")
     .addColumn("batch_id", INT, (c) => c.notNull().references("batches.id"))
@@ -104,7 +106,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("lane", "integer", (c) => c.references("lanes.lane"))
     .addColumn("number", "text", (c) => c.unique())
     .addColumn("batch_id", INT, (c) => c.references("batches.id"))
-    .addColumn("position", "integer")
     .addColumn("returns", "integer", (c) => c.notNull())
     .addColumn("outcome", "text")
     .addColumn("nft_collection", "text")
@@ -120,10 +121,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index("requests_app_status", "requests", ["app_id", "status", "seq"]);
   await index("requests_app_type", "requests", ["app_id", "type", "seq"]);
   await index("requests_app_status_type", "requests", ["app_id", "status", "type", "seq"]);
-  await index("requests_batch", "requests", ["batch_id", "position"]);
+  await index("requests_batch", "requests", ["batch_id"]);
   await sql`create index requests_ready on requests (ready_at, seq) where ready_at is not null`.execute(db);
   await sql`create index requests_claimed on requests (lane) where lane is not null and batch_id is null`.execute(db);
   await sql`create index requests_unsettled on requests (block_number) where outcome is not null`.execute(db);
+
+  await create("batch_items")
+    .addColumn("batch_id", INT, (c) => c.notNull().references("batches.id"))
+    .addColumn("position", "integer", (c) => c.notNull())
+    .addColumn("request_id", "text", (c) => c.notNull().references("requests.id"))
+    .addPrimaryKeyConstraint("batch_items_pk", ["batch_id", "position"])
+    .execute();
+  await index("batch_items_request", "batch_items", ["request_id"]);
 
   await create("blocks")
     .addColumn("number", INT, (c) => c.primaryKey())

@@ -1,0 +1,138 @@
+import { getAddress } from "ethers";
+import { z } from "zod";
+
+import { ChainUnavailable, type RpcError } from "./errors.ts";
+import type { Rpc, RpcCall } from "./rpc.ts";
+
+const hex = z.string().regex(/^0x[0-9a-fA-F]*$/);
+const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
+const quantity = z
+  .string()
+  .regex(/^0x[0-9a-f]+$/)
+  .transform((text) => BigInt(text));
+const small = quantity.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
+const address = hex.length(42).transform((text) => getAddress(text));
+
+const block = z.object({
+  number: small,
+  hash,
+  parentHash: hash,
+  timestamp: small,
+  baseFeePerGas: quantity.optional(),
+  gasLimit: quantity,
+});
+const log = z.object({
+  address,
+  topics: z.array(hash),
+  data: hex,
+  blockNumber: small,
+  blockHash: hash,
+  transactionHash: hash,
+  logIndex: small,
+});
+const receipt = z.object({ blockNumber: small, blockHash: hash, status: small, gasUsed: quantity });
+
+export type Block = z.infer<typeof block>;
+export type RawLog = z.infer<typeof log>;
+export type Receipt = z.infer<typeof receipt>;
+
+export interface LogFilter {
+  address: string[];
+  topics: (string | string[] | null)[];
+}
+
+/** The reads and the one write that the service makes of a node, every answer checked before it is believed. */
+export class ChainClient {
+  readonly #rpc: Rpc;
+
+  constructor(rpc: Rpc) {
+    this.#rpc = rpc;
+  }
+
+  async chainId(): Promise<bigint> {
+    return parse(quantity, await this.#rpc.call("eth_chainId", []));
+  }
+
+  async headNumber(): Promise<number> {
+    return parse(small, await this.#rpc.call("eth_blockNumber", []));
+  }
+
+  /** null: the node does not have it (yet, or any more). */
+  async blocks(numbers: number[]): Promise<(Block | null)[]> {
+    const answers = await this.#rpc.all(numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })));
+    return answers.map((answer) => parse(block.nullable(), answer));
+  }
+
+  async latestBlock(): Promise<Block> {
+    return parse(block, await this.#rpc.call("eth_getBlockByNumber", ["latest", false]));
+  }
+
+  async logs(filter: LogFilter, fromBlock: number, toBlock: number): Promise<RawLog[]> {
+    const params = [{ ...filter, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }];
+    return parse(z.array(log), await this.#rpc.call("eth_getLogs", params));
+  }
+
+  async receipts(hashes: string[]): Promise<(Receipt | null)[]> {
+    const answers = await this.#rpc.all(hashes.map((h) => ({ method: "eth_getTransactionReceipt", params: [h] })));
+    return answers.map((answer) => parse(receipt.nullish(), answer) ?? null);
+  }
+
+  async code(addresses: string[]): Promise<string[]> {
+    const answers = await this.#rpc.all(addresses.map((a) => ({ method: "eth_getCode", params: [a, "latest"] })));
+    return answers.map((answer) => parse(hex, answer));
+  }
+
+  async balance(account: string): Promise<bigint> {
+    return parse(quantity, await this.#rpc.call("eth_getBalance", [account, "latest"]));
+  }
+
+  /** Transactions of the account in blocks. */
+  async nonces(accounts: string[], blockTag: number | "latest" = "latest"): Promise<number[]> {
+    const at = blockTag === "latest" ? blockTag : toHex(blockTag);
+    const answers = await this.#rpc.all(
+      accounts.map((account) => ({ method: "eth_getTransactionCount", params: [account, at] })),
+    );
+    return answers.map((answer) => parse(small, answer));
+  }
+
+  async priorityFee(): Promise<bigint> {
+    return parse(quantity, await this.#rpc.call("eth_maxPriorityFeePerGas", []));
+  }
+
+  /** @returns what the call returns, or null when it reverts or there is no such function. */
+  async tryCalls(calls: { to: string; data: string; from?: string }[], blockNumber?: number): Promise<(string | null)[]> {
+    const at = blockNumber === undefined ? "latest" : toHex(blockNumber);
+    const results = await this.#rpc.batch(calls.map((call) => ({ method: "eth_call", params: [call, at] })));
+    return results.map((result) => (result.ok ? parse(hex, result.value) : refused(result.error)));
+  }
+
+  /** Gas of a call as a transaction of its own, or null when it would revert. */
+  async estimates(calls: { to: string; data: string; from: string }[]): Promise<(bigint | null)[]> {
+    const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [call] }));
+    return (await this.#rpc.batch(requests)).map((result) => (result.ok ? parse(quantity, result.value) : refused(result.error)));
+  }
+
+  /** Hands signed bytes to the node. @throws RpcError, ChainUnavailable: neither proves that it was not taken. */
+  async broadcast(raw: string): Promise<void> {
+    await this.#rpc.call("eth_sendRawTransaction", [raw]);
+  }
+}
+
+/**
+ * Codes with which nodes say that a call was run and reverted: 3 (the execution API), -32000 (Geth without revert data),
+ * -32015 (Nethermind); others say it by giving revert data. Anything else, a rate limit for one, says nothing of the call.
+ */
+function refused(error: RpcError): null {
+  if (error.data !== null || error.code === 3 || error.code === -32000 || error.code === -32015) return null;
+  throw new ChainUnavailable("the node could not run a call", { cause: error.message });
+}
+
+function toHex(value: number): string {
+  return `0x${value.toString(16)}`;
+}
+
+function parse<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const parsed = schema.safeParse(answer);
+  if (!parsed.success) throw new ChainUnavailable("the node's answer has a shape that it cannot have");
+  return parsed.data;
+}

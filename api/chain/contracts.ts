@@ -1,0 +1,25 @@
+import {
+  CollectionFactory__factory,
+  ERC1155Collection__factory,
+  ERC721Collection__factory,
+  Relay__factory,
+  WalletDelegate__factory,
+} from "../../types/ethers-contracts/index.js";
+
+/** Addresses of the service's contracts on one chain (EIP-55). */
+export interface ContractAddresses {
+  relay: string;
+  factory: string;
+  delegate: string;
+  /** Block in or before which the first of them was deployed: nothing of the service is older. */
+  deployedAt: number;
+}
+
+/** What encodes and decodes calls, events and errors of the service's contracts. */
+export const abi = {
+  relay: Relay__factory.createInterface(),
+  factory: CollectionFactory__factory.createInterface(),
+  erc721: ERC721Collection__factory.createInterface(),
+  erc1155: ERC1155Collection__factory.createInterface(),
+  delegate: WalletDelegate__factory.createInterface(),
+} as const;

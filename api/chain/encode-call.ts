@@ -1,0 +1,119 @@
+import { Signature, type SigningKey } from "ethers";
+
+import type { Command, CreateCollection, Transfer } from "../domain/command.ts";
+import { encodeErc1155Arguments, encodeErc721Arguments } from "./clone-arguments.ts";
+import { abi, type ContractAddresses } from "./contracts.ts";
+import { executionDigest, transferAuthorizationDigest } from "./typed-data.ts";
+
+export interface EncodedCall {
+  target: string;
+  data: string;
+}
+
+/** Where and under which number a call will run: what a wallet's signature is bound to. */
+export interface CallSite {
+  chainId: bigint;
+  contracts: ContractAddresses;
+  number: bigint;
+}
+
+/** The call of everything that the service may do by itself. */
+export function encodeServiceCall(command: Exclude<Command, Transfer>, contracts: ContractAddresses): EncodedCall {
+  switch (command.kind) {
+    case "create-collection":
+      return { target: contracts.factory, data: encodeCreate(command) };
+    case "mint-erc721":
+      return { target: command.collection, data: abi.erc721.encodeFunctionData("mint", [command.to]) };
+    case "create-erc1155":
+      return {
+        target: command.collection,
+        data: abi.erc1155.encodeFunctionData("create", [
+          command.to,
+          command.tokenId,
+          command.quantity,
+          command.uri ?? "",
+        ]),
+      };
+    case "mint-erc1155":
+      return {
+        target: command.collection,
+        data: abi.erc1155.encodeFunctionData("mint", [command.to, command.tokenId, command.quantity]),
+      };
+  }
+}
+
+/** The call of a transfer, with the wallet's own signature over exactly this transfer under this number. */
+export function encodeTransfer(command: Transfer, wallet: SigningKey, site: CallSite): EncodedCall {
+  return command.foreign ? encodeForeignTransfer(command, wallet, site) : encodeOwnTransfer(command, wallet, site);
+}
+
+/** The signed digest as (r, vs): the compact form of EIP-2098, which is what the contracts take. */
+function sign(key: SigningKey, digest: string): [string, string] {
+  const signature = Signature.from(key.sign(digest));
+  return [signature.r, signature.yParityAndS];
+}
+
+function encodeOwnTransfer(command: Transfer, wallet: SigningKey, site: CallSite): EncodedCall {
+  const [tokenId, amount] = [BigInt(command.tokenId), BigInt(command.quantity)];
+  const [r, vs] = sign(
+    wallet,
+    transferAuthorizationDigest(site.chainId, command.contract, {
+      from: command.from,
+      to: command.to,
+      tokenId,
+      amount,
+      number: site.number,
+    }),
+  );
+  const data =
+    command.contractType === "ERC721"
+      ? abi.erc721.encodeFunctionData("transferWithAuthorization", [command.from, command.to, tokenId, r, vs])
+      : abi.erc1155.encodeFunctionData("transferWithAuthorization", [command.from, command.to, tokenId, amount, r, vs]);
+  return { target: command.contract, data };
+}
+
+/** The wallet itself calls the foreign contract, through the code that it delegated to (EIP-7702). */
+function encodeForeignTransfer(command: Transfer, wallet: SigningKey, site: CallSite): EncodedCall {
+  const inner =
+    command.contractType === "ERC721"
+      ? abi.erc721.encodeFunctionData("safeTransferFrom(address,address,uint256)", [
+          command.from,
+          command.to,
+          command.tokenId,
+        ])
+      : abi.erc1155.encodeFunctionData("safeTransferFrom", [
+          command.from,
+          command.to,
+          command.tokenId,
+          command.quantity,
+          "0x",
+        ]);
+  const digest = executionDigest(site.chainId, command.from, {
+    relay: site.contracts.relay,
+    target: command.contract,
+    data: inner,
+    number: site.number,
+  });
+  const [r, vs] = sign(wallet, digest);
+  return { target: command.from, data: abi.delegate.encodeFunctionData("execute", [command.contract, inner, r, vs]) };
+}
+
+function encodeCreate(command: CreateCollection): string {
+  const { seller_fee_basis_points: basisPoints = 0, fee_recipient: recipient = null } = command.metadata;
+  const common = {
+    hosted: command.hosting === "hosted",
+    name: command.name,
+    symbol: command.symbol,
+    owner: command.newOwner,
+    // ERC-2981 names a receiver: a fee without one stays in the metadata alone.
+    royaltyBps: recipient === null ? 0 : basisPoints,
+    royaltyRecipient: recipient,
+    baseUri: command.baseUri ?? "",
+    contractUri: command.collectionUri ?? "",
+  };
+  return command.type === "ERC721"
+    ? abi.factory.encodeFunctionData("createERC721", [
+        encodeErc721Arguments({ ...common, maxSupply: BigInt(command.maxSupply ?? 0) }),
+      ])
+    : abi.factory.encodeFunctionData("createERC1155", [encodeErc1155Arguments(common)]);
+}

@@ -1,0 +1,118 @@
+import { AbiCoder, dataLength, zeroPadValue } from "ethers";
+
+import type { CollectionType } from "../domain/command.ts";
+import type { ChainClient } from "./client.ts";
+import { abi } from "./contracts.ts";
+import { RpcError } from "./errors.ts";
+import { decodeMoves, MOVE_TOPICS } from "./logs.ts";
+
+/** What the service reads of token contracts that are not its own, from the chain as it is at that moment. */
+export interface ForeignContracts {
+  /** null: no contract there, or neither ERC-721 nor ERC-1155 by its own word (ERC-165). */
+  inspect(address: string): Promise<{ type: CollectionType; name: string | null } | null>;
+  /** Copies that the owner holds. null: an ERC-721 token that does not exist. */
+  holding(contract: string, type: CollectionType, tokenId: string, owner: string): Promise<bigint | null>;
+  /** Ids that the owner has ever received, as far as the node lets its logs be searched. */
+  tokensOf(contract: string, type: CollectionType, owner: string): Promise<string[]>;
+  headBlock(): Promise<number>;
+}
+
+const ERC165 = "0x01ffc9a7";
+const ERC721 = "0x80ac58cd";
+const ERC1155 = "0xd9b67a26";
+const NOTHING = "0xffffffff";
+
+export function createForeignContracts(client: ChainClient): ForeignContracts {
+  return {
+    inspect: (address) => inspect(client, address),
+    holding: async (contract, type, tokenId, owner) =>
+      (await readHoldings(client, [{ contract, type, tokenId, owner }]))[0] ?? null,
+    tokensOf: (contract, type, owner) => tokensOf(client, contract, type, owner),
+    headBlock: () => client.headNumber(),
+  };
+}
+
+export interface HoldingQuery {
+  contract: string;
+  type: CollectionType;
+  tokenId: string;
+  owner: string;
+}
+
+/** Copies held, in the order asked; null for an ERC-721 token that does not exist. */
+export async function readHoldings(
+  client: ChainClient,
+  queries: HoldingQuery[],
+  blockNumber?: number,
+): Promise<(bigint | null)[]> {
+  const calls = queries.map(({ contract, type, tokenId, owner }) => ({
+    to: contract,
+    data:
+      type === "ERC721"
+        ? abi.erc721.encodeFunctionData("ownerOf", [tokenId])
+        : abi.erc1155.encodeFunctionData("balanceOf", [owner, tokenId]),
+  }));
+  const answers = await client.tryCalls(calls, blockNumber);
+  return queries.map((query, index) => {
+    const answer = answers[index] ?? null;
+    if (query.type === "ERC1155") return answer === null || dataLength(answer) !== 32 ? 0n : BigInt(answer);
+    if (answer === null || dataLength(answer) !== 32 || BigInt(answer) === 0n) return null;
+    return BigInt(answer) === BigInt(query.owner) ? 1n : 0n;
+  });
+}
+
+async function inspect(client: ChainClient, address: string): ReturnType<ForeignContracts["inspect"]> {
+  const supports = (interfaceId: string) => ({
+    to: address,
+    data: abi.erc721.encodeFunctionData("supportsInterface", [interfaceId]),
+  });
+  const [code] = await client.code([address]);
+  // A wallet that delegated (EIP-7702) answers the receiver hooks, but is no token contract.
+  if (code === undefined || code === "0x" || code.startsWith("0xef0100")) return null;
+  const [erc165, nothing, erc721, erc1155, name] = await client.tryCalls([
+    supports(ERC165),
+    supports(NOTHING),
+    supports(ERC721),
+    supports(ERC1155),
+    { to: address, data: abi.erc721.encodeFunctionData("name") },
+  ]);
+  if (!isTrue(erc165) || isTrue(nothing)) return null;
+  if (isTrue(erc721)) return { type: "ERC721", name: decodeString(name) };
+  if (isTrue(erc1155)) return { type: "ERC1155", name: decodeString(name) };
+  return null;
+}
+
+async function tokensOf(
+  client: ChainClient,
+  contract: string,
+  type: CollectionType,
+  owner: string,
+): Promise<string[]> {
+  const to = zeroPadValue(owner, 32).toLowerCase();
+  const [erc721 = "", ...erc1155] = MOVE_TOPICS;
+  const topics = type === "ERC721" ? [erc721, null, to] : [erc1155, null, null, to];
+  try {
+    const logs = await client.logs({ address: [contract], topics }, 0, await client.headNumber());
+    return [...new Set(logs.flatMap(decodeMoves).map((move) => move.tokenId))];
+  } catch (error) {
+    // Many providers refuse a search of the whole chain. What the wallet receives from now on is followed all the same.
+    if (error instanceof RpcError) return [];
+    throw error;
+  }
+}
+
+function isTrue(answer: string | null | undefined): boolean {
+  return answer != null && dataLength(answer) === 32 && BigInt(answer) === 1n;
+}
+
+function decodeString(answer: string | null | undefined): string | null {
+  if (answer == null) return null;
+  try {
+    const [text] = AbiCoder.defaultAbiCoder().decode(["string"], answer) as unknown as [string];
+    return text.slice(0, 256);
+  } catch {
+    // `name` is optional, and some contracts answer it in other shapes.
+    return null;
+  }
+}
+

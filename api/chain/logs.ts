@@ -1,0 +1,160 @@
+import { AbiCoder, getAddress, id, ZeroAddress } from "ethers";
+
+import type { RawLog } from "./client.ts";
+import { abi } from "./contracts.ts";
+
+/** Where a log stands. */
+export interface LogPosition {
+  blockNumber: number;
+  transactionHash: string;
+  logIndex: number;
+}
+
+/** One movement of copies of one token. `from` null: minted; `to` null: burnt. */
+export interface TokenMove extends LogPosition {
+  kind: "move";
+  contract: string;
+  tokenId: string;
+  quantity: string;
+  from: string | null;
+  to: string | null;
+  /** Position inside its log: an ERC-1155 batch moves many ids. */
+  subIndex: number;
+}
+
+export type RelayEvent = LogPosition &
+  (
+    | { kind: "batch-executed"; executed: number }
+    | { kind: "call-failed"; number: string; reason: string }
+    | { kind: "call-skipped"; number: string }
+    | { kind: "number-cancelled"; number: string }
+  );
+
+export type CollectionEvent = LogPosition & { contract: string } & (
+    | { kind: "owner-changed"; owner: string }
+    | { kind: "minter-set"; minter: string; allowed: boolean }
+    | { kind: "cap-lowered"; maxSupply: number }
+    | { kind: "base-uri-changed"; baseUri: string }
+  );
+
+const TRANSFER = id("Transfer(address,address,uint256)");
+const TRANSFER_SINGLE = id("TransferSingle(address,address,address,uint256,uint256)");
+const TRANSFER_BATCH = id("TransferBatch(address,address,address,uint256[],uint256[])");
+
+const collectionTopics = {
+  owner: abi.erc721.getEvent("OwnershipTransferred").topicHash,
+  minter: abi.erc721.getEvent("MinterSet").topicHash,
+  cap: abi.erc721.getEvent("MaxSupplyLowered").topicHash,
+  baseUri: abi.erc721.getEvent("BaseURIUpdated").topicHash,
+} as const;
+
+/** Topics under which tokens of ERC-721 and ERC-1155 contracts move. */
+export const MOVE_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
+/** Topics of the service's own collections. */
+export const COLLECTION_TOPICS = [...MOVE_TOPICS, ...Object.values(collectionTopics)];
+
+/** A log that only looks like a transfer (an ERC-20's, or one with malformed data) gives no moves. */
+export function decodeMoves(log: RawLog): TokenMove[] {
+  const move = (from: string, to: string, tokenId: bigint, quantity: bigint, subIndex: number): TokenMove => ({
+    kind: "move",
+    ...positionOf(log),
+    contract: log.address,
+    tokenId: tokenId.toString(),
+    quantity: quantity.toString(),
+    from: from === ZeroAddress ? null : from,
+    to: to === ZeroAddress ? null : to,
+    subIndex,
+  });
+  const [topic, second, third, fourth] = log.topics;
+  if (second === undefined || third === undefined || fourth === undefined) return [];
+  if (topic === TRANSFER) return [move(topicAddress(second), topicAddress(third), BigInt(fourth), 1n, 0)];
+  const [from, to] = [topicAddress(third), topicAddress(fourth)];
+  if (topic === TRANSFER_SINGLE) {
+    const decoded = decode(["uint256", "uint256"], log.data) as [bigint, bigint] | null;
+    if (decoded === null || decoded[1] === 0n) return [];
+    return [move(from, to, decoded[0], decoded[1], 0)];
+  }
+  if (topic === TRANSFER_BATCH) {
+    const decoded = decode(["uint256[]", "uint256[]"], log.data) as [bigint[], bigint[]] | null;
+    if (decoded?.[0].length !== decoded?.[1].length || decoded === null) return [];
+    const [ids, quantities] = decoded;
+    return ids.flatMap((tokenId, index) => {
+      const quantity = quantities[index] ?? 0n;
+      return quantity === 0n ? [] : [move(from, to, tokenId, quantity, index)];
+    });
+  }
+  return [];
+}
+
+export function decodeRelayEvent(log: RawLog): RelayEvent | null {
+  const parsed = abi.relay.parseLog({ topics: log.topics, data: log.data });
+  if (parsed === null) return null;
+  const at = positionOf(log);
+  const number = () => (parsed.args["number"] as bigint).toString();
+  switch (parsed.name) {
+    case "BatchExecuted":
+      return { kind: "batch-executed", ...at, executed: Number(parsed.args["executed"] as bigint) };
+    case "CallFailed":
+      return { kind: "call-failed", ...at, number: number(), reason: parsed.args["reason"] as string };
+    case "CallSkipped":
+      return { kind: "call-skipped", ...at, number: number() };
+    case "NumberCancelled":
+      return { kind: "number-cancelled", ...at, number: number() };
+    default:
+      return null;
+  }
+}
+
+/** What an owner changed on one of the service's collections, as far as the service must know it. */
+export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
+  if (!(Object.values(collectionTopics) as string[]).includes(log.topics[0] ?? "")) return null;
+  const parsed = abi.erc721.parseLog({ topics: log.topics, data: log.data });
+  if (parsed === null) return null;
+  const at = { ...positionOf(log), contract: log.address };
+  switch (parsed.name) {
+    case "OwnershipTransferred":
+      return { kind: "owner-changed", ...at, owner: parsed.args["newOwner"] as string };
+    case "MinterSet":
+      return {
+        kind: "minter-set",
+        ...at,
+        minter: parsed.args["account"] as string,
+        allowed: parsed.args["allowed"] as boolean,
+      };
+    case "MaxSupplyLowered":
+      return { kind: "cap-lowered", ...at, maxSupply: Number(parsed.args["maxSupply"] as bigint) };
+    case "BaseURIUpdated":
+      return { kind: "base-uri-changed", ...at, baseUri: parsed.args["baseURI"] as string };
+    default:
+      return null;
+  }
+}
+
+/** Collections that the factory made: address by request number. */
+export function decodeCreated(log: RawLog): { number: string; collection: string } | null {
+  const parsed = abi.factory.parseLog({ topics: log.topics, data: log.data });
+  if (parsed?.name !== "CollectionCreated") return null;
+  return {
+    number: (parsed.args["number"] as bigint).toString(),
+    collection: parsed.args["collection"] as string,
+  };
+}
+
+export const CREATED_TOPIC = abi.factory.getEvent("CollectionCreated").topicHash;
+
+function positionOf(log: RawLog): LogPosition {
+  return { blockNumber: log.blockNumber, transactionHash: log.transactionHash, logIndex: log.logIndex };
+}
+
+function topicAddress(topic: string): string {
+  return getAddress(`0x${topic.slice(26)}`);
+}
+
+function decode(types: string[], data: string): unknown[] | null {
+  try {
+    return AbiCoder.defaultAbiCoder().decode(types, data).toArray(true);
+  } catch {
+    // A contract may emit anything under a standard topic; what does not decode moves nothing.
+    return null;
+  }
+}

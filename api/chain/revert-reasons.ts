@@ -1,0 +1,45 @@
+import { type ErrorDescription, type Interface } from "ethers";
+
+import type { FieldError, RequestFailureCode } from "../domain/error-codes.ts";
+import { abi } from "./contracts.ts";
+
+/** What a custom error of the contracts means for the request. Everything else is `execution_reverted`. */
+const MEANINGS: Record<string, RequestFailureCode> = {
+  ERC721InvalidReceiver: "receiver_rejected",
+  ERC1155InvalidReceiver: "receiver_rejected",
+  CollectionUnauthorizedMinter: "service_cannot_mint",
+  ERC721ExceededMaxSupply: "supply_exceeded",
+  ERC1155ExceededMaxSupply: "supply_exceeded",
+  ERC1155AlreadyCreated: "token_already_exists",
+  ERC721IncorrectOwner: "insufficient_balance",
+  ERC721NonexistentToken: "insufficient_balance",
+  ERC1155InsufficientBalance: "insufficient_balance",
+};
+
+const INTERFACES: Interface[] = [abi.erc721, abi.erc1155, abi.relay, abi.delegate, abi.factory];
+
+/** @param reason revert data as the relay reported it, cut at 256 bytes. */
+export function decodeRevert(reason: string): { errorCode: RequestFailureCode; errors: FieldError[] } {
+  const error = parseError(reason);
+  const errorCode = (error !== null ? MEANINGS[error.name] : undefined) ?? "execution_reverted";
+  return { errorCode, errors: [{ field: "transaction", code: errorCode, message: describe(error, reason) }] };
+}
+
+function describe(error: ErrorDescription | null, reason: string): string {
+  if (error !== null) return `${error.name}(${error.args.map(String).join(", ")})`;
+  if (reason === "0x") return "The call reverted without a reason.";
+  return `The call reverted with ${reason.slice(0, 74)}.`;
+}
+
+function parseError(reason: string): ErrorDescription | null {
+  for (const contract of INTERFACES) {
+    try {
+      const parsed = contract.parseError(reason);
+      if (parsed !== null) return parsed;
+    } catch {
+      // The selector is known but its arguments were cut or made up: the bare name proves nothing.
+      return null;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,94 @@
+import { z } from "zod";
+
+import { ChainUnavailable, RpcError } from "./errors.ts";
+
+export interface RpcCall {
+  method: string;
+  params: unknown[];
+}
+
+export type RpcResult = { ok: true; value: unknown } | { ok: false; error: RpcError };
+
+/** Longest wait for one HTTP answer, in milliseconds. */
+const TIMEOUT = 20_000;
+/** Calls in one HTTP request: what common providers accept. */
+const MAX_BATCH = 100;
+
+const answer = z.object({
+  id: z.number(),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
+});
+
+/** JSON-RPC over HTTP. Every answer is matched by its id; one that is missing or malformed counts as unavailable. */
+export class Rpc {
+  readonly #url: string;
+  #id = 0;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** @throws RpcError, ChainUnavailable */
+  async call(method: string, params: unknown[]): Promise<unknown> {
+    const [result] = await this.#post([{ method, params }]);
+    if (result === undefined) throw new ChainUnavailable(`the node did not answer ${method}`);
+    if (!result.ok) throw result.error;
+    return result.value;
+  }
+
+  /** Results in the order of the calls; an error of one is no error of the others. @throws ChainUnavailable */
+  async batch(calls: RpcCall[]): Promise<RpcResult[]> {
+    const results: RpcResult[] = [];
+    for (let start = 0; start < calls.length; start += MAX_BATCH) {
+      results.push(...(await this.#post(calls.slice(start, start + MAX_BATCH))));
+    }
+    return results;
+  }
+
+  /** Like `batch`, for calls that must all succeed. @throws RpcError, ChainUnavailable */
+  async all(calls: RpcCall[]): Promise<unknown[]> {
+    return (await this.batch(calls)).map((result) => {
+      if (!result.ok) throw result.error;
+      return result.value;
+    });
+  }
+
+  async #post(calls: RpcCall[]): Promise<RpcResult[]> {
+    const first = this.#id;
+    this.#id += calls.length;
+    const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: first + index, ...call }));
+    const answers = z.array(answer).safeParse(await this.#exchange(body.length === 1 ? body[0] : body));
+    if (!answers.success) throw new ChainUnavailable("the node's answer is not JSON-RPC");
+    const byId = new Map(answers.data.map((one) => [one.id, one]));
+    return calls.map((call, index) => {
+      const found = byId.get(first + index);
+      if (found === undefined) throw new ChainUnavailable(`the node did not answer ${call.method}`);
+      if (found.error === undefined) return { ok: true, value: found.result };
+      return { ok: false, error: new RpcError(found.error.code, found.error.message, revertData(found.error.data)) };
+    });
+  }
+
+  async #exchange(body: unknown): Promise<unknown> {
+    try {
+      const response = await fetch(this.#url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(TIMEOUT),
+      });
+      const json: unknown = await response.json();
+      return Array.isArray(json) ? json : [json];
+    } catch (error) {
+      // The URL may hold a provider's key: it never becomes part of a message.
+      throw new ChainUnavailable("the node cannot be reached", { cause: error instanceof Error ? error.name : error });
+    }
+  }
+}
+
+/** Nodes put revert data in `data`, in `data.data`, or nowhere. */
+function revertData(data: unknown): string | null {
+  if (typeof data === "string" && data.startsWith("0x")) return data;
+  if (typeof data === "object" && data !== null && "data" in data) return revertData(data.data);
+  return null;
+}

@@ -1,0 +1,110 @@
+import type { RelayEvent, TokenMove } from "../chain/logs.ts";
+import { decodeRevert } from "../chain/revert-reasons.ts";
+import { isMint } from "../domain/command.ts";
+import type { ChainOutcome } from "../domain/outcome.ts";
+import type { ClaimedRequest } from "../store/batches.ts";
+import { commandOf } from "../store/request-state.ts";
+
+/** What one of our transactions did, request by request. */
+export interface BatchResult {
+  batchId: number;
+  transactionHash: string;
+  blockNumber: number;
+  /** Requests whose number was consumed here. */
+  outcomes: { request: ClaimedRequest; outcome: ChainOutcome }[];
+  /** Requests that the batch did not reach before its gas ran short, or that its whole revert left untouched. */
+  untouched: ClaimedRequest[];
+}
+
+/** Everything that one transaction logged, in the order of its logs. */
+export interface TransactionLogs {
+  relay: RelayEvent[];
+  moves: TokenMove[];
+  /** Collections that the factory made, by request number. */
+  created: Map<string, string>;
+}
+
+export class AttributionError extends Error {
+  override readonly name = "AttributionError";
+}
+
+/**
+ * Which log belongs to which request. The contracts guarantee what this rests on: calls run in order, a call that failed
+ * leaves no log, and while a batch runs nobody but the relay can mint in a collection. So the k-th mint log of a
+ * collection belongs to its k-th successful mint of the batch.
+ * @param requests of the batch, in the order of its calls.
+ * @returns the result, and the request that each move belongs to.
+ * @throws AttributionError when the logs cannot come from this batch.
+ */
+export function attribute(
+  batch: { batchId: number; transactionHash: string; blockNumber: number; requests: ClaimedRequest[] },
+  logs: TransactionLogs,
+): { result: BatchResult; owners: Map<TokenMove, string> } {
+  const closing = logs.relay.find((event) => event.kind === "batch-executed");
+  if (closing === undefined) throw new AttributionError(`${batch.transactionHash} has no closing event of the relay`);
+  const failed = new Map(
+    logs.relay.flatMap((event) => (event.kind === "call-failed" ? [[event.number, event.reason] as const] : [])),
+  );
+  const skipped = new Set(logs.relay.flatMap((event) => (event.kind === "call-skipped" ? [event.number] : [])));
+  const owners = new Map<TokenMove, string>();
+  const unassigned = new Set(logs.moves);
+  const outcomes: BatchResult["outcomes"] = [];
+
+  for (const request of batch.requests.slice(0, closing.executed)) {
+    const reason = failed.get(request.number);
+    if (reason !== undefined) {
+      outcomes.push({ request, outcome: { ok: false, ...decodeRevert(reason) } });
+    } else if (skipped.has(request.number)) {
+      // Consumed before: by an earlier batch of ours, whose outcome stands, or by somebody else.
+      if (request.outcome === null && (request.status === "pending" || request.status === "processing")) {
+        outcomes.push({ request, outcome: { ok: false, errorCode: "number_taken", errors: null } });
+      }
+    } else {
+      outcomes.push({ request, outcome: succeeded(request, logs, unassigned, owners) });
+    }
+  }
+  return {
+    result: {
+      batchId: batch.batchId,
+      transactionHash: batch.transactionHash,
+      blockNumber: batch.blockNumber,
+      outcomes,
+      untouched: batch.requests.slice(closing.executed),
+    },
+    owners,
+  };
+}
+
+function succeeded(
+  request: ClaimedRequest,
+  logs: TransactionLogs,
+  unassigned: Set<TokenMove>,
+  owners: Map<TokenMove, string>,
+): ChainOutcome {
+  const command = commandOf(request);
+  if (command.kind === "create-collection") {
+    const collection = logs.created.get(request.number);
+    if (collection === undefined) throw new AttributionError(`request ${request.id} made no collection`);
+    return { ok: true, collection, tokenId: null };
+  }
+  const contract = isMint(command) ? command.collection : command.contract;
+  const belongs = (move: TokenMove): boolean => {
+    if (move.contract !== contract) return false;
+    if (isMint(command)) return move.from === null;
+    return move.from === command.from && move.to === command.to && move.tokenId === command.tokenId;
+  };
+  const move = [...unassigned].find(belongs);
+  if (move === undefined) {
+    // A foreign contract may move a token without saying so; ours never do.
+    if (command.kind === "transfer" && command.foreign) {
+      return { ok: true, collection: command.contract, tokenId: command.tokenId };
+    }
+    throw new AttributionError(`request ${request.id} moved nothing`);
+  }
+  if (isMint(command) && (move.to !== command.to || ("tokenId" in command && move.tokenId !== command.tokenId))) {
+    throw new AttributionError(`request ${request.id} minted something else`);
+  }
+  unassigned.delete(move);
+  owners.set(move, request.id);
+  return { ok: true, collection: contract, tokenId: move.tokenId };
+}

@@ -1,0 +1,152 @@
+import type { Logger } from "pino";
+
+import type { ChainClient } from "../chain/client.ts";
+import { abi, type ContractAddresses } from "../chain/contracts.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
+import { readHoldings } from "../chain/foreign-contracts.ts";
+import { pause } from "../shared/pause.ts";
+import type { Signals } from "../shared/signal.ts";
+import { applyRange } from "../store/apply-range.ts";
+import { newestBlocks, storedBlock } from "../store/blocks.ts";
+import type { Database } from "../store/database.ts";
+import { readMeta } from "../store/meta.ts";
+import { rollback, type UncertainHolding } from "../store/rollback.ts";
+import { watchedContracts } from "../store/watched.ts";
+import { closeReverted } from "./close-reverted.ts";
+import { prepareRange } from "./prepare-range.ts";
+import { readRange } from "./read-range.ts";
+
+export interface IndexerDeps {
+  database: Database;
+  client: ChainClient;
+  contracts: ContractAddresses;
+  signals: Signals;
+  logger: Logger;
+  /** Blocks that must lie on top, its own included, before a block counts as final. */
+  confirmations: number;
+  /** Milliseconds between two looks at the head. */
+  pollInterval: number;
+  now: () => number;
+}
+
+/** Blocks read at once: what common providers allow for logs. */
+const RANGE = 500;
+/** Headers kept beyond those that the confirmations need: how deep a reorg is noticed. */
+const REMEMBER = 256;
+const BACK_OFF = 2_000;
+
+/** Follows the chain block by block and stores what it says: ownership, outcomes, history, checkpoint. */
+export class Indexer {
+  readonly #deps: IndexerDeps;
+  /** Foreign holdings that a reorg left open: read again with the next range. */
+  #uncertain: UncertainHolding[] = [];
+  #trouble: string | null = null;
+
+  constructor(deps: IndexerDeps) {
+    this.#deps = deps;
+  }
+
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  async run(abort: AbortSignal): Promise<void> {
+    const { signals, logger, pollInterval } = this.#deps;
+    while (!abort.aborted) {
+      try {
+        const more = await this.step();
+        if (this.#trouble !== null) logger.info("the indexer follows the chain again");
+        this.#trouble = null;
+        if (!more) await signals.blocks.wait(pollInterval, abort);
+      } catch (error) {
+        const words = error instanceof Error ? error.message : String(error);
+        if (this.#trouble !== words) logger.error({ err: error }, "the indexer cannot follow the chain");
+        this.#trouble = words;
+        await pause(BACK_OFF, abort);
+      }
+    }
+  }
+
+  /** Stores the next range. @returns whether there may be more right away. */
+  async step(): Promise<boolean> {
+    const { database, client, contracts, confirmations, signals, now } = this.#deps;
+    const checkpoint = await this.#checkpoint();
+    const head = await client.headNumber();
+    if (head < checkpoint || !(await this.#isOnChain(checkpoint))) {
+      await this.#rollBack(checkpoint, head);
+      return true;
+    }
+    if (head === checkpoint) {
+      await closeReverted(this.#deps, checkpoint);
+      return false;
+    }
+    const [from, to] = [checkpoint + 1, Math.min(head, checkpoint + RANGE)];
+    const remember = head - confirmations - REMEMBER;
+    const watched = await watchedContracts(database.read);
+    const read = await readRange(
+      client,
+      contracts,
+      { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] },
+      { from, to, remember },
+    );
+    const previous = await storedBlock(database.read, checkpoint);
+    if (previous !== undefined && read.headers.get(from)?.parentHash !== previous.hash) return true;
+    const range = await prepareRange(
+      { ...this.#deps, holdings: (queries) => readHoldings(client, queries, to) },
+      watched,
+      read,
+      { from, to, confirmed: Math.max(0, head - confirmations + 1), remember, uncertain: this.#uncertain },
+    );
+    const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
+    const stored = await database.write((trx) => applyRange(trx, range, facts, now()));
+    if (stored) this.#uncertain = [];
+    await closeReverted(this.#deps, to);
+    // Lanes wait for their batches, the dispatcher for the outbox.
+    signals.requests.notify();
+    signals.deliveries.notify();
+    return to < head;
+  }
+
+  async #checkpoint(): Promise<number> {
+    const stored = await readMeta(this.#deps.database.read, "checkpoint");
+    if (stored === null) throw new Error("the database has no checkpoint: the chain was never set up");
+    return Number(stored);
+  }
+
+  async #isOnChain(number: number): Promise<boolean> {
+    const stored = await storedBlock(this.#deps.database.read, number);
+    if (stored === undefined) return true;
+    const [block] = await this.#deps.client.blocks([number]);
+    if (block == null) throw new ChainUnavailable("the node does not have a block that it had");
+    return block.hash === stored.hash;
+  }
+
+  /** Finds the last stored block that the chain still has, and takes back what came after it. */
+  async #rollBack(checkpoint: number, head: number): Promise<void> {
+    const { database, client, logger } = this.#deps;
+    let below = Math.min(checkpoint, head) + 1;
+    for (;;) {
+      const stored = await newestBlocks(database.read, 50, below);
+      const last = stored.at(-1);
+      if (last === undefined) {
+        throw new Error("the chain has no block in common with this database: is RPC_URL the right node?");
+      }
+      const blocks = await client.blocks(stored.map((block) => block.number));
+      const common = stored.find((block, index) => blocks[index]?.hash === block.hash);
+      if (common !== undefined) {
+        logger.warn({ fork: common.number, checkpoint }, "the chain was reorganised: rolling back");
+        this.#uncertain.push(...(await database.write((trx) => rollback(trx, common.number))));
+        return;
+      }
+      below = last.number;
+    }
+  }
+
+  async #relayOwner(): Promise<string> {
+    const { client, contracts } = this.#deps;
+    const [answer] = await client.tryCalls([{ to: contracts.relay, data: abi.relay.encodeFunctionData("owner") }]);
+    if (answer == null) throw new ChainUnavailable("the relay does not answer");
+    const [owner] = abi.relay.decodeFunctionResult("owner", answer) as unknown as [string];
+    return owner;
+  }
+}

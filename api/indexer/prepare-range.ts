@@ -1,0 +1,187 @@
+import type { Logger } from "pino";
+
+import type { ContractAddresses } from "../chain/contracts.ts";
+import type { HoldingQuery } from "../chain/foreign-contracts.ts";
+import type { CollectionEvent, RelayEvent, TokenMove } from "../chain/logs.ts";
+import type { CollectionType } from "../domain/command.ts";
+import type { BlockRange, CollectionChange } from "../store/apply-range.ts";
+import { batchesByHash, batchRequests, type ClaimedRequest } from "../store/batches.ts";
+import type { Database } from "../store/database.ts";
+import { commandOf } from "../store/request-state.ts";
+import type { UncertainHolding } from "../store/rollback.ts";
+import { walletPaths } from "../store/wallet-paths.ts";
+import type { WatchedContracts } from "../store/watched.ts";
+import { attribute, AttributionError } from "./attribute.ts";
+import type { ChainRange } from "./read-range.ts";
+
+export interface PrepareDeps {
+  database: Database;
+  contracts: ContractAddresses;
+  logger: Logger;
+  /** Reads what wallets hold of foreign contracts at the end of the range. */
+  holdings(queries: HoldingQuery[]): Promise<(bigint | null)[]>;
+}
+
+export type PreparedRange = BlockRange & { needsRelayOwner: boolean };
+
+/** Joins what the chain said with what the database knows: which of it is ours, and whose request did it. */
+export async function prepareRange(
+  deps: PrepareDeps,
+  watched: WatchedContracts,
+  read: ChainRange,
+  bounds: { from: number; to: number; confirmed: number; remember: number; uncertain: UncertainHolding[] },
+): Promise<PreparedRange> {
+  const { database } = deps;
+  const { batches, owners } = await ourBatches(deps, read);
+  const types = new Map<string, CollectionType>(watched.collections);
+  let needsRelayOwner = false;
+  for (const { outcomes } of batches) {
+    for (const { request, outcome } of outcomes) {
+      const command = commandOf(request);
+      if (command.kind !== "create-collection" || !outcome.ok || outcome.collection === null) continue;
+      types.set(outcome.collection, command.type);
+      needsRelayOwner ||= command.newOwner === null;
+    }
+  }
+  const ends = read.moves.flatMap((move) => [move.from, move.to]).filter((end) => end !== null);
+  const wallets = new Set((await walletPaths(database.read, [...new Set(ends)])).keys());
+  const moves = ownMoves(read, types, owners).concat(foreignMoves(read, watched, wallets, owners));
+  moves.sort((a, b) => a.move.blockNumber - b.move.blockNumber || a.move.logIndex - b.move.logIndex || a.move.subIndex - b.move.subIndex);
+  return {
+    ...bounds,
+    needsRelayOwner,
+    forgetBlocksBefore: bounds.remember,
+    blocks: [...read.headers.values()]
+      .filter((header) => header.number >= bounds.remember)
+      .map((header) => ({
+        number: header.number,
+        hash: header.hash,
+        parent_hash: header.parentHash,
+        timestamp: header.timestamp * 1000,
+      })),
+    batches,
+    moves,
+    changes: read.changes.flatMap((event) => changeOf(event, deps.contracts)),
+    foreignHoldings: await readForeign(deps, watched, moves, wallets, bounds.uncertain),
+    wallets,
+  };
+}
+
+type Entry = BlockRange["moves"][number];
+type Owners = Map<TokenMove, ClaimedRequest>;
+
+async function ourBatches(
+  deps: PrepareDeps,
+  read: ChainRange,
+): Promise<{ batches: BlockRange["batches"]; owners: Owners }> {
+  const byTransaction = Map.groupBy(read.relay, (event: RelayEvent) => event.transactionHash);
+  const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
+  const owners: Owners = new Map();
+  const batches: BlockRange["batches"] = [];
+  for (const [transactionHash, relay] of byTransaction) {
+    const batchId = known.get(transactionHash);
+    const blockNumber = relay[0]?.blockNumber;
+    if (batchId === undefined || blockNumber === undefined) continue;
+    const requests = await batchRequests(deps.database.read, batchId);
+    const logs = {
+      relay,
+      moves: read.moves.filter((move) => move.transactionHash === transactionHash),
+      created: new Map(
+        read.created.filter((made) => made.transactionHash === transactionHash).map((made) => [made.number, made.collection]),
+      ),
+    };
+    try {
+      const attributed = attribute({ batchId, transactionHash, blockNumber, requests }, logs);
+      const byId = new Map(requests.map((request) => [request.id, request]));
+      for (const [move, id] of attributed.owners) {
+        const request = byId.get(id);
+        if (request !== undefined) owners.set(move, request);
+      }
+      batches.push({ ...attributed.result, timestamp: (read.headers.get(blockNumber)?.timestamp ?? 0) * 1000 });
+    } catch (error) {
+      if (!(error instanceof AttributionError)) throw error;
+      // Never guess: nothing of this range is stored until the node's answers make sense.
+      deps.logger.error({ err: error, transactionHash }, "the logs of a batch do not fit its requests");
+      throw error;
+    }
+  }
+  return { batches, owners };
+}
+
+function ownMoves(read: ChainRange, types: Map<string, CollectionType>, owners: Owners): Entry[] {
+  return read.moves.flatMap((move) => {
+    const type = types.get(move.contract);
+    return type === undefined ? [] : [entryOf(read, move, type, false, owners)];
+  });
+}
+
+/** Of foreign contracts only what concerns the service's wallets is kept. */
+function foreignMoves(read: ChainRange, watched: WatchedContracts, wallets: Set<string>, owners: Owners): Entry[] {
+  return read.moves.flatMap((move) => {
+    const foreign = watched.foreign.get(move.contract);
+    if (foreign === undefined || move.blockNumber <= foreign.followedFrom) return [];
+    const concerns = [move.from, move.to].some((end) => end !== null && wallets.has(end));
+    return concerns ? [entryOf(read, move, foreign.type, true, owners)] : [];
+  });
+}
+
+function entryOf(read: ChainRange, move: TokenMove, type: CollectionType, foreign: boolean, owners: Owners): Entry {
+  const request = owners.get(move) ?? null;
+  const { kind: _kind, ...fields } = move;
+  const timestamp = (read.headers.get(move.blockNumber)?.timestamp ?? 0) * 1000;
+  return {
+    move: { ...fields, timestamp, requestId: request?.id ?? null },
+    type,
+    foreign,
+    mintedBy: move.from === null ? request : null,
+  };
+}
+
+/** Foreign contracts may count as they like: what counts is what they say a wallet holds. */
+async function readForeign(
+  deps: PrepareDeps,
+  watched: WatchedContracts,
+  moves: Entry[],
+  wallets: Set<string>,
+  uncertain: UncertainHolding[],
+): Promise<BlockRange["foreignHoldings"]> {
+  const touched = new Map<string, HoldingQuery>();
+  const touch = (contract: string, tokenId: string, owner: string | null) => {
+    const type = watched.foreign.get(contract)?.type;
+    if (owner === null || type === undefined || !wallets.has(owner)) return;
+    touched.set(`${contract}/${tokenId}/${owner}`, { contract, type, tokenId, owner });
+  };
+  for (const { move, foreign } of moves) {
+    if (!foreign) continue;
+    touch(move.contract, move.tokenId, move.from);
+    touch(move.contract, move.tokenId, move.to);
+  }
+  for (const holding of uncertain) {
+    wallets.add(holding.owner);
+    touch(holding.contract, holding.tokenId, holding.owner);
+  }
+  const queries = [...touched.values()];
+  if (queries.length === 0) return [];
+  const held = await deps.holdings(queries);
+  return queries.map((query, index) => ({
+    contract: query.contract,
+    tokenId: query.tokenId,
+    owner: query.owner,
+    quantity: held[index] ?? 0n,
+  }));
+}
+
+function changeOf(event: CollectionEvent, contracts: ContractAddresses): CollectionChange[] {
+  switch (event.kind) {
+    case "owner-changed":
+      return [{ contract: event.contract, owner: event.owner }];
+    case "minter-set":
+      return event.minter === contracts.relay
+        ? [{ contract: event.contract, service_may_mint: event.allowed ? 1 : 0 }]
+        : [];
+    case "cap-lowered":
+      return [{ contract: event.contract, max_supply: event.maxSupply }];
+    case "base-uri-changed":
+      return [{ contract: event.contract, base_uri: event.baseUri }];
+  }
+}

@@ -1,0 +1,270 @@
+import { randomUUID } from "node:crypto";
+
+import type { Logger } from "pino";
+
+import { abi } from "../chain/contracts.ts";
+import { ChainUnavailable, RpcError } from "../chain/errors.ts";
+import { pause } from "../shared/pause.ts";
+import type { Signals } from "../shared/signal.ts";
+import {
+  type ClaimedRequest,
+  claimRequests,
+  markSent,
+  type OpenBatch,
+  openBatches,
+  recordAttempt,
+  recordBatch,
+  returnAbandonedClaims,
+  returnClaims,
+  type SignedAttempt,
+} from "../store/batches.ts";
+import { countReady } from "../store/ready.ts";
+import type { Database } from "../store/database.ts";
+import { ensureLane, type Lease, LeaseLost, readLane, releaseLease, renewLease, takeLease } from "../store/lanes.ts";
+import { type BatchContext, buildBatch, type BuiltBatch } from "./build-batch.ts";
+import { currentFees, replacementFees } from "./fees.ts";
+import { MAX_TRANSACTION_GAS } from "./gas.ts";
+import { createNumbers } from "./numbers.ts";
+import { signBatch, signReplacement } from "./sign.ts";
+
+/** All times in milliseconds. */
+const LEASE = 15_000;
+const RENEW = 5_000;
+/** How often a lane looks for work that another process has stored. */
+const LOOK = 1_000;
+/** New requests are given this long to join a batch, as long as they keep coming, */
+const LINGER = 30;
+/** but the first of them never waits longer than this. */
+const LINGER_MAX = 300;
+/** Signed bytes that are not in a block are handed to the node again after this. */
+const REBROADCAST = 5_000;
+/** A transaction that is not in a block by then is replaced by one with a higher fee. */
+const REPLACE = 60_000;
+/** Wait after a refusal that holds for every batch: no funds, relay paused, node away. */
+const BACK_OFF = 2_000;
+
+const MAX_BATCH = 250;
+const MAX_IN_FLIGHT = 4;
+
+export interface LaneDeps extends BatchContext {
+  database: Database;
+  signals: Signals;
+  logger: Logger;
+  now: () => number;
+}
+
+/** Something keeps this lane from sending at all. Said in `readyz` and in the log, once per change. */
+export type LaneTrouble = string | null;
+
+/**
+ * One sending key and its nonces. Claims requests, gives them numbers, signs one transaction for many, commits it, and
+ * only then broadcasts. Exactly one process drives a lane at a time: the lease's fence guards every write.
+ */
+export class Lane {
+  readonly #deps: LaneDeps;
+  readonly #index: number;
+  readonly #holder = randomUUID();
+  readonly #nextNumber = createNumbers();
+  #trouble: LaneTrouble = null;
+
+  constructor(index: number, deps: LaneDeps) {
+    this.#index = index;
+    this.#deps = { ...deps, logger: deps.logger.child({ lane: index }) };
+  }
+
+  get trouble(): LaneTrouble {
+    return this.#trouble;
+  }
+
+  /** Runs until `abort`. Errors of the node and of the database are waited out; nothing is lost by them. */
+  async run(abort: AbortSignal): Promise<void> {
+    const { database, signals, logger } = this.#deps;
+    while (!abort.aborted) {
+      let lease: Lease | null = null;
+      try {
+        lease = await this.#take();
+        if (lease === null) {
+          await signals.requests.wait(LOOK, abort);
+          continue;
+        }
+        await this.#drive(lease, abort);
+        const held = lease;
+        await database.write((trx) => releaseLease(trx, held));
+      } catch (error) {
+        if (error instanceof LeaseLost) {
+          logger.warn("another process has taken this lane over");
+          continue;
+        }
+        this.#report(error);
+        if (lease !== null) await this.#giveBack(lease);
+        await pause(BACK_OFF, abort);
+      }
+    }
+  }
+
+  async #take(): Promise<Lease | null> {
+    const { database, client, keyring, now } = this.#deps;
+    const { address } = keyring.lane(this.#index);
+    if ((await readLane(database.read, this.#index)) === undefined) {
+      const [nonce = 0] = await client.nonces([address]);
+      await database.write((trx) => ensureLane(trx, this.#index, address, nonce));
+    }
+    const at = now();
+    return database.write((trx) => takeLease(trx, this.#index, this.#holder, at, at + LEASE));
+  }
+
+  async #giveBack(lease: Lease): Promise<void> {
+    try {
+      await this.#deps.database.write(async (trx) => {
+        await returnAbandonedClaims(trx, lease, this.#deps.now() + BACK_OFF);
+        await releaseLease(trx, lease);
+      });
+    } catch (error) {
+      // The lease runs out by itself, and its next holder returns the claims.
+      this.#deps.logger.warn({ err: error }, "the lane could not be given back");
+    }
+  }
+
+  async #drive(lease: Lease, abort: AbortSignal): Promise<void> {
+    const { database, signals, logger, now } = this.#deps;
+    const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, now()));
+    if (abandoned > 0) logger.info({ requests: abandoned }, "took up requests that were claimed but never signed");
+    let renewed = now();
+    while (!abort.aborted) {
+      if (now() - renewed > RENEW) {
+        await database.write((trx) => renewLease(trx, lease, now() + LEASE));
+        renewed = now();
+      }
+      const open = await openBatches(database.read, lease.lane);
+      await this.#watch(lease, open);
+      if (open.length < MAX_IN_FLIGHT && (await this.#gather(abort)) > 0) {
+        if (await this.#sendBatch(lease)) continue;
+      }
+      await signals.requests.wait(LOOK, abort);
+    }
+  }
+
+  /** Waits while requests keep coming, so that they share a transaction. @returns how many are ready. */
+  async #gather(abort: AbortSignal): Promise<number> {
+    const { database, now } = this.#deps;
+    const started = now();
+    let ready = await countReady(database.read, now(), MAX_BATCH);
+    while (ready > 0 && ready < MAX_BATCH && now() - started < LINGER_MAX) {
+      await pause(LINGER, abort);
+      const more = await countReady(database.read, now(), MAX_BATCH);
+      if (more <= ready || abort.aborted) break;
+      ready = more;
+    }
+    return ready;
+  }
+
+  /** @returns false when nothing was there to send. */
+  async #sendBatch(lease: Lease): Promise<boolean> {
+    const { database, client, keyring, chainId, contracts, logger, signals, now } = this.#deps;
+    const [fees, block] = [await currentFees(client), await client.latestBlock()];
+    await this.#checkCanSend();
+    const claimed = await database.write((trx) =>
+      claimRequests(trx, lease, { limit: MAX_BATCH, now: now(), nextNumber: this.#nextNumber }),
+    );
+    if (claimed.length === 0) return false;
+    const budget = Math.min(MAX_TRANSACTION_GAS, Number(block.gasLimit));
+    const batch = await this.#build(claimed, budget);
+    const row = await readLane(database.read, lease.lane);
+    if (row === undefined) throw new Error("the lane has no row");
+    const { key } = keyring.lane(lease.lane);
+    const attempt = signBatch(key, {
+      chainId,
+      nonce: row.next_nonce,
+      to: contracts.relay,
+      data: batch.data,
+      gasLimit: batch.gasLimit,
+      fees,
+      authorizations: batch.authorizations,
+    });
+    const { attemptId } = await database.write(async (trx) => {
+      await returnClaims(trx, batch.left.map((request) => request.id), now());
+      return recordBatch(trx, lease, { nonce: row.next_nonce, requests: batch.requests, attempt }, now());
+    });
+    logger.info(
+      { hash: attempt.hash, nonce: row.next_nonce, requests: batch.requests.length, gasLimit: attempt.gasLimit.toString() },
+      "batch committed",
+    );
+    await this.#broadcast(attemptId, attempt);
+    signals.deliveries.notify();
+    this.#cleared();
+    return true;
+  }
+
+  /** A request that was in batches which the chain refused whole is tried with ever fewer neighbours. */
+  async #build(claimed: ClaimedRequest[], budget: number): Promise<BuiltBatch> {
+    const most = Math.max(1, MAX_BATCH >> Math.max(...claimed.map((request) => request.returns)));
+    const batch = await buildBatch(this.#deps, claimed.slice(0, most), budget);
+    return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
+  }
+
+  /** What would make the whole transaction revert is found out before a nonce is spent on it. */
+  async #checkCanSend(): Promise<void> {
+    const { client, contracts, keyring } = this.#deps;
+    const { address } = keyring.lane(this.#index);
+    const [operator, paused] = await client.tryCalls([
+      { to: contracts.relay, data: abi.relay.encodeFunctionData("isOperator", [address]) },
+      { to: contracts.relay, data: abi.relay.encodeFunctionData("paused") },
+    ]);
+    if (operator == null || paused == null) throw new Error(`no relay answers at ${contracts.relay}`);
+    if (BigInt(operator) !== 1n) throw new Error(`the relay ${contracts.relay} does not know operator ${address}`);
+    if (BigInt(paused) !== 0n) throw new Error("the relay is paused by its owner");
+    if ((await client.balance(address)) === 0n) throw new Error(`lane ${address} has no funds`);
+  }
+
+  /** Hands open batches to the node again, and replaces those that no block takes. */
+  async #watch(lease: Lease, open: OpenBatch[]): Promise<void> {
+    const { now } = this.#deps;
+    for (const batch of open) {
+      const latest = batch.attempts.at(-1);
+      if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
+      if (now() - latest.created_at > REPLACE && latest.sent_at !== null) await this.#replace(lease, batch);
+      else if (latest.sent_at === null || now() - latest.sent_at > REBROADCAST) {
+        await this.#broadcast(latest.id, latest);
+      }
+    }
+  }
+
+  async #replace(lease: Lease, batch: OpenBatch): Promise<void> {
+    const { database, client, keyring, logger, now } = this.#deps;
+    const latest = batch.attempts.at(-1);
+    if (latest === undefined) return;
+    const previous = {
+      maxFeePerGas: BigInt(latest.max_fee_per_gas),
+      maxPriorityFeePerGas: BigInt(latest.max_priority_fee_per_gas),
+    };
+    const fees = replacementFees(previous, await currentFees(client));
+    const attempt = signReplacement(keyring.lane(lease.lane).key, latest.raw, fees);
+    const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
+    logger.warn({ nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash }, "batch replaced at a higher fee");
+    await this.#broadcast(attemptId, attempt);
+  }
+
+  /** Whatever the node answers, the bytes may have reached the network: only blocks tell. */
+  async #broadcast(attemptId: number, attempt: Pick<SignedAttempt, "hash" | "raw">): Promise<void> {
+    const { client, database, logger, signals, now } = this.#deps;
+    try {
+      await client.broadcast(attempt.raw);
+    } catch (error) {
+      if (!(error instanceof RpcError || error instanceof ChainUnavailable)) throw error;
+      logger.debug({ hash: attempt.hash, code: error instanceof RpcError ? error.code : null, err: error }, "broadcast answered with an error");
+    }
+    await database.write((trx) => markSent(trx, attemptId, now()));
+    signals.blocks.notify();
+  }
+
+  #report(error: unknown): void {
+    const words = error instanceof Error ? error.message : String(error);
+    if (words !== this.#trouble) this.#deps.logger.error({ err: error }, "the lane cannot send");
+    this.#trouble = words;
+  }
+
+  #cleared(): void {
+    if (this.#trouble !== null) this.#deps.logger.info("the lane sends again");
+    this.#trouble = null;
+  }
+}

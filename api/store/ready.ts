@@ -1,0 +1,13 @@
+import type { Db } from "./engine.ts";
+
+/** How many requests could be claimed now, counted up to `most`. */
+export async function countReady(db: Db, now: number, most: number): Promise<number> {
+  const rows = await db
+    .selectFrom("requests")
+    .select("seq")
+    .where("ready_at", "is not", null)
+    .where("ready_at", "<=", now)
+    .limit(most)
+    .execute();
+  return rows.length;
+}
