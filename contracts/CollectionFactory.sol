@@ -7,6 +7,7 @@ import {ERC1155Collection} from "./ERC1155Collection.sol";
 import {ERC721Collection} from "./ERC721Collection.sol";
 import {ICollectionFactory} from "./interfaces/ICollectionFactory.sol";
 import {IRelay} from "./interfaces/IRelay.sol";
+import {CloneArguments} from "./libraries/CloneArguments.sol";
 import {RequestNumber} from "./libraries/RequestNumber.sol";
 
 /// @title CollectionFactory
@@ -65,6 +66,7 @@ contract CollectionFactory is ICollectionFactory {
     /// @dev Deploys a clone whose salt is the request number.
     function _create(address implementation, bytes calldata args) private returns (address collection) {
         if (msg.sender != relay) revert FactoryUnauthorizedRelay(msg.sender);
+        CloneArguments.decode(args);
         uint256 number = RequestNumber.fromCalldata();
         collection = Clones.cloneDeterministicWithImmutableArgs(implementation, args, bytes32(number));
         emit CollectionCreated(number, collection);

@@ -87,12 +87,12 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
 
     /// @inheritdoc IERC1155Collection
     function name() external view returns (string memory) {
-        return _arguments().name;
+        return _nameArgument();
     }
 
     /// @inheritdoc IERC1155Collection
     function symbol() external view returns (string memory) {
-        return _arguments().symbol;
+        return _symbolArgument();
     }
 
     /// @inheritdoc IERC1155Collection

@@ -55,8 +55,7 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
             revert ERC721InvalidMaxSupply(newMaxSupply, state.minted(), maxSupply());
         }
         emit MaxSupplyLowered(maxSupply(), newMaxSupply);
-        // The cast is safe: the new cap is below the old one.
-        _state = state.withCap(uint64(newMaxSupply));
+        _state = state.withCap(newMaxSupply);
     }
 
     /// @inheritdoc IERC721Collection
@@ -77,12 +76,12 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
 
     /// @notice The collection's name.
     function name() public view override returns (string memory) {
-        return _arguments().name;
+        return _nameArgument();
     }
 
     /// @notice The collection's symbol.
     function symbol() public view override returns (string memory) {
-        return _arguments().symbol;
+        return _symbolArgument();
     }
 
     /// @inheritdoc ERC721
@@ -128,6 +127,6 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
     /// @dev The state, completed by the cap from the arguments as long as it was never written.
     function _currentState() private view returns (MintState state) {
         state = _state;
-        if (state.cap() == 0) state = state.withCap(_arguments().maxSupply);
+        if (state.cap() == 0) state = state.withCap(_head().maxSupply);
     }
 }

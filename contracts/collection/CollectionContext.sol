@@ -9,6 +9,8 @@ import {CloneArguments} from "../libraries/CloneArguments.sol";
 /// @title CollectionContext
 /// @notice Where a clone finds what never changes: relay and factory in the shared code, the rest in its own arguments.
 abstract contract CollectionContext is ICollection {
+    using CloneArguments for CloneArguments.Head;
+
     /// @inheritdoc ICollection
     address public immutable relay;
 
@@ -23,12 +25,27 @@ abstract contract CollectionContext is ICollection {
 
     /// @inheritdoc ICollection
     function hosted() external view returns (bool) {
-        return _arguments().hosted;
+        return _head().hosted;
     }
 
-    /// @dev Reads the clone's arguments from the end of its code.
-    function _arguments() internal view returns (CloneArguments.Arguments memory) {
-        return CloneArguments.decode(Clones.fetchCloneArgs(address(this)));
+    /// @dev What the clone was made with, from the end of its code. Enough for everything but the strings.
+    function _head() internal view returns (CloneArguments.Head memory) {
+        return CloneArguments.decode(_packedArguments());
+    }
+
+    /// @dev What the strings are taken from.
+    function _packedArguments() internal view returns (bytes memory) {
+        return Clones.fetchCloneArgs(address(this));
+    }
+
+    function _nameArgument() internal view returns (string memory) {
+        bytes memory packed = _packedArguments();
+        return CloneArguments.decode(packed).name(packed);
+    }
+
+    function _symbolArgument() internal view returns (string memory) {
+        bytes memory packed = _packedArguments();
+        return CloneArguments.decode(packed).symbol(packed);
     }
 
     /// @dev Reverts unless the relay calls.

@@ -11,6 +11,8 @@ import {CollectionOwnership} from "./CollectionOwnership.sol";
 /// @title CollectionMetadata
 /// @notice Base and collection URI: from the arguments, from the service's hosted base, or replaced by the owner; freezing.
 abstract contract CollectionMetadata is CollectionOwnership {
+    using CloneArguments for CloneArguments.Head;
+
     /// @dev Count only when the flags below say so, so that the owner can also set an empty URI.
     string private _ownBaseURI;
     string private _ownContractURI;
@@ -61,7 +63,7 @@ abstract contract CollectionMetadata is CollectionOwnership {
     /// @inheritdoc ICollection
     function freezeMetadata() external whenMetadataNotFrozen {
         _checkSteward();
-        if (_arguments().hosted) _frozenHostedURI = _hostedURI();
+        if (_head().hosted) _frozenHostedURI = _hostedURI();
         metadataFrozen = true;
         emit MetadataFrozen();
     }
@@ -69,16 +71,18 @@ abstract contract CollectionMetadata is CollectionOwnership {
     /// @inheritdoc ICollection
     function contractURI() external view returns (string memory) {
         if (_contractURISet) return _ownContractURI;
-        CloneArguments.Arguments memory args = _arguments();
-        return args.hosted ? _hostedURI() : args.contractURI;
+        bytes memory packed = _packedArguments();
+        CloneArguments.Head memory head = CloneArguments.decode(packed);
+        return head.hosted ? _hostedURI() : head.contractURI(packed);
     }
 
     /// @dev What the ids are put behind, or into.
     /// @param hostedSuffix What a hosted collection's base ends with.
     function _effectiveBaseURI(string memory hostedSuffix) internal view returns (string memory) {
         if (_baseURISet) return _ownBaseURI;
-        CloneArguments.Arguments memory args = _arguments();
-        return args.hosted ? string.concat(_hostedURI(), hostedSuffix) : args.baseURI;
+        bytes memory packed = _packedArguments();
+        CloneArguments.Head memory head = CloneArguments.decode(packed);
+        return head.hosted ? string.concat(_hostedURI(), hostedSuffix) : head.baseURI(packed);
     }
 
     /// @dev Where the service hosts this collection: hosted base, chain id, own address.

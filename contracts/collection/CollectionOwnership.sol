@@ -50,7 +50,7 @@ abstract contract CollectionOwnership is CollectionContext {
     /// @inheritdoc ICollection
     function owner() public view returns (address) {
         if (_ownershipMoved) return _owner;
-        address firstOwner = _arguments().owner;
+        address firstOwner = _head().owner;
         return firstOwner == address(0) ? IRelay(relay).owner() : firstOwner;
     }
 
@@ -67,7 +67,7 @@ abstract contract CollectionOwnership is CollectionContext {
 
     /// @dev Reverts unless the owner calls, or the service while nobody took the collection over from it.
     function _checkSteward() internal view {
-        bool serviceIsSteward = msg.sender == relay && !_ownershipMoved && _arguments().owner == address(0);
+        bool serviceIsSteward = msg.sender == relay && !_ownershipMoved && _head().owner == address(0);
         if (!serviceIsSteward && msg.sender != owner()) revert CollectionUnauthorizedSteward(msg.sender);
     }
 

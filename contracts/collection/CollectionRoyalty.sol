@@ -52,8 +52,8 @@ abstract contract CollectionRoyalty is CollectionOwnership {
         if (_royalty.isSet) {
             (recipient, basisPoints) = (_royalty.recipient, _royalty.basisPoints);
         } else {
-            CloneArguments.Arguments memory args = _arguments();
-            (recipient, basisPoints) = (args.royaltyRecipient, args.royaltyBasisPoints);
+            CloneArguments.Head memory head = _head();
+            (recipient, basisPoints) = (head.royaltyRecipient, head.royaltyBasisPoints);
         }
         amount = Math.mulDiv(salePrice, basisPoints, _WHOLE_PRICE);
     }

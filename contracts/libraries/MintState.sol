@@ -59,9 +59,9 @@ library MintStateLibrary {
         }
     }
 
-    /// @notice Another cap.
-    function withCap(MintState state, uint64 newCap) internal pure returns (MintState) {
-        return MintState.wrap((MintState.unwrap(state) & ~_CAP_MASK) | (uint256(newCap) << _CAP_SHIFT));
+    /// @notice Another cap, of at most 64 bits.
+    function withCap(MintState state, uint256 newCap) internal pure returns (MintState) {
+        return MintState.wrap((MintState.unwrap(state) & ~_CAP_MASK) | (newCap << _CAP_SHIFT));
     }
 
     /// @notice The service dismissed, or appointed again.
