@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto";
+
+import type { Command } from "../domain/command.ts";
+import type { RequestType } from "../domain/request.ts";
+import type { Trx } from "../store/engine.ts";
+import { insertRequest } from "../store/requests.ts";
+import { type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
+
+export interface AcceptDeps extends IdempotencyDeps {
+  /** Told when a request became claimable. */
+  signals: { requests: { notify(): void } };
+}
+
+/** What a command hands over once its rules are met. */
+export interface Acceptance {
+  type: RequestType;
+  command: Command;
+  /** Sealed. */
+  unlockable?: string | null;
+  collection?: string | null;
+  tokenId?: string | null;
+  /** Takes what the request needs (supply, copies) or throws: then nothing of the request remains. */
+  reserve?: (trx: Trx, requestId: string) => Promise<void>;
+}
+
+/**
+ * Stores a request with its reservations and its idempotency key, all or nothing.
+ * @returns the answer's JSON text: of this call, or of the equal one that came first.
+ */
+export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
+  const id = randomBytes(32).toString("hex");
+  const response = JSON.stringify({ request_id: id });
+  const command = JSON.stringify(acceptance.command);
+  const answer = await deps.database.write(async (trx) => {
+    const now = Date.now();
+    const earlier = await claimKey(deps, trx, caller, response, now);
+    if (earlier !== null) return earlier;
+    await insertRequest(trx, {
+      id,
+      appId: caller.appId,
+      type: acceptance.type,
+      command,
+      unlockable: acceptance.unlockable ?? null,
+      collection: acceptance.collection ?? null,
+      tokenId: acceptance.tokenId ?? null,
+      now,
+    });
+    await acceptance.reserve?.(trx, id);
+    return response;
+  });
+  if (answer === response) deps.signals.requests.notify();
+  return answer;
+}

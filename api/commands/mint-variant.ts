@@ -1,0 +1,141 @@
+import type { Mint, TokenMetadata } from "../domain/command.ts";
+import { ApiError, type FieldError } from "../domain/error-codes.ts";
+import type { CollectionRow } from "../store/schema.ts";
+
+/** Every field that any of the five variants takes; the collection decides which of them apply. */
+export interface MintFields {
+  collection_address: string;
+  to_address?: string | undefined;
+  initial_owner?: string | undefined;
+  token_id?: bigint | undefined;
+  initial_supply?: bigint | undefined;
+  quantity?: bigint | undefined;
+  uri?: string | undefined;
+  name?: string | undefined;
+  description?: string | undefined;
+  image?: string | undefined;
+  external_url?: string | undefined;
+  attributes?: unknown[] | undefined;
+  background_color?: string | undefined;
+  animation_url?: string | undefined;
+  youtube_url?: string | undefined;
+  copy_media?: boolean | undefined;
+  unlockable_content?: string | undefined;
+}
+type Field = keyof MintFields;
+
+const METADATA = [
+  "name",
+  "description",
+  "image",
+  "external_url",
+  "attributes",
+  "background_color",
+  "animation_url",
+  "youtube_url",
+] as const satisfies Field[];
+const HOSTED_ONLY: readonly Field[] = [...METADATA, "copy_media", "unlockable_content"];
+const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "initial_owner", "quantity"];
+
+/**
+ * Tells the variant from the collection's type and hosting, and refuses fields of another.
+ * @throws ApiError `wrong_collection_type`, `wrong_hosting` or `validation_failed`, naming the fields
+ */
+export function mintVariant(collection: CollectionRow, fields: MintFields): Mint {
+  if (collection.type === "ERC721") return mintErc721(collection, fields);
+  const create = given(fields, ["initial_supply", "initial_owner"]);
+  const more = given(fields, ["quantity", "to_address"]);
+  if (create.length > 0 && more.length > 0) {
+    throw refusal("validation_failed", [...create, ...more], "conflict", "Belongs to another variant than the others.");
+  }
+  if (create.length > 0) return createErc1155(collection, fields);
+  return mintErc1155(collection, fields);
+}
+
+function mintErc721(collection: CollectionRow, fields: MintFields): Mint {
+  refuse(fields, ERC1155_ONLY, "wrong_collection_type", "The collection is of type ERC721.");
+  const hosted = checkHosting(collection, fields);
+  const to = required(fields, "to_address");
+  return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
+}
+
+function createErc1155(collection: CollectionRow, fields: MintFields): Mint {
+  const hosted = checkHosting(collection, fields);
+  requireAll(fields, ["token_id", "initial_supply", "initial_owner"]);
+  const uri = fields.uri ?? null;
+  if (uri !== null) {
+    const message = "A token with its own uri has no hosted metadata.";
+    const metadata = given(fields, METADATA);
+    if (metadata.length > 0) throw refusal("validation_failed", ["uri", ...metadata], "conflict", message);
+  }
+  return {
+    kind: "create-erc1155",
+    collection: collection.address,
+    to: required(fields, "initial_owner"),
+    tokenId: required(fields, "token_id").toString(),
+    quantity: required(fields, "initial_supply").toString(),
+    uri,
+    metadata: hosted && uri === null ? metadataOf(fields) : null,
+  };
+}
+
+function mintErc1155(collection: CollectionRow, fields: MintFields): Mint {
+  const foreign: Field[] = ["uri", ...HOSTED_ONLY];
+  refuse(fields, foreign, "validation_failed", "More copies of an id take nothing but a quantity and a destination.");
+  requireAll(fields, ["token_id", "quantity", "to_address"]);
+  return {
+    kind: "mint-erc1155",
+    collection: collection.address,
+    to: required(fields, "to_address"),
+    tokenId: required(fields, "token_id").toString(),
+    quantity: required(fields, "quantity").toString(),
+  };
+}
+
+/** @returns whether the service hosts the metadata. */
+function checkHosting(collection: CollectionRow, fields: MintFields): boolean {
+  if (collection.hosting === "hosted") return true;
+  refuse(fields, HOSTED_ONLY, "wrong_hosting", "The collection is self-hosted.");
+  return false;
+}
+
+function metadataOf(fields: MintFields): TokenMetadata {
+  return Object.fromEntries(
+    METADATA.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
+  ) as TokenMetadata;
+}
+
+function given(fields: MintFields, names: readonly Field[]): Field[] {
+  return names.filter((name) => fields[name] !== undefined);
+}
+
+type Refusal = "validation_failed" | "wrong_collection_type" | "wrong_hosting";
+
+function refuse(fields: MintFields, names: readonly Field[], errorCode: Refusal, message: string): void {
+  const present = given(fields, names);
+  if (present.length === 0) return;
+  throw refusal(errorCode, present, errorCode === "validation_failed" ? "not_allowed" : errorCode, message);
+}
+
+function refusal(errorCode: Refusal, names: readonly Field[], code: string, message: string): ApiError {
+  return new ApiError(
+    errorCode,
+    names.map((field) => ({ field, code, message })),
+  );
+}
+
+function missing(field: Field): FieldError {
+  return { field, code: "required", message: "Must be given." };
+}
+
+/** Names all that is missing at once. */
+function requireAll(fields: MintFields, names: readonly Field[]): void {
+  const absent = names.filter((name) => fields[name] === undefined);
+  if (absent.length > 0) throw new ApiError("validation_failed", absent.map(missing));
+}
+
+function required<F extends Field>(fields: MintFields, name: F): NonNullable<MintFields[F]> {
+  const value = fields[name];
+  if (value === undefined) throw new ApiError("validation_failed", [missing(name)]);
+  return value;
+}

@@ -1,0 +1,55 @@
+import { ApiError, fieldError } from "../domain/error-codes.ts";
+import type { Mint } from "../domain/command.ts";
+import { findCollectionOfApp } from "../store/collections.ts";
+import type { Trx } from "../store/engine.ts";
+import { reserveErc1155Create, reserveErc1155Mint, reserveErc721Mint } from "../store/reservations.ts";
+import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
+import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
+import { type MintFields, mintVariant } from "./mint-variant.ts";
+
+/**
+ * Accepts a mint into one of the app's collections, in whichever of the five variants its type and hosting ask for.
+ * @returns the answer's JSON text.
+ */
+export async function mint(deps: AcceptDeps, caller: Caller, fields: MintFields): Promise<string> {
+  const earlier = await answerOfEarlierCall(deps, caller);
+  if (earlier !== null) return earlier;
+  const collection = await findCollectionOfApp(deps.database.read, caller.appId, fields.collection_address);
+  if (collection === undefined) {
+    throw fieldError("collection_not_found", "collection_address", "The app has no such collection.");
+  }
+  const command = mintVariant(collection, fields);
+  if (collection.service_may_mint === 0) {
+    throw fieldError("service_cannot_mint", "collection_address", "Its owner took the right to mint from the service.");
+  }
+  const content = fields.unlockable_content;
+  return acceptRequest(deps, caller, {
+    type: "mint",
+    command,
+    unlockable: content == null ? null : await deps.sealer.seal(content),
+    collection: command.collection,
+    tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
+    reserve: (trx, requestId) => reserve(trx, command, requestId),
+  });
+}
+
+async function reserve(trx: Trx, command: Mint, requestId: string): Promise<void> {
+  switch (command.kind) {
+    case "mint-erc721":
+      if (await reserveErc721Mint(trx, command.collection)) return;
+      throw fieldError("supply_exceeded", "collection_address", "The collection's cap is reached.");
+    case "create-erc1155": {
+      const { collection, tokenId, quantity, uri, metadata } = command;
+      if (await reserveErc1155Create(trx, { collection, tokenId, quantity, requestId, uri, metadata })) return;
+      throw fieldError("token_already_exists", "token_id", "The id was created already, or is about to be.");
+    }
+    case "mint-erc1155": {
+      const result = await reserveErc1155Mint(trx, command.collection, command.tokenId, command.quantity);
+      if (result === "ok") return;
+      if (result === "token_not_found") throw fieldError(result, "token_id", "The id has not been created.");
+      throw new ApiError(result, [
+        { field: "quantity", code: result, message: "More copies than an id can have (2^128-1)." },
+      ]);
+    }
+  }
+}

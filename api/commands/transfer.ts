@@ -1,0 +1,122 @@
+import { ApiError, fieldError, type HttpErrorCode } from "../domain/error-codes.ts";
+import type { CollectionType, Transfer } from "../domain/command.ts";
+import type { ForeignContracts } from "../chain/foreign-contracts.ts";
+import { findCollection } from "../store/collections.ts";
+import type { Trx } from "../store/engine.ts";
+import { followForeignContract, foreignContract, recordForeignHolding } from "../store/foreign.ts";
+import { isHeld } from "../store/holdings.ts";
+import { reserveTransfer } from "../store/reservations.ts";
+import { findWallet } from "../store/wallets.ts";
+import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
+import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
+
+export interface TransferDeps extends AcceptDeps {
+  foreign: ForeignContracts;
+}
+
+export interface TransferFields {
+  from_address: string;
+  to_address: string;
+  contract_address: string;
+  token_id: bigint;
+  /** undefined: left blank. */
+  amount?: bigint | undefined;
+}
+
+/**
+ * Accepts the transfer of a token out of one of the app's wallets.
+ * @returns the answer's JSON text.
+ */
+export async function transfer(deps: TransferDeps, caller: Caller, fields: TransferFields): Promise<string> {
+  const earlier = await answerOfEarlierCall(deps, caller);
+  if (earlier !== null) return earlier;
+  const wallet = await findWallet(deps.database.read, caller.appId, fields.from_address);
+  if (wallet === undefined) throw fieldError("wallet_not_found", "from_address", "The app has no such wallet.");
+
+  const collection = await findCollection(deps.database.read, fields.contract_address);
+  const source = collection === undefined ? await inspectForeign(deps, fields) : { type: collection.type };
+  const command: Transfer = {
+    kind: "transfer",
+    contract: fields.contract_address,
+    contractType: source.type,
+    foreign: collection === undefined,
+    from: fields.from_address,
+    to: fields.to_address,
+    tokenId: fields.token_id.toString(),
+    quantity: quantityOf(source.type, fields.amount).toString(),
+  };
+  const record = "read" in source ? await source.read() : null;
+  return acceptRequest(deps, caller, {
+    type: "transfer",
+    command,
+    collection: command.contract,
+    tokenId: command.tokenId,
+    reserve: async (trx) => {
+      await record?.(trx);
+      await reserve(trx, command);
+    },
+  });
+}
+
+function quantityOf(type: CollectionType, amount: bigint | undefined): bigint {
+  if (type === "ERC1155") {
+    if (amount !== undefined) return amount;
+    throw new ApiError("validation_failed", [
+      { field: "amount", code: "required", message: "Must be given for an ERC1155 token." },
+    ]);
+  }
+  if (amount === undefined || amount === 1n) return 1n;
+  throw new ApiError("validation_failed", [
+    { field: "amount", code: "too_big", message: "An ERC721 token has one copy." },
+  ]);
+}
+
+interface ForeignSource {
+  type: CollectionType;
+  /** Reads the wallet's holding from the chain. @returns what stores it inside the request's transaction. */
+  read(): Promise<(trx: Trx) => Promise<void>>;
+}
+
+/** A contract that is none of the service's collections: the chain is asked what it is and who holds the token. */
+async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promise<ForeignSource> {
+  const address = fields.contract_address;
+  const known = await foreignContract(deps.database.read, address);
+  const contract = known ?? (await deps.foreign.inspect(address));
+  if (contract === null) {
+    throw fieldError("contract_not_supported", "contract_address", "Neither an ERC721 nor an ERC1155 contract.");
+  }
+  const { type, name } = contract;
+  return {
+    type,
+    read: async () => {
+      // The block comes first: what happens between the two reads is then followed, and not missed.
+      const block = await deps.foreign.headBlock();
+      const tokenId = fields.token_id.toString();
+      const quantity = await deps.foreign.holding(address, type, tokenId, fields.from_address);
+      if (quantity === null) throw refusalOf("token_not_found");
+      if (quantity === 0n) throw refusalOf("insufficient_balance");
+      const owner = fields.from_address;
+      return async (trx) => {
+        // What is followed already is newer in the store than what was read a moment ago.
+        if (known !== undefined && (await isHeld(trx, owner, address, tokenId))) return;
+        await followForeignContract(trx, { address, type, name, followedFrom: block });
+        await recordForeignHolding(trx, { contract: address, tokenId, owner, quantity: quantity.toString(), block });
+      };
+    },
+  };
+}
+
+async function reserve(trx: Trx, command: Transfer): Promise<void> {
+  const { contract, tokenId, from, quantity, contractType } = command;
+  const result = await reserveTransfer(trx, contract, tokenId, from, quantity, contractType);
+  if (result !== "ok") throw refusalOf(result);
+}
+
+function refusalOf(code: "insufficient_balance" | "token_busy" | "token_not_found"): ApiError {
+  const words: Record<typeof code, string> = {
+    insufficient_balance: "The wallet does not hold that much of the token.",
+    token_busy: "An earlier transfer of the token is still pending.",
+    token_not_found: "There is no such token.",
+  };
+  return fieldError(code satisfies HttpErrorCode, "token_id", words[code]);
+}

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+
+import { z } from "zod";
+
+/*
+ * Shapes of settings. Every setting arrives as text; each of these reads one and says in plain words what is wrong.
+ */
+
+/** A whole number, written in decimal digits. */
+export function wholeNumber(least: number, most: number) {
+  const message = `must be a whole number from ${least.toString()} to ${most.toString()}`;
+  return z
+    .string()
+    .regex(/^\d{1,16}$/, message)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, message);
+}
+
+/** An absolute http(s) URL without a trailing slash, so that paths can be appended. */
+export const httpUrl = z.string().transform((text, context) => {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    context.addIssue({ code: "custom", message: "must be an http:// or https:// URL" });
+    return z.NEVER;
+  }
+  return text.replace(/\/+$/, "");
+});
+
+/** The address under which others reach the service: nothing may follow its path. */
+export const publicUrl = httpUrl.refine((text) => {
+  const url = URL.parse(text);
+  return url !== null && url.search === "" && url.hash === "" && url.username === "" && url.password === "";
+}, "must not hold a query, a fragment or credentials");
+
+export const databaseUrl = z.string().superRefine((text, context) => {
+  if (/^postgres(ql)?:/.test(text)) {
+    context.addIssue({ code: "custom", message: "postgres:// is not supported by this version; use file:<path>" });
+  } else if (!/^file:./.test(text)) {
+    context.addIssue({ code: "custom", message: "must be file:<path>" });
+  }
+});
+
+/** Values separated by commas; blanks around them and empty ones do not count. */
+export const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+
+/** A subset of `names`, each at most once. */
+export function subsetOf<const T extends string>(names: readonly T[]) {
+  return list.transform((parts, context): T[] => {
+    const unknown = parts.filter((part) => !names.some((name) => name === part));
+    if (unknown.length > 0 || parts.length === 0) {
+      const what = unknown.length > 0 ? `does not know ${unknown.join(", ")}; ` : "";
+      context.addIssue({ code: "custom", message: `${what}must list one or more of ${names.join(", ")}` });
+      return z.NEVER;
+    }
+    return names.filter((name) => parts.includes(name));
+  });
+}
+
+/** Keys of 32 bytes in base64, base64url or hex. Each is named after its hash, so that the order may change. */
+export const secretKeys = list.transform((parts, context) => {
+  const keys = parts.map(readKey);
+  if (keys.some((key) => key === null)) {
+    context.addIssue({
+      code: "custom",
+      message: "must list keys of 32 bytes each, in base64 or hex (openssl rand -base64 32 makes one)",
+    });
+    return z.NEVER;
+  }
+  return keys.filter((key) => key !== null);
+});
+
+function readKey(text: string): { id: string; bytes: Uint8Array } | null {
+  const hex = /^[0-9a-fA-F]{64}$/.test(text);
+  const base64 = /^[A-Za-z0-9+/_-]{43}=?$/.test(text);
+  if (!hex && !base64) return null;
+  const bytes = new Uint8Array(Buffer.from(text, hex ? "hex" : "base64url"));
+  return { id: createHash("sha256").update(bytes).digest("hex").slice(0, 8), bytes };
+}

@@ -1,0 +1,42 @@
+import type { Request, RequestHandler } from "express";
+
+import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
+import { ApiError } from "../domain/error-codes.ts";
+import { findApiTokenByHash } from "../store/api-tokens.ts";
+import type { Db } from "../store/engine.ts";
+
+/** Whose token came with the call, and what it may do. */
+export interface Identity {
+  appId: string;
+  scopes: readonly Scope[];
+}
+
+const identities = new WeakMap<Request, Identity>();
+
+/** Lets through calls with a valid token only. The token is looked up each time: a revocation holds at once. */
+export function authenticate(db: Db): RequestHandler {
+  return async (request, _response, next) => {
+    const token = tokenOf(request.get("authorization"));
+    const row = token === null ? undefined : await findApiTokenByHash(db, hashOfToken(token));
+    if (row === undefined || row.revoked_at !== null || (row.expires_at ?? Infinity) <= Date.now()) {
+      throw new ApiError("unauthorized");
+    }
+    const scopes = (JSON.parse(row.scopes) as string[]).filter(isScope);
+    identities.set(request, { appId: row.app_id, scopes });
+    next();
+  };
+}
+
+/** @throws ApiError `forbidden` when the token lacks the scope. */
+export function identityFor(request: Request, scope: Scope): Identity {
+  const identity = identities.get(request);
+  if (identity === undefined) throw new ApiError("unauthorized");
+  if (!identity.scopes.includes(scope)) throw new ApiError("forbidden");
+  return identity;
+}
+
+/** `Bearer <token>`, or the token alone. */
+function tokenOf(header: string | undefined): string | null {
+  const token = (header ?? "").trim().replace(/^bearer +/i, "");
+  return looksLikeToken(token) ? token : null;
+}

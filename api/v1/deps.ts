@@ -1,0 +1,22 @@
+import type { Logger } from "pino";
+
+import type { ForeignContracts } from "../chain/foreign-contracts.ts";
+import type { Limits } from "../config/limits.ts";
+import type { Sealer } from "../keys/sealer.ts";
+import type { WalletDeriver } from "../keys/wallet-deriver.ts";
+import type { Database } from "../store/database.ts";
+
+/** What the HTTP side is made of. */
+export interface HttpDeps {
+  settings: { publicUrl: string; limits: Limits };
+  database: Database;
+  deriver: WalletDeriver;
+  sealer: Sealer;
+  foreign: ForeignContracts;
+  /** Told after the commit of a request. */
+  signals: { requests: { notify(): void } };
+  logger: Logger;
+  /** Whether the service can do its work now, and the word of each check ("ok", or what is wrong). */
+  readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;
+  chainId: number;
+}

@@ -1,0 +1,46 @@
+import type { Limits } from "../config/limits.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { createAccount } from "./endpoints/create-account.ts";
+import { createCollection } from "./endpoints/create-collection.ts";
+import { deleteWebhook } from "./endpoints/delete-webhook.ts";
+import { getAccountOfUser } from "./endpoints/get-account-of-user.ts";
+import { getNft } from "./endpoints/get-nft.ts";
+import { getRequest } from "./endpoints/get-request.ts";
+import { getWebhook } from "./endpoints/get-webhook.ts";
+import { listAccounts } from "./endpoints/list-accounts.ts";
+import { listCollections } from "./endpoints/list-collections.ts";
+import { listContentsOfContract } from "./endpoints/list-contents-of-contract.ts";
+import { listContentsOfToken } from "./endpoints/list-contents-of-token.ts";
+import { listContents } from "./endpoints/list-contents.ts";
+import { listNfts } from "./endpoints/list-nfts.ts";
+import { listRequests } from "./endpoints/list-requests.ts";
+import { listTokenHistory } from "./endpoints/list-token-history.ts";
+import { listWalletHistory } from "./endpoints/list-wallet-history.ts";
+import { mintNft } from "./endpoints/mint-nft.ts";
+import { putWebhook } from "./endpoints/put-webhook.ts";
+import { transferNft } from "./endpoints/transfer-nft.ts";
+
+/** Every endpoint under `/v1`. Where two paths match a call, the first one here answers. */
+export function endpointsOf(limits: Limits): Endpoint[] {
+  return [
+    createAccount(limits),
+    listAccounts(),
+    getAccountOfUser(),
+    listWalletHistory(),
+    listContents(),
+    listContentsOfContract(),
+    listContentsOfToken(),
+    createCollection(limits),
+    listCollections(),
+    listNfts(),
+    getNft(),
+    listTokenHistory(),
+    mintNft(limits),
+    transferNft(),
+    listRequests(),
+    getRequest(),
+    putWebhook(limits),
+    getWebhook(),
+    deleteWebhook(),
+  ];
+}

@@ -1,0 +1,37 @@
+import { followContents } from "../../commands/follow-contents.ts";
+import { type ContentsFilter, type HeldNft, listContents } from "../../store/holdings.ts";
+import { confirmedBlock } from "../../store/nfts.ts";
+import { findWallet } from "../../store/wallets.ts";
+import type { HttpDeps } from "../deps.ts";
+import { found } from "../present/not-found.ts";
+import { presentHeldNft } from "../present/nft.ts";
+import { placeOf } from "../present/uris.ts";
+import { type PageInput, pageFrame, readPage } from "../schemas/pages.ts";
+
+/** A page of what one of the app's wallets holds: all of it, or of one contract, or one token. */
+export async function contentsPage(
+  deps: HttpDeps,
+  appId: string,
+  address: string,
+  filter: ContentsFilter | null,
+  query: PageInput,
+) {
+  const wallet = found(await findWallet(deps.database.read, appId, address));
+  const listing = filter === null ? "contents" : "contents_of_contract";
+  const wanted = readPage(query, listing);
+  if (filter !== null) await followContents(deps, wallet.address, filter);
+  // Read before the holdings: a holding that is newer than this shows no secret yet, never one too early.
+  const confirmed = await confirmedBlock(deps.database.read);
+  const page = await listContents(deps.database.read, wallet.address, filter, wanted);
+  const place = placeOf(deps);
+  const nfts = await Promise.all(
+    page.items.map(async (nft) => presentHeldNft(place, nft, await openUnlockable(deps, nft, confirmed))),
+  );
+  return { nfts, ...pageFrame(page, listing) };
+}
+
+/** Whoever holds the token may see its content, once the block that brought it is final. */
+async function openUnlockable(deps: HttpDeps, nft: HeldNft, confirmed: number): Promise<string | null> {
+  if (nft.unlockable === null || nft.sinceBlock > confirmed) return null;
+  return deps.sealer.open(nft.unlockable);
+}

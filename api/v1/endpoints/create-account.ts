@@ -1,0 +1,21 @@
+import { createWallet } from "../../commands/create-wallet.ts";
+import type { Limits } from "../../config/limits.ts";
+import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { account, createAccountBody } from "../schemas/accounts.ts";
+import { none, noQuery } from "../schemas/params.ts";
+
+export function createAccount(limits: Limits) {
+  return defineEndpoint({
+    method: "post",
+    path: "/accounts",
+    summary: "Create a wallet",
+    scope: "accounts",
+    params: none,
+    query: noQuery,
+    body: createAccountBody(limits),
+    response: account,
+    idempotent: true,
+    errors: ["user_identifier_taken"],
+    handle: async (deps, call) => new Verbatim(await createWallet(deps, call, call.body.user_identifier ?? null)),
+  });
+}

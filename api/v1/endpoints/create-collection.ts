@@ -1,0 +1,44 @@
+import { createCollection as accept } from "../../commands/create-collection.ts";
+import type { Limits } from "../../config/limits.ts";
+import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
+import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { type CreateCollectionBody, createCollectionBody, HOSTED_FIELDS } from "../schemas/collections.ts";
+import { accepted } from "../schemas/outputs.ts";
+import { none, noQuery } from "../schemas/params.ts";
+
+export function createCollection(limits: Limits) {
+  return defineEndpoint({
+    method: "post",
+    path: "/collections",
+    summary: "Create a collection, hosted or self-hosted",
+    scope: "collections",
+    params: none,
+    query: noQuery,
+    body: createCollectionBody(limits),
+    response: accepted,
+    idempotent: true,
+    handle: async (deps, call) => new Verbatim(await accept(deps, call, commandOf(call.body))),
+  });
+}
+
+function commandOf(body: CreateCollectionBody): CreateCollection {
+  const cap = body.mint_supply_count ?? body.mint_supply_account ?? 0;
+  const baseUri = body.base_uri ?? null;
+  return {
+    kind: "create-collection",
+    type: body.type,
+    hosting: baseUri === null ? "hosted" : "self-hosted",
+    name: body.name,
+    symbol: body.symbol,
+    maxSupply: body.type === "ERC721" && cap > 0 ? cap : null,
+    baseUri,
+    collectionUri: body.collection_uri ?? null,
+    metadata: metadataOf(body),
+    newOwner: body.new_owner ?? null,
+  };
+}
+
+function metadataOf(body: CreateCollectionBody): CollectionMetadata {
+  const given = HOSTED_FIELDS.filter((name) => body[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, body[name]]));
+}

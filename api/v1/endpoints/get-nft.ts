@@ -1,0 +1,40 @@
+import { findCollectionOfApp } from "../../store/collections.ts";
+import { listHolders } from "../../store/holdings.ts";
+import { findNft } from "../../store/nfts.ts";
+import { toWireInteger } from "../../domain/numbers.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { presentHolder, presentNft } from "../present/nft.ts";
+import { found } from "../present/not-found.ts";
+import { placeOf } from "../present/uris.ts";
+import { singleNft } from "../schemas/nfts.ts";
+import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { tokenParams } from "../schemas/params.ts";
+
+export function getNft() {
+  return defineEndpoint({
+    method: "get",
+    path: "/collections/:address/:token_id",
+    summary: "Show a token with its owner, or with a page of its owners",
+    scope: "read",
+    params: tokenParams,
+    query: pageQuery,
+    response: singleNft,
+    errors: ["not_found"],
+    handle: async (deps, { appId, params, query }) => {
+      const db = deps.database.read;
+      const wanted = readPage(query, "owners");
+      const collection = found(await findCollectionOfApp(db, appId, params.address));
+      const nft = found(await findNft(db, collection.address, params.token_id.toString()));
+      const item = presentNft(placeOf(deps), nft);
+      if (collection.type === "ERC721") return { ...item, type: "ERC721" as const, owner: nft.owner };
+      const page = await listHolders(db, nft.contract, nft.tokenId, wanted);
+      return {
+        ...item,
+        type: "ERC1155" as const,
+        quantity: toWireInteger(nft.supply),
+        owners: page.items.map(presentHolder),
+        ...pageFrame(page, "owners"),
+      };
+    },
+  });
+}

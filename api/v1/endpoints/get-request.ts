@@ -1,0 +1,21 @@
+import { findRequest } from "../../store/requests.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { found } from "../present/not-found.ts";
+import { presentRequest } from "../present/request.ts";
+import { noQuery, requestParams } from "../schemas/params.ts";
+import { request } from "../schemas/requests.ts";
+
+export function getRequest() {
+  return defineEndpoint({
+    method: "get",
+    path: "/requests/:request_id",
+    summary: "Show a request",
+    scope: "read",
+    params: requestParams,
+    query: noQuery,
+    response: request,
+    errors: ["not_found"],
+    handle: async ({ database }, { appId, params }) =>
+      presentRequest(found(await findRequest(database.read, appId, params.request_id))),
+  });
+}

@@ -1,0 +1,20 @@
+import { findWebhook } from "../../store/webhooks.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { found } from "../present/not-found.ts";
+import { presentWebhook } from "../present/webhook.ts";
+import { none, noQuery } from "../schemas/params.ts";
+import { webhook } from "../schemas/webhook.ts";
+
+export function getWebhook() {
+  return defineEndpoint({
+    method: "get",
+    path: "/webhook",
+    summary: "Show the app's webhook",
+    scope: "webhooks",
+    params: none,
+    query: noQuery,
+    response: webhook,
+    errors: ["not_found"],
+    handle: async ({ database }, { appId }) => presentWebhook(found(await findWebhook(database.read, appId))),
+  });
+}

@@ -1,0 +1,22 @@
+import { listWallets } from "../../store/wallets.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { presentWallet } from "../present/wallet.ts";
+import { accountsPage } from "../schemas/accounts.ts";
+import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { none } from "../schemas/params.ts";
+
+export function listAccounts() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts",
+    summary: "List the app's wallets",
+    scope: "read",
+    params: none,
+    query: pageQuery,
+    response: accountsPage,
+    handle: async ({ database }, { appId, query }) => {
+      const page = await listWallets(database.read, appId, readPage(query, "wallets"));
+      return { wallets: page.items.map(presentWallet), ...pageFrame(page, "wallets") };
+    },
+  });
+}

@@ -1,0 +1,25 @@
+import { listCollections as list } from "../../store/collections.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { presentCollection } from "../present/collection.ts";
+import { placeOf } from "../present/uris.ts";
+import { collectionsPage } from "../schemas/collections.ts";
+import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { none } from "../schemas/params.ts";
+
+export function listCollections() {
+  return defineEndpoint({
+    method: "get",
+    path: "/collections",
+    summary: "List the app's collections that were successfully created",
+    scope: "read",
+    params: none,
+    query: pageQuery,
+    response: collectionsPage,
+    handle: async (deps, { appId, query }) => {
+      const page = await list(deps.database.read, appId, readPage(query, "collections"));
+      const place = placeOf(deps);
+      const collections = page.items.map((row) => presentCollection(place, row));
+      return { collections, ...pageFrame(page, "collections") };
+    },
+  });
+}

@@ -1,0 +1,20 @@
+import { defineEndpoint } from "../endpoint.ts";
+import { heldNftsPage } from "../schemas/nfts.ts";
+import { pageQuery } from "../schemas/pages.ts";
+import { contractParams } from "../schemas/params.ts";
+import { contentsPage } from "./contents-page.ts";
+
+export function listContentsOfContract() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts/:address/:contract_address",
+    summary: "List what a wallet holds of one contract",
+    scope: "read",
+    params: contractParams,
+    query: pageQuery,
+    response: heldNftsPage,
+    errors: ["not_found", "contract_not_supported"],
+    handle: (deps, { appId, params, query }) =>
+      contentsPage(deps, appId, params.address, { contract: params.contract_address, tokenId: null }, query),
+  });
+}

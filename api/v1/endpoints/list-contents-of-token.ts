@@ -1,0 +1,22 @@
+import { defineEndpoint } from "../endpoint.ts";
+import { heldNftsPage } from "../schemas/nfts.ts";
+import { pageQuery } from "../schemas/pages.ts";
+import { contractTokenParams } from "../schemas/params.ts";
+import { contentsPage } from "./contents-page.ts";
+
+export function listContentsOfToken() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts/:address/:contract_address/:token_id",
+    summary: "List what a wallet holds of one token",
+    scope: "read",
+    params: contractTokenParams,
+    query: pageQuery,
+    response: heldNftsPage,
+    errors: ["not_found", "contract_not_supported"],
+    handle: (deps, { appId, params, query }) => {
+      const filter = { contract: params.contract_address, tokenId: params.token_id.toString() };
+      return contentsPage(deps, appId, params.address, filter, query);
+    },
+  });
+}

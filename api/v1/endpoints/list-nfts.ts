@@ -1,0 +1,28 @@
+import { findCollectionOfApp } from "../../store/collections.ts";
+import { listNfts as list } from "../../store/nfts.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { presentCollectionNft } from "../present/nft.ts";
+import { found } from "../present/not-found.ts";
+import { placeOf } from "../present/uris.ts";
+import { collectionNftsPage } from "../schemas/nfts.ts";
+import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { addressParams } from "../schemas/params.ts";
+
+export function listNfts() {
+  return defineEndpoint({
+    method: "get",
+    path: "/collections/:address",
+    summary: "List the tokens of a collection",
+    scope: "read",
+    params: addressParams,
+    query: pageQuery,
+    response: collectionNftsPage,
+    errors: ["not_found"],
+    handle: async (deps, { appId, params, query }) => {
+      const collection = found(await findCollectionOfApp(deps.database.read, appId, params.address));
+      const page = await list(deps.database.read, collection.address, readPage(query, "nfts"));
+      const place = placeOf(deps);
+      return { nfts: page.items.map((nft) => presentCollectionNft(place, nft)), ...pageFrame(page, "nfts") };
+    },
+  });
+}

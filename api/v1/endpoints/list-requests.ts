@@ -1,0 +1,23 @@
+import { listRequests as list } from "../../store/requests.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { presentRequest } from "../present/request.ts";
+import { pageFrame, readPage } from "../schemas/pages.ts";
+import { none } from "../schemas/params.ts";
+import { requestsPage, requestsQuery } from "../schemas/requests.ts";
+
+export function listRequests() {
+  return defineEndpoint({
+    method: "get",
+    path: "/requests",
+    summary: "List the app's requests, newest first",
+    scope: "read",
+    params: none,
+    query: requestsQuery,
+    response: requestsPage,
+    handle: async ({ database }, { appId, query }) => {
+      const filter = { status: query.status ?? null, type: query.type ?? null };
+      const page = await list(database.read, appId, filter, readPage(query, "requests"));
+      return { requests: page.items.map(presentRequest), ...pageFrame(page, "requests") };
+    },
+  });
+}

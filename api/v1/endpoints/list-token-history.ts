@@ -1,0 +1,29 @@
+import { findCollectionOfApp } from "../../store/collections.ts";
+import { listTokenHistory as list } from "../../store/history.ts";
+import { findMintedNft } from "../../store/nfts.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { presentHistoryEntry } from "../present/history.ts";
+import { found } from "../present/not-found.ts";
+import { historyPage } from "../schemas/history.ts";
+import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { tokenParams } from "../schemas/params.ts";
+
+export function listTokenHistory() {
+  return defineEndpoint({
+    method: "get",
+    path: "/collections/:address/:token_id/history",
+    summary: "List where a token went, newest first",
+    scope: "read",
+    params: tokenParams,
+    query: pageQuery,
+    response: historyPage,
+    errors: ["not_found"],
+    handle: async ({ database }, { appId, params, query }) => {
+      const collection = found(await findCollectionOfApp(database.read, appId, params.address));
+      const nft = found(await findMintedNft(database.read, collection.address, params.token_id.toString()));
+      const token = { contract: nft.contract, tokenId: nft.token_id };
+      const page = await list(database.read, appId, token, readPage(query, "token_history"));
+      return { history: page.items.map(presentHistoryEntry), ...pageFrame(page, "token_history") };
+    },
+  });
+}

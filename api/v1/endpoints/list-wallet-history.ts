@@ -1,0 +1,26 @@
+import { listWalletHistory as list } from "../../store/history.ts";
+import { findWallet } from "../../store/wallets.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { presentHistoryEntry } from "../present/history.ts";
+import { found } from "../present/not-found.ts";
+import { historyPage } from "../schemas/history.ts";
+import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { addressParams } from "../schemas/params.ts";
+
+export function listWalletHistory() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts/:address/history",
+    summary: "List what came into and left a wallet, newest first",
+    scope: "read",
+    params: addressParams,
+    query: pageQuery,
+    response: historyPage,
+    errors: ["not_found"],
+    handle: async ({ database }, { appId, params, query }) => {
+      const wallet = found(await findWallet(database.read, appId, params.address));
+      const page = await list(database.read, appId, wallet.address, readPage(query, "wallet_history"));
+      return { history: page.items.map(presentHistoryEntry), ...pageFrame(page, "wallet_history") };
+    },
+  });
+}

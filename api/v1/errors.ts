@@ -1,0 +1,60 @@
+import type { ErrorRequestHandler, Response } from "express";
+
+import { ChainUnavailable } from "../chain/errors.ts";
+import { ApiError, type FieldError, type HttpErrorCode } from "../domain/error-codes.ts";
+
+/** Seconds after which a call that found the service unable to act may be tried again. */
+const RETRY_AFTER = 5;
+
+export interface ErrorBody {
+  error_code: HttpErrorCode;
+  errors: FieldError[] | null;
+}
+
+/** What any thrown thing is to the caller. Whatever is not known here stays inside: an `internal_error`. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof ChainUnavailable || isBusyDatabase(error)) {
+    return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER });
+  }
+  // A path with a broken %-escape names nothing.
+  if (error instanceof URIError) return new ApiError("not_found");
+  return new ApiError(codeOfHttpError(error) ?? "internal_error");
+}
+
+/** Errors of the body reader carry their status. */
+function codeOfHttpError(error: unknown): HttpErrorCode | null {
+  if (!(error instanceof Error) || !("status" in error)) return null;
+  switch (error.status) {
+    case 400:
+      return "malformed_json";
+    case 413:
+      return "payload_too_large";
+    case 415:
+      return "unsupported_media_type";
+    default:
+      return null;
+  }
+}
+
+function isBusyDatabase(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+}
+
+export function sendError(response: Response, error: ApiError): void {
+  if (error.errorCode === "unauthorized") response.set("WWW-Authenticate", "Bearer");
+  if (error.retryAfter !== null) response.set("Retry-After", error.retryAfter.toString());
+  const body: ErrorBody = { error_code: error.errorCode, errors: error.errors };
+  response.status(error.status).set("Cache-Control", "no-store").json(body);
+}
+
+/** Last in the chain. Faults of the service go to its log; the caller learns a code. */
+export const errorHandler: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  const known = toApiError(error);
+  if (known.status >= 500) response.err = error instanceof Error ? error : new Error(String(error));
+  if (response.headersSent) {
+    next(error);
+    return;
+  }
+  sendError(response, known);
+};

@@ -1,0 +1,26 @@
+import { Router } from "express";
+
+import { ApiError } from "../domain/error-codes.ts";
+import type { HttpDeps } from "./deps.ts";
+
+/** `/healthz`: the process runs. `/readyz`: it can do its work, database and chain included. */
+export function health(deps: Pick<HttpDeps, "readiness">): Router {
+  const router = Router();
+  router.get("/healthz", (_request, response) => {
+    response.set("Cache-Control", "no-store").json({ status: "ok" });
+  });
+  router.get("/readyz", async (_request, response) => {
+    const { ready, checks } = await deps.readiness();
+    if (!ready) {
+      const failing = Object.entries(checks).filter(([, word]) => word !== "ok");
+      const errors = failing.map(([field, message]) => ({ field, code: "unavailable", message }));
+      throw new ApiError("unavailable", errors, { retryAfter: 5 });
+    }
+    response.set("Cache-Control", "no-store").json({ status: "ready", checks });
+  });
+  router.all(["/healthz", "/readyz"], (_request, response) => {
+    response.set("Allow", "GET, HEAD");
+    throw new ApiError("method_not_allowed");
+  });
+  return router;
+}

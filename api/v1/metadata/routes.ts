@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+
+import { type Response, Router } from "express";
+
+import { ApiError } from "../../domain/error-codes.ts";
+import type { HttpDeps } from "../deps.ts";
+import { collectionDocument, type Document, tokenDocument } from "./documents.ts";
+
+/** Seconds for which others may keep metadata that is final; it can still be changed by its app. */
+const MAX_AGE = 300;
+
+/** Public metadata of hosted collections and of their tokens, for marketplaces and browsers anywhere. */
+export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Router {
+  const router = Router();
+  router.use((_request, response, next) => {
+    response.set("Access-Control-Allow-Origin", "*").set("Cross-Origin-Resource-Policy", "cross-origin");
+    next();
+  });
+  router.get("/:chain_id/:collection", async (request, response) => {
+    const { chain_id: chainId, collection } = request.params;
+    answer(response, chainId === deps.chainId.toString() ? await collectionDocument(deps.database.read, collection) : null);
+  });
+  router.get("/:chain_id/:collection/:token_id", async (request, response) => {
+    const { chain_id: chainId, collection, token_id: tokenId } = request.params;
+    const ours = chainId === deps.chainId.toString();
+    answer(response, ours ? await tokenDocument(deps.database.read, collection, tokenId) : null);
+  });
+  const paths = ["/:chain_id/:collection", "/:chain_id/:collection/:token_id"];
+  // Browsers ask before they send `If-None-Match` to another origin.
+  router.options(paths, (_request, response) => {
+    response.set("Access-Control-Allow-Methods", "GET, HEAD").set("Access-Control-Allow-Headers", "*").status(204).end();
+  });
+  router.all(paths, (_request, response) => {
+    response.set("Allow", "GET, HEAD, OPTIONS");
+    throw new ApiError("method_not_allowed");
+  });
+  return router;
+}
+
+function answer(response: Response, document: Document | null): void {
+  if (document === null) throw new ApiError("not_found");
+  const text = JSON.stringify(document.content);
+  response
+    .set("Content-Type", "application/json; charset=utf-8")
+    .set("ETag", `"${createHash("sha256").update(text).digest("base64url")}"`)
+    .set("Cache-Control", document.final ? `public, max-age=${MAX_AGE.toString()}` : "no-store")
+    .send(text);
+}

@@ -1,0 +1,64 @@
+import { type Request, type RequestHandler, Router } from "express";
+
+import type { IdempotentCall } from "../commands/idempotency.ts";
+import { ApiError } from "../domain/error-codes.ts";
+import { identityFor } from "./authenticate.ts";
+import { bodyReader, type JsonBody } from "./body.ts";
+import type { HttpDeps } from "./deps.ts";
+import { type Endpoint, Verbatim } from "./endpoint.ts";
+import { validate } from "./validate.ts";
+
+/** Routes for the endpoints, in their order; every other method on one of their paths is a 405. */
+export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): Router {
+  const router = Router();
+  const readBody = bodyReader(deps.settings.limits.bodyBytes);
+  for (const endpoint of endpoints) {
+    router[endpoint.method](endpoint.path, handlerOf(endpoint, deps, readBody));
+  }
+  for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
+    router.all(path, refuseMethod(methodsOf(endpoints, path)));
+  }
+  return router;
+}
+
+function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: ReturnType<typeof bodyReader>): RequestHandler {
+  return async (request, response) => {
+    const { appId } = identityFor(request, endpoint.scope);
+    const params = validate(endpoint.params, request.params);
+    const query = validate(endpoint.query, request.query);
+    const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
+    const answer = await endpoint.handle(deps, {
+      appId,
+      idempotency: endpoint.idempotent === true ? idempotencyOf(request, body.text) : null,
+      params,
+      query,
+      body: endpoint.body === undefined ? undefined : validate(endpoint.body, body.value),
+    });
+    response
+      .set("Content-Type", "application/json; charset=utf-8")
+      .set("Cache-Control", "no-store")
+      .send(answer instanceof Verbatim ? answer.json : JSON.stringify(answer));
+  };
+}
+
+function idempotencyOf(request: Request, text: string): IdempotentCall | null {
+  const key = request.get("idempotency-key");
+  if (key === undefined) return null;
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    const message = "Must have 1 to 255 visible ASCII characters.";
+    throw new ApiError("validation_failed", [{ field: "Idempotency-Key", code: "invalid_format", message }]);
+  }
+  return { key, content: `${request.method} ${request.baseUrl}${request.path}\n${text}` };
+}
+
+function methodsOf(endpoints: readonly Endpoint[], path: string): string {
+  const methods = endpoints.filter((endpoint) => endpoint.path === path).map(({ method }) => method.toUpperCase());
+  return (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");
+}
+
+function refuseMethod(allowed: string): RequestHandler {
+  return (_request, response) => {
+    response.set("Allow", allowed);
+    throw new ApiError("method_not_allowed");
+  };
+}

@@ -1,0 +1,62 @@
+import type { z } from "zod";
+
+import type { TokenMetadata } from "../../domain/command.ts";
+import { toWireInteger } from "../../domain/numbers.ts";
+import { parseExact } from "../../shared/exact-json.ts";
+import type { HeldNft, Holder } from "../../store/holdings.ts";
+import type { CollectionNft, NftView } from "../../store/nfts.ts";
+import type { collectionNft, heldNft } from "../schemas/nfts.ts";
+import { hostedTokenUri, type Place, selfHostedTokenUri } from "./uris.ts";
+import { isoTime } from "./time.ts";
+
+export function presentCollectionNft(place: Place, nft: CollectionNft): z.input<typeof collectionNft> {
+  return {
+    ...common(place, nft),
+    ...(nft.type === "ERC1155" ? { quantity: toWireInteger(nft.supply) } : { owner: nft.owner }),
+  };
+}
+
+/** @param unlockable already opened, and only when the wallet may see it. */
+export function presentHeldNft(place: Place, nft: HeldNft, unlockable: string | null): z.input<typeof heldNft> {
+  return {
+    ...common(place, nft),
+    ...(nft.type === "ERC1155" ? { quantity: toWireInteger(nft.quantity) } : {}),
+    unlockable_content: unlockable,
+  };
+}
+
+export function presentHolder(holder: Holder) {
+  return { address: holder.owner, quantity: toWireInteger(holder.quantity) };
+}
+
+export function presentNft(place: Place, nft: NftView) {
+  return common(place, nft);
+}
+
+function common(place: Place, nft: NftView) {
+  return {
+    contract_address: nft.contract,
+    collection_name: nft.collectionName,
+    type: nft.type,
+    token_id: toWireInteger(nft.tokenId),
+    token_uri: tokenUri(place, nft),
+    metadata: nft.metadata === null ? null : presentMetadata(nft.metadata, nft.tokenId),
+    minted_at: nft.mintedAt === null ? null : isoTime(nft.mintedAt),
+  };
+}
+
+/** Where the token's metadata is, as its contract says. */
+function tokenUri(place: Place, nft: NftView): string | null {
+  if (nft.tokenUri !== null) return nft.tokenUri;
+  if (nft.baseUri !== null) return selfHostedTokenUri(nft.baseUri, nft.type, nft.tokenId);
+  return nft.hosting === "hosted" ? hostedTokenUri(place, nft.contract, nft.type, nft.tokenId) : null;
+}
+
+/** The stored metadata with the token's id in the place of `{token_id}`. */
+export function presentMetadata(stored: string, tokenId: string): TokenMetadata {
+  const metadata = parseExact(stored) as TokenMetadata;
+  const filled: TokenMetadata = { ...metadata };
+  if (metadata.name !== undefined) filled.name = metadata.name.replaceAll("{token_id}", tokenId);
+  if (metadata.description !== undefined) filled.description = metadata.description.replaceAll("{token_id}", tokenId);
+  return filled;
+}

@@ -1,0 +1,5 @@
+import type { WalletRow } from "../../store/schema.ts";
+
+export function presentWallet(row: WalletRow) {
+  return { address: row.address, user_identifier: row.user_identifier };
+}

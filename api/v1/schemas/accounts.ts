@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+import type { Limits } from "../../config/limits.ts";
+import { optional, text } from "./inputs.ts";
+import { address } from "./outputs.ts";
+import { pageFrameFields } from "./pages.ts";
+
+export function createAccountBody(limits: Limits) {
+  return z.strictObject({
+    user_identifier: optional(text(limits.userIdentifier, 1)).meta({
+      description: "The app's own name for the user whom the wallet belongs to; unique in the app.",
+    }),
+  });
+}
+
+export const account = z.object({ address, user_identifier: z.string().nullable() });
+
+export const accountsPage = z.object({ wallets: z.array(account), ...pageFrameFields });

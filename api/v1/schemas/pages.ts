@@ -1,0 +1,73 @@
+import { z } from "zod";
+
+import { MAX_PAGE } from "../../config/limits.ts";
+import { ApiError } from "../../domain/error-codes.ts";
+import type { Page, PageQuery, Position } from "../../store/pages.ts";
+import { refuse } from "./inputs.ts";
+
+/** A whole number in a query string. */
+function number(least: number, most: number) {
+  const words = `Must be a whole number from ${least.toString()} to ${most.toString()}.`;
+  return z
+    .string()
+    .regex(/^[0-9]{1,16}$/, words)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, words)
+    .meta({ type: "integer", minimum: least, maximum: most });
+}
+
+interface Cursor extends Position {
+  listing: string;
+}
+
+const cursor = z.string().transform((text, context): Cursor => {
+  const [, listing, after, offset] = /^([a-z_]+)\.(\d{1,15})\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
+  if (listing === undefined || after === undefined || offset === undefined) {
+    refuse(context, "invalid_format", "Must be the `next` of an earlier page.");
+    return z.NEVER;
+  }
+  return { listing, after: Number(after), offset: Number(offset) };
+});
+
+function fromBase64(text: string): string {
+  return Buffer.from(text, "base64url").toString("latin1");
+}
+
+/** Query of every listing. */
+export const pageFields = {
+  limit: number(1, MAX_PAGE).optional(),
+  offset: number(0, Number.MAX_SAFE_INTEGER).optional(),
+  cursor: cursor.optional(),
+};
+export const pageQuery = z.strictObject(pageFields);
+export type PageInput = z.output<typeof pageQuery>;
+
+/** @param listing that the cursor must come from. */
+export function readPage(input: PageInput, listing: string): PageQuery {
+  const limit = input.limit ?? MAX_PAGE;
+  if (input.cursor === undefined) return { limit, offset: input.offset ?? 0, after: null };
+  if (input.offset !== undefined) throw refusal("conflict", "Cannot be given together with `offset`.");
+  if (input.cursor.listing !== listing) throw refusal("invalid_format", "Comes from another listing.");
+  return { limit, offset: input.cursor.offset, after: input.cursor.after };
+}
+
+function refusal(code: string, message: string): ApiError {
+  return new ApiError("validation_failed", [{ field: "cursor", code, message }]);
+}
+
+/** The wire form of a page, apart from its items. */
+export function pageFrame(page: Page<unknown>, listing: string) {
+  const { total, limit, offset, next } = page;
+  return { total, limit, offset, next: next === null ? null : writeCursor(listing, next) };
+}
+
+function writeCursor(listing: string, { after, offset }: Position): string {
+  return Buffer.from(`${listing}.${after.toString()}.${offset.toString()}`, "latin1").toString("base64url");
+}
+
+export const pageFrameFields = {
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+  next: z.string().nullable().meta({ description: "Cursor of the next page; null at the end." }),
+};

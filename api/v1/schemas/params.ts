@@ -1,0 +1,15 @@
+import { z } from "zod";
+
+import { address, tokenId } from "./inputs.ts";
+
+/* Parts of paths. */
+
+export const none = z.object({});
+export const noQuery = z.strictObject({});
+export const addressParams = z.object({ address });
+export const contractParams = z.object({ address, contract_address: address });
+export const contractTokenParams = z.object({ address, contract_address: address, token_id: tokenId });
+export const tokenParams = z.object({ address, token_id: tokenId });
+/** Any text: what is no request id is simply not found. */
+export const requestParams = z.object({ request_id: z.string() });
+export const userParams = z.object({ user_identifier: z.string() });

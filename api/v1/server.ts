@@ -1,0 +1,46 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { Socket } from "node:net";
+
+import { HTTP_ERRORS, type HttpErrorCode } from "../domain/error-codes.ts";
+
+/** A server whose refusals of broken HTTP, which never reach the app, have the shape of every other error. */
+export function createHttpServer(app: RequestListener): Server {
+  const server = createServer(app);
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    socket.end(rawError(error.code === "HPE_HEADER_OVERFLOW" ? "payload_too_large" : "malformed_json"));
+  });
+  return server;
+}
+
+function rawError(code: HttpErrorCode): string {
+  const body = JSON.stringify({ error_code: code, errors: null });
+  const lines = [
+    `HTTP/1.1 ${HTTP_ERRORS[code].toString()} ${code}`,
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${body.length.toString()}`,
+    "Connection: close",
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** Lets the calls under way finish, for so long; connections that only wait are closed at once. */
+export async function stopHttpServer(server: Server, deadlineMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+  const idle = setInterval(() => {
+    server.closeIdleConnections();
+  }, 50);
+  const deadline = setTimeout(() => {
+    server.closeAllConnections();
+  }, deadlineMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(deadline);
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+
+import { expect } from "chai";
+import { pino } from "pino";
+
+import { createApp as createTenant } from "../../../api/commands/create-app.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
+import { createKeyring } from "../../../api/keys/keyring.ts";
+import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
+import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
+import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
+import { parseExact } from "../../../api/shared/exact-json.ts";
+import { type Database, openDatabase } from "../../../api/store/database.ts";
+import { createApp } from "../../../api/v1/app.ts";
+import { endpointsOf } from "../../../api/v1/endpoints.ts";
+import { errorBody } from "../../../api/v1/schemas/outputs.ts";
+import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
+import { FakeForeign } from "./fake-foreign.ts";
+
+export const PUBLIC_URL = "https://nft.example";
+export const CHAIN_ID = 31337;
+
+/** An app with a token, as a caller of the API. */
+export interface Tenant {
+  id: string;
+  token: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // Tests look into bodies freely; what they find is checked by their expectations.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+export interface CallOptions {
+  token?: string | null;
+  body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  raw?: string | Uint8Array<ArrayBuffer>;
+  headers?: Record<string, string>;
+}
+
+/** The whole HTTP side on a port of its own, over an SQLite file of its own; only the chain is played. */
+export class TestApi {
+  readonly baseUrl: string;
+  readonly database: Database;
+  readonly foreign: FakeForeign;
+  readonly sealer: Sealer;
+  readonly databaseUrl: string;
+  readonly log: string[];
+  readiness: { ready: boolean; checks: Record<string, string> } = { ready: true, checks: { database: "ok" } };
+  notified = 0;
+  /** The app that calls unless another token is given. */
+  app: Tenant = { id: "", token: "" };
+  other: Tenant = { id: "", token: "" };
+  close: () => Promise<void> = () => Promise.resolve();
+
+  constructor(parts: Pick<TestApi, "baseUrl" | "database" | "foreign" | "sealer" | "databaseUrl" | "log">) {
+    this.baseUrl = parts.baseUrl;
+    this.database = parts.database;
+    this.foreign = parts.foreign;
+    this.sealer = parts.sealer;
+    this.databaseUrl = parts.databaseUrl;
+    this.log = parts.log;
+  }
+
+  get(path: string, options: CallOptions = {}): Promise<Answer> {
+    return this.call("GET", path, options);
+  }
+
+  post(path: string, body: unknown, options: CallOptions = {}): Promise<Answer> {
+    return this.call("POST", path, { body, ...options });
+  }
+
+  /** Calls, and checks the answer against the schemas that describe it. */
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const { token = this.app.token } = options;
+    const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const response = await fetch(this.baseUrl + path, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(payload === undefined ? {} : { "content-type": "application/json" }),
+        ...options.headers,
+      },
+      ...(payload === undefined ? {} : { body: payload }),
+    });
+    const text = await response.text();
+    const body = text === "" ? undefined : parseExact(text);
+    if (method !== "HEAD") checkShape(method, path, response.status, body);
+    return { status: response.status, headers: response.headers, text, body };
+  }
+}
+
+const ENDPOINTS = endpointsOf(DEFAULT_LIMITS).map((endpoint) => ({
+  endpoint,
+  pattern: new RegExp(`^/v1${endpoint.path.replace(/:[a-z_]+/g, "[^/]+")}/?$`),
+}));
+
+/** Every error has the one shape; every success is exactly what its endpoint says, with no field more. */
+function checkShape(method: string, path: string, status: number, body: unknown): void {
+  if (status >= 400) {
+    expect(errorBody.strict().parse(body), path).to.deep.equal(body);
+    return;
+  }
+  const route = path.split("?")[0] ?? "";
+  const match = ENDPOINTS.find(({ endpoint, pattern }) => endpoint.method === method.toLowerCase() && pattern.test(route));
+  if (match !== undefined) expect(match.endpoint.response.parse(body), path).to.deep.equal(body);
+}
+
+export async function startApi(options: { limits?: Partial<Limits> } = {}): Promise<TestApi> {
+  const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
+  const databaseUrl = `file:${join(folder, "moneta.sqlite")}`;
+  const database = await openDatabase(databaseUrl);
+  const foreign = new FakeForeign();
+  const sealer = createSealer([{ id: "test", bytes: randomBytes(32) }]);
+  const log: string[] = [];
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      log.push(chunk.toString());
+      done();
+    },
+  });
+  // Assigned before anybody can call: the app only reads it while it answers.
+  const state: { api?: TestApi } = {};
+  const app = createApp({
+    settings: { publicUrl: PUBLIC_URL, limits: { ...DEFAULT_LIMITS, ...options.limits } },
+    database,
+    deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
+    sealer,
+    foreign,
+    signals: {
+      requests: {
+        notify: () => {
+          if (state.api !== undefined) state.api.notified += 1;
+        },
+      },
+    },
+    logger: pino({ level: "info" }, sink),
+    readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
+    chainId: CHAIN_ID,
+  });
+  const server = createHttpServer(app);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const api = new TestApi({
+    baseUrl: `http://127.0.0.1:${port.toString()}`,
+    database,
+    foreign,
+    sealer,
+    databaseUrl,
+    log,
+  });
+  state.api = api;
+  api.app = await addApp(api, "first");
+  api.other = await addApp(api, "second");
+  api.close = async () => {
+    await stopHttpServer(server, 1_000);
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return api;
+}
+
+export async function addApp(api: TestApi, name: string): Promise<Tenant> {
+  const { appId, token } = await createTenant(api, name);
+  return { id: appId, token };
+}

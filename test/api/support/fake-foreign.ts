@@ -1,0 +1,50 @@
+import { ChainUnavailable } from "../../../api/chain/errors.ts";
+import type { ForeignContracts } from "../../../api/chain/foreign-contracts.ts";
+import type { CollectionType } from "../../../api/domain/command.ts";
+
+/** Contracts outside the service, as a chain would show them. */
+export class FakeForeign implements ForeignContracts {
+  head = 100;
+  down = false;
+  readonly contracts = new Map<string, { type: CollectionType; name: string | null }>();
+  /** Copies by `contract/tokenId/owner`. */
+  readonly holdings = new Map<string, bigint>();
+  calls = 0;
+
+  give(contract: string, tokenId: string, owner: string, quantity = 1n): void {
+    this.holdings.set(`${contract}/${tokenId}/${owner}`, quantity);
+  }
+
+  inspect(address: string): Promise<{ type: CollectionType; name: string | null } | null> {
+    return this.#answer(() => this.contracts.get(address) ?? null);
+  }
+
+  holding(contract: string, type: CollectionType, tokenId: string, owner: string): Promise<bigint | null> {
+    return this.#answer(() => {
+      const held = this.holdings.get(`${contract}/${tokenId}/${owner}`);
+      if (held !== undefined) return held;
+      const exists = [...this.holdings.keys()].some((key) => key.startsWith(`${contract}/${tokenId}/`));
+      return type === "ERC721" && !exists ? null : 0n;
+    });
+  }
+
+  tokensOf(contract: string, _type: CollectionType, owner: string): Promise<string[]> {
+    return this.#answer(() =>
+      [...this.holdings.keys()]
+        .map((key) => key.split("/"))
+        .filter(([of, , by]) => of === contract && by === owner)
+        .map(([, tokenId]) => tokenId ?? ""),
+    );
+  }
+
+  headBlock(): Promise<number> {
+    return this.#answer(() => this.head);
+  }
+
+  async #answer<T>(value: () => T): Promise<T> {
+    this.calls += 1;
+    await Promise.resolve();
+    if (this.down) throw new ChainUnavailable("no answer");
+    return value();
+  }
+}
