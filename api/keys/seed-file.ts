@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 
 import { Mnemonic, randomBytes } from "ethers";
 import { CompactEncrypt, compactDecrypt, errors } from "jose";
+
+import { writeNewFile } from "../shared/write-new-file.ts";
 
 /** PBKDF2 rounds of the passphrase (OWASP's figure for HMAC-SHA512, 2023). */
 const ROUNDS = 210_000;
@@ -23,8 +23,9 @@ export async function writeSeedFile(file: string, phrase: string, passphrase: st
     .setProtectedHeader({ alg: "PBES2-HS512+A256KW", enc: "A256GCM" })
     .setKeyManagementParameters({ p2c: ROUNDS })
     .encrypt(new TextEncoder().encode(passphrase));
-  await mkdir(dirname(file), { recursive: true });
-  await writeNewFile(file, `${sealed}\n`);
+  if (!(await writeNewFile(file, `${sealed}\n`))) {
+    throw new SeedFileError(`The file ${file} exists already; it is not overwritten.`);
+  }
 }
 
 /** @throws SeedFileError when the file is missing, is no seed file, or the passphrase is wrong. */
@@ -47,25 +48,5 @@ export async function readSeedFile(file: string, passphrase: string): Promise<st
       throw new SeedFileError(`The passphrase does not open the seed file ${file}.`);
     }
     throw new SeedFileError(`The file ${file} is not a seed file.`, { cause: error });
-  }
-}
-
-/** All of the file or none of it, on disk before it has its name, and never in place of another. */
-async function writeNewFile(file: string, content: string): Promise<void> {
-  const draft = `${file}.${randomUUID()}`;
-  const handle = await open(draft, "wx", 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  try {
-    await link(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new SeedFileError(`The file ${file} exists already; it is not overwritten.`);
-  } finally {
-    await unlink(draft);
   }
 }

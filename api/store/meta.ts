@@ -8,6 +8,8 @@ export type MetaKey =
   | "genesis"
   /** `ContractAddresses`, JSON. */
   | "contracts"
+  /** SHA-256 of the wallets' extended public key, hex: which seed made the wallets. */
+  | "wallets_key"
   /** Last block whose events are stored. */
   | "checkpoint"
   /** Last block that is deep enough for final statuses. */

@@ -1,0 +1,27 @@
+import { type ContractRunner, getAddress } from "ethers";
+
+import {
+  CollectionFactory__factory,
+  Relay__factory,
+  WalletDelegate__factory,
+} from "../../types/ethers-contracts/index.js";
+import type { ContractAddresses } from "./contracts.ts";
+
+/** The service's contracts as callable objects, for whoever administers them. */
+export function connectContracts(addresses: ContractAddresses, runner: ContractRunner) {
+  return {
+    relay: Relay__factory.connect(addresses.relay, runner),
+    factory: CollectionFactory__factory.connect(addresses.factory, runner),
+    delegate: WalletDelegate__factory.connect(addresses.delegate, runner),
+  };
+}
+
+/** @throws TypeError when a text is no address. */
+export function contractAddresses(fields: ContractAddresses): ContractAddresses {
+  return {
+    relay: getAddress(fields.relay),
+    factory: getAddress(fields.factory),
+    delegate: getAddress(fields.delegate),
+    deployedAt: fields.deployedAt,
+  };
+}

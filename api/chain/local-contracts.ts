@@ -1,0 +1,65 @@
+import { JsonRpcProvider, type JsonRpcSigner, Network, parseEther } from "ethers";
+
+import {
+  CollectionFactory__factory,
+  Relay__factory,
+  WalletDelegate__factory,
+} from "../../types/ethers-contracts/index.js";
+import type { ContractAddresses } from "./contracts.ts";
+import { connectContracts } from "./deployed.ts";
+
+/** Chain id of Hardhat's and Anvil's local nodes, whose accounts are open to everybody. */
+export const LOCAL_CHAIN_ID = 31_337n;
+
+/** A lane on a local chain gets this, and again once it has less than a tenth of it. */
+const LANE_FUNDS = parseEther("100");
+
+/** The first open account of a local node: there it owns the relay and pays for the lanes. */
+export async function withLocalOwner<T>(rpcUrl: string, use: (owner: JsonRpcSigner) => Promise<T>): Promise<T> {
+  const network = Network.from(LOCAL_CHAIN_ID);
+  const provider = new JsonRpcProvider(rpcUrl, network, {
+    staticNetwork: network,
+    cacheTimeout: -1,
+    batchMaxCount: 1,
+    polling: true,
+    pollingInterval: 50,
+  });
+  try {
+    return await use(await provider.getSigner(0));
+  } finally {
+    provider.destroy();
+  }
+}
+
+/** Deploys the service's contracts with the node's own account. */
+export async function deployLocally(owner: JsonRpcSigner, hostedBase: string): Promise<ContractAddresses> {
+  const deployedAt = (await owner.provider.getBlockNumber()) + 1;
+  const relay = await (await new Relay__factory(owner).deploy(owner.address)).waitForDeployment();
+  const relayAddress = await relay.getAddress();
+  const factory = await (await new CollectionFactory__factory(owner).deploy(relayAddress, hostedBase)).waitForDeployment();
+  const delegate = await (await new WalletDelegate__factory(owner).deploy(relayAddress)).waitForDeployment();
+  return {
+    relay: relayAddress,
+    factory: await factory.getAddress(),
+    delegate: await delegate.getAddress(),
+    deployedAt,
+  };
+}
+
+/** Makes what the owner of a local chain provides fit the settings: funded lanes, known operators, the hosted base. */
+export async function prepareLocally(
+  owner: JsonRpcSigner,
+  addresses: ContractAddresses,
+  wanted: { lanes: string[]; hostedBase: string },
+): Promise<void> {
+  const { relay, factory } = connectContracts(addresses, owner);
+  for (const lane of wanted.lanes) {
+    if ((await owner.provider.getBalance(lane)) < LANE_FUNDS / 10n) {
+      await (await owner.sendTransaction({ to: lane, value: LANE_FUNDS })).wait();
+    }
+    if (!(await relay.isOperator(lane))) await (await relay.setOperator(lane, true)).wait();
+  }
+  if ((await factory.hostedBaseURI()) !== wanted.hostedBase) {
+    await (await factory.setHostedBaseURI(wanted.hostedBase)).wait();
+  }
+}

@@ -1,0 +1,134 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import type { ChainClient } from "../chain/client.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import { contractAddresses } from "../chain/deployed.ts";
+import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
+import type { Database } from "../store/database.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
+
+/** The service cannot start; the words say what to do. */
+export class StartupError extends Error {
+  override readonly name = "StartupError";
+}
+
+export interface ChainIdentity {
+  chainId: bigint;
+  contracts: ContractAddresses;
+}
+
+interface IdentitySettings {
+  rpcUrl: string;
+  databaseUrl: string;
+  hostedBase: string;
+}
+
+const addresses = z.object({
+  relay: z.string(),
+  factory: z.string(),
+  delegate: z.string(),
+  deployedAt: z.number().int().nonnegative(),
+});
+
+/** Where `npm run deploy` writes down what it deployed on a chain. */
+export function deploymentFile(chainId: bigint): string {
+  return join(import.meta.dirname, "..", "..", "deployments", `${chainId.toString()}.json`);
+}
+
+/**
+ * Which chain the database belongs to, and the service's contracts there. A new database takes the chain that it meets;
+ * from then on it accepts no other.
+ * @throws StartupError
+ */
+export async function establishIdentity(
+  database: Database,
+  client: ChainClient,
+  settings: IdentitySettings,
+): Promise<ChainIdentity> {
+  const chainId = await client.chainId();
+  const [genesis] = await client.blocks([0]);
+  if (genesis == null) throw new StartupError("The node does not have block 0, which tells one chain from another.");
+  const known = await readMeta(database.read, "chain_id");
+  if (known !== null) {
+    return recogniseChain(database, client, settings, { chainId, genesis: genesis.hash, known });
+  }
+  const contracts =
+    chainId === LOCAL_CHAIN_ID
+      ? await withLocalOwner(settings.rpcUrl, (owner) => deployLocally(owner, settings.hostedBase))
+      : await readDeployment(chainId);
+  await requireCode(client, contracts, chainId);
+  await database.write(async (trx) => {
+    await writeMeta(trx, "chain_id", chainId.toString());
+    await writeMeta(trx, "genesis", genesis.hash);
+    await writeMeta(trx, "contracts", JSON.stringify(contracts));
+    await writeMeta(trx, "checkpoint", (contracts.deployedAt - 1).toString());
+    await writeMeta(trx, "confirmed_block", (contracts.deployedAt - 1).toString());
+  });
+  return { chainId, contracts };
+}
+
+async function recogniseChain(
+  database: Database,
+  client: ChainClient,
+  settings: IdentitySettings,
+  met: { chainId: bigint; genesis: string; known: string },
+): Promise<ChainIdentity> {
+  const advice =
+    `Set RPC_URL to a node of the chain that the database belongs to, or start with a new database ` +
+    `(another DATA_DIR or DATABASE_URL) to begin anew on this chain. Nothing was changed.`;
+  const where = `The database ${settings.databaseUrl}`;
+  if (met.known !== met.chainId.toString()) {
+    throw new StartupError(
+      `${where} belongs to chain ${met.known}, but the node at RPC_URL serves chain ${met.chainId.toString()}. ${advice}`,
+    );
+  }
+  if ((await readMeta(database.read, "genesis")) !== met.genesis) {
+    throw new StartupError(
+      `${where} belongs to another chain with the id ${met.known}: block 0 of the node at RPC_URL is a different one ` +
+        `(a local node starts a new chain every time that it starts). ${advice}`,
+    );
+  }
+  const contracts = addresses.parse(JSON.parse((await readMeta(database.read, "contracts")) ?? "null"));
+  await requireCode(client, contracts, met.chainId);
+  return { chainId: met.chainId, contracts };
+}
+
+async function readDeployment(chainId: bigint): Promise<ContractAddresses> {
+  const file = deploymentFile(chainId);
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new StartupError(
+      `There are no contracts for chain ${chainId.toString()}: ${file} does not exist. ` +
+        `Deploy them with \`npm run deploy -- --network <name>\`, or bring the file that an earlier deployment wrote.`,
+      { cause: error },
+    );
+  }
+  const parsed = addresses.safeParse(safeJson(text));
+  if (!parsed.success) throw new StartupError(`${file} is not a deployment file: ${z.prettifyError(parsed.error)}`);
+  return contractAddresses(parsed.data);
+}
+
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function requireCode(client: ChainClient, contracts: ContractAddresses, chainId: bigint): Promise<void> {
+  const names = ["relay", "factory", "delegate"] as const;
+  const codes = await client.code(names.map((name) => contracts[name]));
+  const missing = names.filter((_, index) => (codes[index] ?? "0x") === "0x");
+  if (missing.length > 0) {
+    throw new StartupError(
+      `Chain ${chainId.toString()} has no contract at ${missing.map((name) => `${contracts[name]} (${name})`).join(", ")}. ` +
+        `Is RPC_URL the right node, and is it in sync?`,
+    );
+  }
+}

@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+
+import type { ChainClient } from "../chain/client.ts";
+import type { Keyring } from "../keys/keyring.ts";
+import type { Database } from "../store/database.ts";
+import { readLane } from "../store/lanes.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
+import { StartupError } from "./chain-identity.ts";
+
+/** The seed must be the one that made the database's wallets. @throws StartupError */
+export async function checkSeed(database: Database, keyring: Keyring): Promise<void> {
+  const fingerprint = createHash("sha256").update(keyring.walletsPublicKey).digest("hex");
+  const known = await readMeta(database.read, "wallets_key");
+  if (known === null) {
+    await database.write((trx) => writeMeta(trx, "wallets_key", fingerprint));
+    return;
+  }
+  if (known !== fingerprint) {
+    throw new StartupError(
+      "SEED_FILE holds another seed than the one that made this database's wallets. Set SEED_FILE to the right file; nothing was changed.",
+    );
+  }
+}
+
+/**
+ * A lane that has sent more than the database knows of: the database is older than the chain (a restored backup), or
+ * somebody else uses the key. Sending on could do a request twice.
+ * @throws StartupError
+ */
+export async function checkLanes(
+  database: Database,
+  client: ChainClient,
+  keyring: Keyring,
+  lanes: number,
+): Promise<void> {
+  for (let index = 0; index < lanes; index++) {
+    const row = await readLane(database.read, index);
+    if (row === undefined) continue;
+    const { address } = keyring.lane(index);
+    if (row.address !== address) {
+      throw new StartupError(`Lane ${index.toString()} was ${row.address}; the seed in SEED_FILE makes ${address}.`);
+    }
+    const [mined = 0] = await client.nonces([address]);
+    if (mined > row.next_nonce) {
+      throw new StartupError(
+        `Lane ${address} has ${mined.toString()} transactions on chain, but the database knows of ${row.next_nonce.toString()}: ` +
+          `it is an old backup, or another service uses the same seed. Restore the newest database; nothing was sent.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { secretKeys } from "../config/parsers.ts";
+import type { Settings } from "../config/settings.ts";
+import { createKeyring, type Keyring } from "../keys/keyring.ts";
+import { createSealer, type SecretKey, type Sealer } from "../keys/sealer.ts";
+import { newSeedPhrase, readSeedFile, writeSeedFile } from "../keys/seed-file.ts";
+import { writeNewFile } from "../shared/write-new-file.ts";
+import { StartupError } from "./chain-identity.ts";
+
+export interface Keys {
+  keyring: Keyring;
+  sealer: Sealer;
+}
+
+type KeySettings = Pick<Settings, "seedFile" | "seedPassphrase" | "secretKeys" | "dataDir">;
+
+/**
+ * The seed and the keys of the encryption at rest. On a local chain what is missing is made at the first start and kept
+ * in the data folder; anywhere else it must be there.
+ * @throws StartupError, SeedFileError
+ */
+export async function loadKeys(settings: KeySettings, local: boolean): Promise<Keys> {
+  const { seedFile, passphrase, keys } = local ? await localKeys(settings) : requireKeys(settings);
+  const phrase = await readSeedFile(seedFile, passphrase);
+  return { keyring: createKeyring(phrase), sealer: createSealer(keys) };
+}
+
+interface KeySources {
+  seedFile: string;
+  passphrase: string;
+  keys: SecretKey[];
+}
+
+function requireKeys(settings: KeySettings): KeySources {
+  const { seedPassphrase: passphrase, secretKeys: keys, seedFile } = settings;
+  const problems = [
+    ...(existsSync(seedFile) ? [] : [`SEED_FILE: ${seedFile} does not exist`]),
+    ...(passphrase === null ? ["SEED_PASSPHRASE is not set: it opens SEED_FILE"] : []),
+    ...(keys.length === 0 ? ["SECRET_KEYS is not set (openssl rand -base64 32 makes a key)"] : []),
+  ];
+  if (problems.length > 0 || passphrase === null) {
+    throw new StartupError(`Keys are missing; only local chains make their own:\n- ${problems.join("\n- ")}`);
+  }
+  return { seedFile, passphrase, keys };
+}
+
+const localSecrets = z.object({ seed_passphrase: z.string(), secret_keys: z.string() });
+
+async function localKeys(settings: KeySettings): Promise<KeySources> {
+  const file = join(settings.dataDir, "local-secrets.json");
+  if (!existsSync(file)) {
+    const made = {
+      seed_passphrase: randomBytes(24).toString("base64url"),
+      secret_keys: randomBytes(32).toString("base64"),
+    };
+    // Another process may be faster; what is there then counts for both.
+    await writeNewFile(file, `${JSON.stringify(made, null, 2)}\n`);
+  }
+  const stored = localSecrets.parse(JSON.parse(await readFile(file, "utf8")));
+  const passphrase = settings.seedPassphrase ?? stored.seed_passphrase;
+  if (!existsSync(settings.seedFile)) await writeSeedFile(settings.seedFile, newSeedPhrase(), passphrase);
+  const keys = settings.secretKeys.length > 0 ? settings.secretKeys : secretKeys.parse(stored.secret_keys);
+  return { seedFile: settings.seedFile, passphrase, keys };
+}

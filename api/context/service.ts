@@ -1,0 +1,161 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { Logger } from "pino";
+
+import { ChainClient } from "../chain/client.ts";
+import { createForeignContracts } from "../chain/foreign-contracts.ts";
+import { LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
+import { Rpc } from "../chain/rpc.ts";
+import type { Settings } from "../config/settings.ts";
+import { Indexer } from "../indexer/indexer.ts";
+import { createWalletDeriver } from "../keys/wallet-deriver.ts";
+import { createOutboundAgent } from "../outbound/agent.ts";
+import { Lane } from "../relayer/lane.ts";
+import { createSignals } from "../shared/signal.ts";
+import { type Database, openDatabase } from "../store/database.ts";
+import { createApp } from "../v1/app.ts";
+import { createHttpServer, stopHttpServer } from "../v1/server.ts";
+import { Dispatcher } from "../webhooks/dispatcher.ts";
+import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
+import { checkLanes, checkSeed } from "./chain-state-check.ts";
+import { loadKeys } from "./keys.ts";
+import { createReadiness } from "./readiness.ts";
+
+/** Milliseconds that calls under way get to finish when the service stops. */
+const STOP_DEADLINE = 10_000;
+/** Milliseconds between two looks at the head: a local chain makes its blocks at once. */
+const POLL_LOCAL = 100;
+const POLL = 1_000;
+/** Blocks after which one counts as final, when the settings do not say. */
+const CONFIRMATIONS_LOCAL = 1;
+const CONFIRMATIONS = 12;
+
+/** A running Moneta: whichever of its roles this process has. */
+export interface Service {
+  chainId: bigint;
+  contracts: ChainIdentity["contracts"];
+  database: Database;
+  /** Where the API listens, or null without the role `api`. */
+  port: number | null;
+  stop(): Promise<void>;
+}
+
+/**
+ * Builds and starts everything that the settings ask for. The only place that does.
+ * @throws StartupError, SeedFileError, SchemaError when it cannot; nothing keeps running then.
+ */
+export async function startService(settings: Settings, logger: Logger): Promise<Service> {
+  const database = await openDatabase(settings.databaseUrl);
+  try {
+    return await start(settings, logger, database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function start(settings: Settings, logger: Logger, database: Database): Promise<Service> {
+  const client = new ChainClient(new Rpc(settings.rpcUrl));
+  const hostedBase = `${settings.publicUrl}/metadata/`;
+  const { chainId, contracts } = await establishIdentity(database, client, { ...settings, hostedBase });
+  const local = chainId === LOCAL_CHAIN_ID;
+  const { keyring, sealer } = await loadKeys(settings, local);
+  await checkSeed(database, keyring);
+  if (settings.roles.includes("relayer")) await checkLanes(database, client, keyring, settings.lanes);
+  if (local) {
+    const lanes = Array.from({ length: settings.lanes }, (_, index) => keyring.lane(index).address);
+    await withLocalOwner(settings.rpcUrl, (owner) => prepareLocally(owner, contracts, { lanes, hostedBase }));
+  }
+
+  const signals = createSignals();
+  const now = () => Date.now();
+  const common = { database, client, contracts, signals, now };
+  const agent = createOutboundAgent({
+    allowedHosts: new Set(settings.allowedPrivateHosts.map((host) => host.toLowerCase())),
+    allowLoopback: local,
+  });
+  const lanes = Array.from(
+    { length: settings.roles.includes("relayer") ? settings.lanes : 0 },
+    (_, index) =>
+      new Lane(index, {
+        ...common,
+        logger,
+        read: database.read,
+        keyring,
+        chainId,
+        maxItemGas: settings.limits.itemGas,
+      }),
+  );
+  const indexer = settings.roles.includes("indexer")
+    ? new Indexer({
+        ...common,
+        logger,
+        confirmations: settings.confirmations ?? (local ? CONFIRMATIONS_LOCAL : CONFIRMATIONS),
+        pollInterval: local ? POLL_LOCAL : POLL,
+      })
+    : null;
+  const dispatcher = settings.roles.includes("webhooks")
+    ? new Dispatcher({ database, sealer, agent, wake: signals.deliveries, logger, now })
+    : null;
+
+  const stopping = new AbortController();
+  const loops = [...lanes, ...(indexer === null ? [] : [indexer]), ...(dispatcher === null ? [] : [dispatcher])].map(
+    (part) => part.run(stopping.signal),
+  );
+  const stopLoops = async () => {
+    stopping.abort();
+    await Promise.allSettled(loops);
+    await agent.close();
+  };
+  let server: Server | null = null;
+  if (settings.roles.includes("api")) {
+    const app = createApp({
+      settings,
+      database,
+      deriver: createWalletDeriver(keyring.walletsPublicKey),
+      sealer,
+      foreign: createForeignContracts(client),
+      signals,
+      logger,
+      readiness: createReadiness({ database, client, lanes, indexer }),
+      chainId: Number(chainId),
+    });
+    try {
+      server = await listen(createHttpServer(app), settings);
+    } catch (error) {
+      await stopLoops();
+      throw error;
+    }
+  }
+  return {
+    chainId,
+    contracts,
+    database,
+    port: server === null ? null : (server.address() as AddressInfo).port,
+    stop: stopper(server, stopLoops, database),
+  };
+}
+
+function stopper(server: Server | null, stopLoops: () => Promise<void>, database: Database): () => Promise<void> {
+  let stopped: Promise<void> | null = null;
+  return () => {
+    stopped ??= (async () => {
+      if (server !== null) await stopHttpServer(server, STOP_DEADLINE);
+      await stopLoops();
+      await database.close();
+    })();
+    return stopped;
+  };
+}
+
+function listen(server: Server, settings: Pick<Settings, "port" | "host">): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(settings.port, settings.host, () => {
+      server.off("error", reject);
+      resolve(server);
+    });
+  });
+}
+

@@ -1,0 +1,28 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * Writes a secret file, readable by its owner only: all of it or none of it, on disk before it has its name.
+ * @returns false when there is a file of that name already; it stays as it is.
+ */
+export async function writeNewFile(file: string, content: string): Promise<boolean> {
+  await mkdir(dirname(file), { recursive: true });
+  const draft = `${file}.${randomUUID()}`;
+  const handle = await open(draft, "wx", 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  try {
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await unlink(draft);
+  }
+}

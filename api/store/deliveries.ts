@@ -1,0 +1,99 @@
+import { engineOf, type Trx } from "./engine.ts";
+
+/** A delivery that is due, with everything that sending it takes. */
+export interface DueDelivery {
+  id: string;
+  appId: string;
+  eventId: string;
+  body: string;
+  attempts: number;
+  url: string;
+  /** Sealed signing secrets. */
+  secrets: string;
+}
+
+/**
+ * Takes due deliveries for one try. Of one request only the oldest that is not delivered yet, so that its events arrive
+ * in order. Until `leaseUntil` nobody else takes them; after that, a process that died in between is made up for.
+ */
+export async function takeDueDeliveries(
+  trx: Trx,
+  options: { now: number; leaseUntil: number; limit: number },
+): Promise<DueDelivery[]> {
+  let due = trx
+    .selectFrom("deliveries as delivery")
+    .innerJoin("events", "events.seq", "delivery.event_seq")
+    .innerJoin("webhooks", "webhooks.app_id", "delivery.app_id")
+    .select([
+      "delivery.id as id",
+      "delivery.app_id as appId",
+      "delivery.attempts as attempts",
+      "events.id as eventId",
+      "events.body as body",
+      "webhooks.url as url",
+      "webhooks.secrets as secrets",
+    ])
+    .where("delivery.next_at", "is not", null)
+    .where("delivery.next_at", "<=", options.now)
+    .where("webhooks.disabled_at", "is", null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("deliveries as earlier")
+            .select("earlier.seq")
+            .whereRef("earlier.request_id", "=", "delivery.request_id")
+            .whereRef("earlier.seq", "<", "delivery.seq")
+            .where("earlier.status", "=", "pending"),
+        ),
+      ),
+    )
+    .orderBy("delivery.next_at")
+    .limit(options.limit);
+  if (engineOf(trx) === "postgres") due = due.forUpdate("delivery").skipLocked();
+  const taken = await due.execute();
+  if (taken.length === 0) return [];
+  await trx
+    .updateTable("deliveries")
+    .set({ next_at: options.leaseUntil })
+    .where("id", "in", taken.map((delivery) => delivery.id))
+    .execute();
+  return taken;
+}
+
+/** What came of one try. */
+export interface TryResult {
+  /** HTTP status, or null when there was no answer. */
+  responseStatus: number | null;
+  /** Why there was no success, in words; null on success. */
+  error: string | null;
+  /** null: no further try. */
+  nextAt: number | null;
+}
+
+export async function recordTry(trx: Trx, id: string, result: TryResult, now: number): Promise<void> {
+  const status = result.error === null ? "delivered" : result.nextAt === null ? "failed" : "pending";
+  await trx
+    .updateTable("deliveries")
+    .set((eb) => ({
+      status,
+      attempts: eb("attempts", "+", 1),
+      next_at: result.nextAt,
+      response_status: result.responseStatus,
+      error: result.error,
+      updated_at: now,
+    }))
+    .where("id", "=", id)
+    .where("status", "=", "pending")
+    .execute();
+}
+
+/** The receiver said that it is gone (410): nothing is sent to it until the app registers it anew. */
+export async function disableWebhook(trx: Trx, appId: string, url: string, now: number): Promise<void> {
+  await trx
+    .updateTable("webhooks")
+    .set({ disabled_at: now })
+    .where("app_id", "=", appId)
+    .where("url", "=", url)
+    .execute();
+}
