@@ -116,6 +116,16 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         return super.owner();
     }
 
+    /// @dev The gas that must be left before an item is touched. `gasLimit / 63` is the 64th that the relay keeps back when
+    /// it calls. Copying costs 6 gas a word and the square of the words over 512, together less than 2 gas a byte for
+    /// any data that fits into a transaction. Virtual only for a test of what happens when this estimate is wrong.
+    function _gasNeeded(uint256 gasLimit, uint256 dataLength) internal pure virtual returns (uint256) {
+        unchecked {
+            // Cannot overflow: the limit is below 2^32 and the length is bounded by the calldata.
+            return gasLimit + gasLimit / 63 + GAS_RESERVE + 2 * dataLength;
+        }
+    }
+
     /// @dev Runs one call whose number was just consumed, and reports a failure.
     function _run(uint256 number, address target, uint256 gasLimit, bytes calldata data) private {
         if (data.length < 4) {
@@ -128,8 +138,8 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         }
         if (_call(number, target, gasLimit, data)) return;
 
-        // A call that got less than its limit leaves less than a 63rd of the limit behind, because a caller always keeps
-        // a 64th of what it has. The check before the call excludes this unless a fork changes prices.
+        // A call that ran out of gas because it got less than its limit leaves less than a 63rd of the limit behind: a
+        // caller keeps a 64th of what it has. The check before the call excludes this unless a fork changes prices.
         if (gasleft() < gasLimit / 63) revert RelayCallStarved(number, gasLimit);
         emit CallFailed(number, _reason());
     }
@@ -157,16 +167,6 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
             mstore(reason, length)
             returndatacopy(add(reason, 0x20), 0, length)
             mstore(0x40, add(reason, and(add(length, 0x3f), not(0x1f))))
-        }
-    }
-
-    /// @dev The gas that must be left before an item is touched. `gasLimit / 63` is the 64th that the relay keeps back when
-    /// it calls. Copying costs 6 gas a word and the square of the words over 512, together less than 2 gas a byte for
-    /// any data that fits into a transaction.
-    function _gasNeeded(uint256 gasLimit, uint256 dataLength) private pure returns (uint256) {
-        unchecked {
-            // Cannot overflow: the limit is below 2^32 and the length is bounded by the calldata.
-            return gasLimit + gasLimit / 63 + GAS_RESERVE + 2 * dataLength;
         }
     }
 }

@@ -73,7 +73,7 @@ async function measureErc721Mints(bench: Bench): Promise<Rows> {
       openZeppelin: await bench.transaction(yardstick.mint(bench.wallet().address)),
       erc721a: await bench.transaction(azuki.mint(bench.wallet().address, 1n)),
     };
-    rows[`mint ERC721 unchecked to a new holder, ${of(count)}`] = {
+    rows[`mint ERC721 to a new wallet of the service, ${of(count)}`] = {
       moneta: await bench.batch(count, () => mintToWallet(bench.wallet().address)),
     };
     rows[`mint ERC721 to one existing holder, ${of(count)}`] = {

@@ -1,3 +1,4 @@
+import type { BaseContract } from "ethers";
 import { network } from "hardhat";
 
 import {
@@ -57,6 +58,11 @@ export async function deploySystem() {
     carol: carol!,
     stranger: stranger!,
   };
+}
+
+/** The item that calls a function of a contract. */
+export async function item(contract: BaseContract, fragment: string, ...args: unknown[]): Promise<Item> {
+  return { target: await contract.getAddress(), data: contract.interface.encodeFunctionData(fragment, args) };
 }
 
 /** The relay's struct for an item, with a fresh number unless it has one. */

@@ -1,0 +1,46 @@
+import { readFile, writeFile } from "node:fs/promises";
+
+import { expect } from "chai";
+import hre from "hardhat";
+
+import { measure, type Rows } from "./gas/scenarios.ts";
+import { GOALS, renderTable, replaceTable } from "./gas/table.ts";
+
+const SNAPSHOT = new URL("./gas/snapshot.json", import.meta.url);
+const DOCUMENT = new URL("../../docs/contracts.md", import.meta.url);
+
+describe("Gas", () => {
+  let prague: Rows;
+  let osaka: Rows;
+
+  before(async function () {
+    // Code instrumented for coverage costs something else.
+    if (hre.globalOptions.coverage) this.skip();
+    this.timeout(120_000);
+    prague = await measure("prague");
+    osaka = await measure("osaka");
+    if (process.env["UPDATE_GAS"] === "1") {
+      await writeFile(SNAPSHOT, `${JSON.stringify(prague, null, 2)}\n`);
+      await writeFile(DOCUMENT, replaceTable(await readFile(DOCUMENT, "utf8"), prague));
+    }
+  });
+
+  it("is what the snapshot says, to the unit (npm run gas:update after a change that is meant)", async () => {
+    const snapshot: unknown = JSON.parse(await readFile(SNAPSHOT, "utf8"));
+    expect(prague).to.deep.equal(snapshot);
+  });
+
+  it("is no higher under Osaka", () => {
+    for (const [name, row] of Object.entries(osaka)) expect(row.moneta, name).to.be.at.most(prague[name]!.moneta);
+  });
+
+  it("is what the documentation's table says", async () => {
+    expect(await readFile(DOCUMENT, "utf8")).to.include(renderTable(prague));
+  });
+
+  for (const [name, goal] of Object.entries(GOALS)) {
+    it(`meets the goal: ${name}`, () => {
+      expect(prague[name]!.moneta).to.be.at.most(goal);
+    });
+  }
+});
