@@ -189,7 +189,7 @@ class Reader {
   #parse(variable: string, schema: z.ZodType, text: string): unknown {
     const result = schema.safeParse(text);
     if (result.success) return result.data;
-    for (const issue of result.error.issues) this.#problems.push(`${variable} ${wordsOf(issue)}`);
+    for (const issue of result.error.issues) this.#problems.push(`${variable}: ${wordsOf(issue)}`);
     // Never seen by anyone: `check` throws before the settings are handed out.
     return "";
   }

@@ -1,0 +1,11 @@
+import { OperatorError } from "../commands/operator-error.ts";
+import { findApp } from "../store/apps.ts";
+import type { Db } from "../store/engine.ts";
+import type { AppRow } from "../store/schema.ts";
+
+/** @param which an app's name or id. @throws OperatorError */
+export async function appNamed(db: Db, which: string): Promise<AppRow> {
+  const app = await findApp(db, which);
+  if (app === undefined) throw new OperatorError(`There is no app with the name or id ${which}.`);
+  return app;
+}

@@ -1,0 +1,37 @@
+import { Command } from "commander";
+
+import { appCreate } from "./app/create.ts";
+import { appList } from "./app/list.ts";
+import { appRemove } from "./app/remove.ts";
+import { requestList } from "./request/list.ts";
+import { requestShow } from "./request/show.ts";
+import { settings } from "./settings.ts";
+import type { Terminal } from "./terminal.ts";
+import { tokenCreate } from "./token/create.ts";
+import { tokenList } from "./token/list.ts";
+import { tokenRevoke } from "./token/revoke.ts";
+
+/** Every command of the command line: one file each, grouped by what it is about. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command("moneta")
+    .description("Administers Moneta. Works beside the running service; needs the database only (DATABASE_URL or DATA_DIR).")
+    .showHelpAfterError("(--help shows what there is)");
+  const groups = [
+    group("app", "The apps that use the service.", [appCreate(terminal), appList(terminal), appRemove(terminal)]),
+    group("token", "The tokens that apps call with.", [
+      tokenCreate(terminal),
+      tokenList(terminal),
+      tokenRevoke(terminal),
+    ]),
+    group("request", "What apps asked for, and what became of it.", [requestShow(terminal), requestList(terminal)]),
+    settings(terminal),
+  ];
+  for (const command of groups) program.addCommand(command);
+  return program;
+}
+
+function group(name: string, description: string, commands: Command[]): Command {
+  const parent = new Command(name).description(description);
+  for (const command of commands) parent.addCommand(command);
+  return parent;
+}

@@ -1,0 +1,34 @@
+import type { Command } from "commander";
+
+import { listApiTokens } from "../../store/api-tokens.ts";
+import { appNamed } from "../find-app.ts";
+import { printResult, resultCommand, table, type Terminal, time, withDatabase } from "../terminal.ts";
+
+export function tokenList(terminal: Terminal): Command {
+  return resultCommand("list", "List the tokens of an app, without the tokens themselves.")
+    .argument("<app>", "name or id of the app")
+    .addHelpText("after", "\nJSON: [{token_id, name, scopes, created_at, expires_at, revoked_at}]")
+    .action(async (which: string, { json }: { json?: boolean }) => {
+      const tokens = await withDatabase(terminal, async (database) =>
+        listApiTokens(database.read, (await appNamed(database.read, which)).id),
+      );
+      const result = tokens.map((token) => ({
+        token_id: token.id,
+        name: token.name,
+        scopes: JSON.parse(token.scopes) as string[],
+        created_at: time(token.created_at),
+        expires_at: time(token.expires_at),
+        revoked_at: time(token.revoked_at),
+      }));
+      const rows = result.map((token) => [
+        token.name,
+        token.token_id,
+        token.scopes.join(","),
+        token.created_at ?? "",
+        token.expires_at ?? "never",
+        token.revoked_at ?? "",
+      ]);
+      const head = ["NAME", "ID", "SCOPES", "CREATED", "EXPIRES", "REVOKED"];
+      printResult(terminal, json, result, table(head, rows, "The app has no token."));
+    });
+}
