@@ -1,0 +1,175 @@
+import { expect } from "chai";
+import { type JsonRpcSigner, Wallet } from "ethers";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import {
+  ERC721Collection__factory,
+  factories,
+  PlainERC1155__factory,
+  PlainERC721__factory,
+} from "../../../types/ethers-contracts/index.js";
+import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+interface Page {
+  nfts: { contract_address: string; token_id: number; quantity?: number; unlockable_content: string | null; metadata: { name?: string } | null }[];
+  total: number;
+}
+
+describe("the main job on a real node", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+  let outsider: JsonRpcSigner;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    api = new ApiClient(service.baseUrl, (await createApp(service, "main")).token);
+    outsider = await node.provider.getSigner(3);
+  });
+  after(async () => {
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  const contents = (wallet: string, rest = "") => api.ok<Page>("GET", `/v1/accounts/${wallet}${rest}`);
+
+  describe("a burst of mints", () => {
+    it("settles 100 mints in at most 3 transactions, with ids 1 to 100", async () => {
+      const to = await api.wallet();
+      const collection = await api.collection({ type: "ERC721", mint_supply_count: 100 });
+      const ids = await Promise.all(
+        Array.from({ length: 100 }, () => api.accept("/v1/nfts", { collection_address: collection, to_address: to })),
+      );
+      const requests = await Promise.all(ids.map((id) => api.settled(id)));
+      expect(requests.map((request) => request.status)).to.deep.equal(Array(100).fill("completed"));
+      expect(new Set(requests.map((request) => request.transaction_hash)).size).to.be.at.most(3);
+      const tokenIds = requests.map((request) => Number(request.nft_token_id)).sort((a, b) => a - b);
+      expect(tokenIds).to.deep.equal(Array.from({ length: 100 }, (_, index) => index + 1));
+      const refused = await api.send("POST", "/v1/nfts", { collection_address: collection, to_address: to });
+      expect(refused.body).to.include({ error_code: "supply_exceeded" });
+    });
+  });
+
+  describe("a transfer", () => {
+    it("moves the token, its unlockable content and the listing", async () => {
+      const [alice, bob] = [await api.wallet(), await api.wallet()];
+      const collection = await api.collection({ type: "ERC721" });
+      const mint = await api.completed("/v1/nfts", {
+        collection_address: collection,
+        to_address: alice,
+        name: "No. {token_id}",
+        unlockable_content: "the code is 42",
+      });
+      expect((await contents(alice, `/${collection}`)).nfts[0]).to.deep.include({
+        unlockable_content: "the code is 42",
+        metadata: { name: "No. 1" },
+      });
+      await api.completed("/v1/transfers", {
+        from_address: alice,
+        to_address: bob,
+        contract_address: collection,
+        token_id: mint.nft_token_id,
+      });
+      expect(await contents(alice, `/${collection}`)).to.deep.include({ nfts: [], total: 0 });
+      expect((await contents(bob, `/${collection}`)).nfts[0]).to.include({ unlockable_content: "the code is 42" });
+    });
+
+    it("of ERC1155 copies changes both quantities", async () => {
+      const [alice, bob] = [await api.wallet(), await api.wallet()];
+      const collection = await api.collection({ type: "ERC1155", base_uri: "https://example.org/{id}.json" });
+      await api.completed("/v1/nfts", { collection_address: collection, initial_owner: alice, token_id: 9, initial_supply: 10 });
+      await api.completed("/v1/nfts", { collection_address: collection, to_address: alice, token_id: 9, quantity: 5 });
+      await api.completed("/v1/transfers", {
+        from_address: alice,
+        to_address: bob,
+        contract_address: collection,
+        token_id: 9,
+        amount: 4,
+      });
+      expect((await contents(alice, `/${collection}`)).nfts[0]).to.include({ token_id: 9, quantity: 11 });
+      expect((await contents(bob, `/${collection}`)).nfts[0]).to.include({ token_id: 9, quantity: 4 });
+    });
+  });
+
+  describe("tokens of contracts that are not the service's", () => {
+    it("leave the wallet by its own signature, through code that it delegates to once", async () => {
+      const [alice, friend] = [await api.wallet(), Wallet.createRandom().address];
+      const plain721 = await new PlainERC721__factory(outsider).deploy();
+      const plain1155 = await new PlainERC1155__factory(outsider).deploy();
+      await (await plain721.mint(alice, 77)).wait();
+      await (await plain721.mint(alice, 78)).wait();
+      await (await plain1155.mint(alice, 5, 10)).wait();
+      const before = await node.provider.getCode(alice);
+      const transfers: RequestBody[] = [];
+      for (const fields of [
+        { contract_address: await plain721.getAddress(), token_id: 77 },
+        { contract_address: await plain1155.getAddress(), token_id: 5, amount: 4 },
+        { contract_address: await plain721.getAddress(), token_id: 78 },
+      ]) {
+        transfers.push(await api.completed("/v1/transfers", { from_address: alice, to_address: friend, ...fields }));
+      }
+      expect(await plain721.ownerOf(77)).to.equal(friend);
+      expect(await plain721.ownerOf(78)).to.equal(friend);
+      expect([await plain1155.balanceOf(alice, 5), await plain1155.balanceOf(friend, 5)]).to.deep.equal([6n, 4n]);
+      expect(before).to.equal("0x");
+      expect((await node.provider.getCode(alice)).toLowerCase()).to.equal(`0xef0100${service.contracts.delegate.slice(2)}`.toLowerCase());
+      const types = await Promise.all(
+        transfers.map(async ({ transaction_hash: hash }) => (await node.provider.getTransaction(hash ?? ""))?.type),
+      );
+      expect(types).to.deep.equal([4, 2, 2]);
+      expect(await node.provider.getBalance(alice)).to.equal(0n);
+      expect((await contents(alice, `/${await plain1155.getAddress()}`)).nfts[0]).to.include({ token_id: 5, quantity: 6 });
+    });
+  });
+
+  describe("what happens outside the service", () => {
+    it("shows in listings and history: a token that an outside account sends into a wallet", async () => {
+      const alice = await api.wallet();
+      const collection = await api.collection({ type: "ERC721" });
+      await api.completed("/v1/nfts", { collection_address: collection, to_address: outsider.address, name: "Traveller" });
+      const contract = ERC721Collection__factory.connect(collection, outsider);
+      const sent = await (await contract["safeTransferFrom(address,address,uint256)"](outsider.address, alice, 1)).wait();
+      const listed = await eventually(async () => (await contents(alice, `/${collection}`)).nfts[0]);
+      expect(listed).to.include({ token_id: 1 });
+      const { history } = await api.ok<{ history: Record<string, unknown>[] }>("GET", `/v1/accounts/${alice}/history?limit=1`);
+      expect(history[0]).to.include({ type: "transfer", transaction_hash: sent?.hash, request_id: null });
+    });
+  });
+
+  describe("a receiver that refuses", () => {
+    it("fails alone, with its reason, and gives back what it had reserved", async () => {
+      const alice = await api.wallet();
+      const collection = await api.collection({ type: "ERC721", mint_supply_count: 3 });
+      const refusing = await new factories.mocks.RejectingReceiver__factory(outsider).deploy();
+      const accepted = await Promise.all(
+        [alice, await refusing.getAddress(), alice].map((to) =>
+          api.accept("/v1/nfts", { collection_address: collection, to_address: to }),
+        ),
+      );
+      const [first, refused, third] = await Promise.all(accepted.map((id) => api.settled(id)));
+      expect([first?.status, first?.nft_token_id]).to.deep.equal(["completed", 1]);
+      expect([third?.status, third?.nft_token_id]).to.deep.equal(["completed", 2]);
+      expect(refused).to.include({ status: "failed", error_code: "receiver_rejected", nft_token_id: null });
+      const last = await api.completed("/v1/nfts", { collection_address: collection, to_address: alice });
+      expect(last.nft_token_id).to.equal(3);
+    });
+  });
+});
+
+async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error("it never came");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

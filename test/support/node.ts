@@ -1,0 +1,31 @@
+import { JsonRpcProvider, Network } from "ethers";
+
+import { freePort } from "./free-port.ts";
+import { TestProcess } from "./process.ts";
+
+/** A real Hardhat node as a process of its own. */
+export interface TestNode {
+  url: string;
+  provider: JsonRpcProvider;
+  stop(): Promise<void>;
+}
+
+export async function startNode(): Promise<TestNode> {
+  const port = await freePort();
+  const process = new TestProcess(
+    ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", port.toString()],
+    { HARDHAT_DISABLE_TELEMETRY_PROMPT: "true" },
+  );
+  await process.printed(/Started HTTP and WebSocket JSON-RPC server/);
+  const url = `http://127.0.0.1:${port.toString()}`;
+  const network = Network.from(31_337);
+  const provider = new JsonRpcProvider(url, network, { staticNetwork: network, cacheTimeout: -1, batchMaxCount: 1, pollingInterval: 50 });
+  return {
+    url,
+    provider,
+    stop: async () => {
+      provider.destroy();
+      await process.end("SIGKILL");
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+export const ROOT = join(import.meta.dirname, "..", "..");
+
+/** A program of the project as a process of its own, with what it has printed so far. */
+export class TestProcess {
+  readonly child: ChildProcess;
+  #output = "";
+  #changed: (() => void)[] = [];
+
+  /** @param args for Node, TypeScript entry included. */
+  constructor(args: string[], env: Record<string, string>) {
+    this.child = spawn(process.execPath, args, {
+      cwd: ROOT,
+      env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on("data", (chunk: Buffer) => {
+        this.#output += chunk.toString();
+        this.#wake();
+      });
+    }
+    this.child.once("exit", () => {
+      this.#wake();
+    });
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  get exited(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Resolves when the output matches. @throws when the process ends, or the time is over, before that. */
+  async printed(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    for (;;) {
+      const found = pattern.exec(this.#output);
+      if (found !== null) return found;
+      if (this.exited) throw new Error(`the process ended without printing ${String(pattern)}:\n${this.#output}`);
+      if (deadline.aborted) throw new Error(`nothing matched ${String(pattern)} in time:\n${this.#output}`);
+      await this.#change(deadline);
+    }
+  }
+
+  /** Ends the process by this signal and waits until it is gone. @returns exit code, or the signal that ended it. */
+  async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
+    const gone = this.gone();
+    this.child.kill(signal);
+    return gone;
+  }
+
+  async gone(): Promise<number | NodeJS.Signals> {
+    if (!this.exited) await once(this.child, "exit");
+    return this.child.signalCode ?? this.child.exitCode ?? 0;
+  }
+
+  #change(deadline: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#changed.push(resolve);
+      deadline.addEventListener("abort", () => {
+        resolve();
+      });
+    });
+  }
+
+  #wake(): void {
+    for (const wake of this.#changed.splice(0)) wake();
+  }
+}

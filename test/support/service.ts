@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import pino from "pino";
+
+import { createApp } from "../../api/commands/create-app.ts";
+import { parseSettings } from "../../api/config/settings.ts";
+import { type Service, startService } from "../../api/context/service.ts";
+import { openDatabase } from "../../api/store/database.ts";
+
+/** A folder of its own for everything that a service keeps. */
+export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), "moneta-test-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** The whole service in this process, against a real node and a real database file. */
+export async function startTestService(options: {
+  rpcUrl: string;
+  dataDir: string;
+  env?: Record<string, string>;
+}): Promise<Service & { baseUrl: string }> {
+  const settings = parseSettings({
+    PORT: "0",
+    RPC_URL: options.rpcUrl,
+    DATA_DIR: options.dataDir,
+    ...options.env,
+  });
+  const service = await startService(settings, pino({ level: process.env["TEST_LOG"] ?? "silent" }));
+  return { ...service, baseUrl: `http://127.0.0.1:${String(service.port)}` };
+}
+
+/** Adds an app to a database file, also while a service uses it: what the command line does. */
+export async function createAppIn(databaseUrl: string, name: string): Promise<{ appId: string; token: string }> {
+  const database = await openDatabase(databaseUrl);
+  try {
+    return await createApp({ database }, name);
+  } finally {
+    await database.close();
+  }
+}
