@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 import type { Logger } from "pino";
 
 import { abi } from "../chain/contracts.ts";
@@ -24,6 +22,7 @@ import { ensureLane, type Lease, LeaseLost, readLane, releaseLease, renewLease, 
 import { type BatchContext, buildBatch, type BuiltBatch } from "./build-batch.ts";
 import { currentFees, replacementFees } from "./fees.ts";
 import { MAX_TRANSACTION_GAS } from "./gas.ts";
+import { holderIsGone, newLeaseHolder } from "./lease-holder.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch, signReplacement } from "./sign.ts";
 
@@ -63,7 +62,7 @@ export type LaneTrouble = string | null;
 export class Lane {
   readonly #deps: LaneDeps;
   readonly #index: number;
-  readonly #holder = randomUUID();
+  readonly #holder = newLeaseHolder();
   readonly #nextNumber = createNumbers();
   #trouble: LaneTrouble = null;
 
@@ -110,7 +109,7 @@ export class Lane {
       await database.write((trx) => ensureLane(trx, this.#index, address, nonce));
     }
     const at = now();
-    return database.write((trx) => takeLease(trx, this.#index, this.#holder, at, at + LEASE));
+    return database.write((trx) => takeLease(trx, this.#index, this.#holder, at, at + LEASE, holderIsGone));
   }
 
   async #giveBack(lease: Lease): Promise<void> {

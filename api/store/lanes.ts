@@ -26,22 +26,31 @@ export async function readLane(db: Db, lane: number): Promise<LaneRow | undefine
   return db.selectFrom("lanes").selectAll().where("lane", "=", lane).executeTakeFirst();
 }
 
-/** Takes a lane that nobody holds or whose holder has let its lease run out. @returns null when it is held. */
+/**
+ * Takes a lane that nobody holds, whose holder has let its lease run out, or is gone for certain.
+ * @param isGone whether the named holder is known to run no more.
+ * @returns null when it is held.
+ */
 export async function takeLease(
   trx: Trx,
   lane: number,
   holder: string,
   now: number,
   until: number,
+  isGone: (holder: string) => boolean,
 ): Promise<Lease | null> {
-  const row = await trx
+  const current = await readLane(trx, lane);
+  if (current === undefined) return null;
+  const held = current.lease_holder !== null && current.lease_until >= now && !isGone(current.lease_holder);
+  if (held) return null;
+  const fence = current.lease_fence + 1;
+  const updated = await trx
     .updateTable("lanes")
-    .set((eb) => ({ lease_holder: holder, lease_fence: eb("lease_fence", "+", 1), lease_until: until }))
+    .set({ lease_holder: holder, lease_fence: fence, lease_until: until })
     .where("lane", "=", lane)
-    .where((eb) => eb.or([eb("lease_holder", "is", null), eb("lease_until", "<", now)]))
-    .returning("lease_fence")
+    .where("lease_fence", "=", current.lease_fence)
     .executeTakeFirst();
-  return row === undefined ? null : { lane, holder, fence: row.lease_fence };
+  return updated.numUpdatedRows === 1n ? { lane, holder, fence } : null;
 }
 
 /** Extends the lease. @throws LeaseLost */
