@@ -12,6 +12,7 @@ export interface RequestBody {
   request_id: string;
   status: "pending" | "processing" | "completed" | "failed";
   transaction_hash: string | null;
+  block_number: number | null;
   nft_collection: string | null;
   nft_token_id: number | string | null;
   error_code: string | null;

@@ -10,6 +10,7 @@ import {
   PlainERC721__factory,
 } from "../../../types/ethers-contracts/index.js";
 import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { startTestService, temporaryFolder } from "../../support/service.ts";
 
@@ -163,13 +164,3 @@ describe("the main job on a real node", function () {
     });
   });
 });
-
-async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error("it never came");
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
