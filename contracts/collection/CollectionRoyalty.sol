@@ -46,7 +46,7 @@ abstract contract CollectionRoyalty is CollectionOwnership {
         return _royalty.isFrozen;
     }
 
-    /// @notice ERC-2981: the royalty of a sale at this price. The same for every token.
+    /// @inheritdoc ICollection
     function royaltyInfo(uint256, uint256 salePrice) external view returns (address recipient, uint256 amount) {
         uint256 basisPoints;
         if (_royalty.isSet) {

@@ -136,6 +136,9 @@ interface ICollection {
     /// @notice Whether the royalty is fixed for good.
     function royaltyFrozen() external view returns (bool);
 
+    /// @notice ERC-2981: the royalty of a sale at this price. The same for every token.
+    function royaltyInfo(uint256 tokenId, uint256 salePrice) external view returns (address recipient, uint256 amount);
+
     /// @notice ERC-7572: where the collection's own metadata is.
     function contractURI() external view returns (string memory);
 }

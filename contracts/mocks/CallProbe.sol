@@ -31,6 +31,13 @@ contract CallProbe {
         }
     }
 
+    /// @notice Fails with more than the relay copies.
+    function failLong() external pure {
+        assembly ("memory-safe") {
+            revert(mload(0x40), 300)
+        }
+    }
+
     function returnMegabyte() external pure {
         assembly ("memory-safe") {
             return(mload(0x40), 1048576)

@@ -1,0 +1,167 @@
+import { expect } from "chai";
+import { MaxUint256 } from "ethers";
+
+import { HOSTED_BASE_URI, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import { KINDS } from "../support/kinds.ts";
+import { CHAIN_ID } from "../support/sign.ts";
+
+for (const { kind, deploy } of KINDS) {
+  describe(`${kind}: metadata`, () => {
+    const setUp = () => networkHelpers.loadFixture(deploy);
+
+    describe("contractURI", () => {
+      it("follows the factory's hosted base while hosted", async () => {
+        const { hosted, factory, admin } = await setUp();
+        const suffix = `${CHAIN_ID}/${await hosted.getAddress()}`;
+        expect(await hosted.hosted()).to.equal(true);
+        expect(await hosted.contractURI()).to.equal(`${HOSTED_BASE_URI}${suffix}`);
+        await factory.connect(admin).setHostedBaseURI("https://moved.example/m/");
+        expect(await hosted.contractURI()).to.equal(`https://moved.example/m/${suffix}`);
+      });
+
+      it("is the one of the creation while self-hosted", async () => {
+        const { selfHosted } = await setUp();
+        expect(await selfHosted.hosted()).to.equal(false);
+        expect(await selfHosted.contractURI()).to.equal("https://app.example/collection.json");
+      });
+    });
+
+    describe("setContractURI", () => {
+      it("replaces it, also by nothing", async () => {
+        const { hosted, admin } = await setUp();
+        for (const uri of ["ipfs://collection", ""]) {
+          await expect(hosted.connect(admin).setContractURI(uri)).to.emit(hosted, "ContractURIUpdated").withArgs();
+          expect(await hosted.contractURI()).to.equal(uri);
+        }
+      });
+    });
+
+    describe("setBaseURI", () => {
+      it("says that everything changed", async () => {
+        const { hosted, admin } = await setUp();
+        const tx = hosted.connect(admin).setBaseURI("ipfs://base/");
+        await expect(tx).to.emit(hosted, "BaseURIUpdated").withArgs("ipfs://base/");
+        await expect(tx).to.emit(hosted, "BatchMetadataUpdate").withArgs(0n, MaxUint256);
+      });
+    });
+
+    describe("the owner's setters", () => {
+      it("revert for others, the service included", async () => {
+        const { hosted, relay, stranger } = await setUp();
+        for (const attempt of [
+          () => hosted.connect(stranger).setBaseURI("x"),
+          () => hosted.connect(stranger).setContractURI("x"),
+        ]) {
+          await expect(attempt())
+            .to.be.revertedWithCustomError(hosted, "OwnableUnauthorizedAccount")
+            .withArgs(stranger.address);
+        }
+        for (const fragment of ["setBaseURI", "setContractURI"]) {
+          const number = nextNumber();
+          await expect(run(relay, { ...(await item(hosted, fragment, "x")), number }))
+            .to.emit(relay, "CallFailed")
+            .withArgs(number, hosted.interface.encodeErrorResult("OwnableUnauthorizedAccount", [await relay.getAddress()]));
+        }
+      });
+    });
+
+    describe("announceMetadataUpdate", () => {
+      it("announces one token or a range, for the owner and the service", async () => {
+        const { hosted, relay, admin } = await setUp();
+        await expect(hosted.connect(admin).announceMetadataUpdate(3n, 3n)).to.emit(hosted, "MetadataUpdate").withArgs(3n);
+        await expect(run(relay, await item(hosted, "announceMetadataUpdate", 2n, 9n)))
+          .to.emit(hosted, "BatchMetadataUpdate")
+          .withArgs(2n, 9n);
+      });
+
+      it("refuses an empty range", async () => {
+        const { hosted, admin } = await setUp();
+        await expect(hosted.connect(admin).announceMetadataUpdate(4n, 3n))
+          .to.be.revertedWithCustomError(hosted, "CollectionInvalidRange")
+          .withArgs(4n, 3n);
+      });
+    });
+
+    describe("announceContractURIUpdate", () => {
+      it("announces, for the owner and the service", async () => {
+        const { hosted, relay, admin } = await setUp();
+        await expect(hosted.connect(admin).announceContractURIUpdate()).to.emit(hosted, "ContractURIUpdated").withArgs();
+        await expect(run(relay, await item(hosted, "announceContractURIUpdate")))
+          .to.emit(hosted, "ContractURIUpdated")
+          .withArgs();
+      });
+    });
+
+    describe("given that a new owner took over, at creation or later", () => {
+      it("refuses the service what only the owner may then do", async () => {
+        const { hosted, owned, relay, admin, alice } = await setUp();
+        await hosted.connect(admin).transferOwnership(alice.address);
+        await hosted.connect(alice).acceptOwnership();
+        for (const collection of [hosted, owned]) {
+          for (const [fragment, ...args] of [
+            ["announceMetadataUpdate", 1n, 1n],
+            ["announceContractURIUpdate"],
+            ["freezeMetadata"],
+          ] as const) {
+            const number = nextNumber();
+            const refusal = [await relay.getAddress()];
+            await expect(run(relay, { ...(await item(collection, fragment, ...args)), number }))
+              .to.emit(relay, "CallFailed")
+              .withArgs(number, collection.interface.encodeErrorResult("CollectionUnauthorizedSteward", refusal));
+          }
+        }
+        await expect(hosted.connect(alice).announceMetadataUpdate(1n, 1n)).to.emit(hosted, "MetadataUpdate").withArgs(1n);
+      });
+    });
+
+    describe("given a stranger", () => {
+      it("refuses announcements and the freeze", async () => {
+        const { hosted, stranger } = await setUp();
+        for (const attempt of [
+          () => hosted.connect(stranger).announceMetadataUpdate(1n, 1n),
+          () => hosted.connect(stranger).announceContractURIUpdate(),
+          () => hosted.connect(stranger).freezeMetadata(),
+        ]) {
+          await expect(attempt())
+            .to.be.revertedWithCustomError(hosted, "CollectionUnauthorizedSteward")
+            .withArgs(stranger.address);
+        }
+      });
+    });
+
+    describe("freezeMetadata", () => {
+      it("keeps a hosted collection where it is hosted now", async () => {
+        const { hosted, factory, relay, admin } = await setUp();
+        const before = await hosted.contractURI();
+        await expect(run(relay, await item(hosted, "freezeMetadata"))).to.emit(hosted, "MetadataFrozen").withArgs();
+        expect(await hosted.metadataFrozen()).to.equal(true);
+        await factory.connect(admin).setHostedBaseURI("https://moved.example/");
+        expect(await hosted.contractURI()).to.equal(before);
+      });
+
+      it("keeps what the owner had set, and the URIs of a self-hosted collection", async () => {
+        const { hosted, selfHosted, admin } = await setUp();
+        await hosted.connect(admin).setContractURI("ipfs://mine");
+        await hosted.connect(admin).freezeMetadata();
+        await selfHosted.connect(admin).freezeMetadata();
+        expect(await hosted.contractURI()).to.equal("ipfs://mine");
+        expect(await selfHosted.contractURI()).to.equal("https://app.example/collection.json");
+      });
+
+      it("refuses every later change, another freeze included", async () => {
+        const { hosted, admin } = await setUp();
+        const frozen = hosted.connect(admin);
+        await frozen.freezeMetadata();
+        for (const attempt of [
+          () => frozen.setBaseURI("x"),
+          () => frozen.setContractURI("x"),
+          () => frozen.announceMetadataUpdate(1n, 1n),
+          () => frozen.announceContractURIUpdate(),
+          () => frozen.freezeMetadata(),
+        ]) {
+          await expect(attempt()).to.be.revertedWithCustomError(hosted, "CollectionMetadataFrozen").withArgs();
+        }
+      });
+    });
+  });
+}

@@ -1,0 +1,125 @@
+import { expect } from "chai";
+import { ZeroAddress } from "ethers";
+
+import { networkHelpers } from "../support/deploy.ts";
+import { KINDS } from "../support/kinds.ts";
+
+for (const { kind, deploy } of KINDS) {
+  describe(`${kind}: ownership`, () => {
+    const setUp = () => networkHelpers.loadFixture(deploy);
+
+    describe("given no owner at creation", () => {
+      it("belongs to whoever owns the relay", async () => {
+        const { hosted, relay, admin, alice } = await setUp();
+        expect(await hosted.owner()).to.equal(admin.address);
+        await relay.connect(admin).transferOwnership(alice.address);
+        await relay.connect(alice).acceptOwnership();
+        expect(await hosted.owner()).to.equal(alice.address);
+        await expect(hosted.connect(alice).setContractURI("x")).to.emit(hosted, "ContractURIUpdated").withArgs();
+      });
+    });
+
+    describe("given an owner at creation", () => {
+      it("belongs to it", async () => {
+        const { owned, owner, admin } = await setUp();
+        expect(await owned.owner()).to.equal(owner.address);
+        await expect(owned.connect(admin).setContractURI("x"))
+          .to.be.revertedWithCustomError(owned, "OwnableUnauthorizedAccount")
+          .withArgs(admin.address);
+      });
+    });
+
+    describe("transferOwnership and acceptOwnership", () => {
+      it("move it in two steps", async () => {
+        const { owned, owner, alice } = await setUp();
+        await expect(owned.connect(owner).transferOwnership(alice.address))
+          .to.emit(owned, "OwnershipTransferStarted")
+          .withArgs(owner.address, alice.address);
+        expect(await owned.owner()).to.equal(owner.address);
+        expect(await owned.pendingOwner()).to.equal(alice.address);
+        await expect(owned.connect(alice).acceptOwnership())
+          .to.emit(owned, "OwnershipTransferred")
+          .withArgs(owner.address, alice.address);
+        expect(await owned.owner()).to.equal(alice.address);
+        expect(await owned.pendingOwner()).to.equal(ZeroAddress);
+      });
+
+      it("move it again from the new owner", async () => {
+        const { hosted, admin, alice, bob } = await setUp();
+        await hosted.connect(admin).transferOwnership(alice.address);
+        await hosted.connect(alice).acceptOwnership();
+        await hosted.connect(alice).transferOwnership(bob.address);
+        await hosted.connect(bob).acceptOwnership();
+        expect(await hosted.owner()).to.equal(bob.address);
+      });
+
+      it("leave the collection alone when the relay changes hands later", async () => {
+        const { hosted, relay, admin, alice, bob } = await setUp();
+        await hosted.connect(admin).transferOwnership(alice.address);
+        await hosted.connect(alice).acceptOwnership();
+        await relay.connect(admin).transferOwnership(bob.address);
+        await relay.connect(bob).acceptOwnership();
+        expect(await hosted.owner()).to.equal(alice.address);
+      });
+
+      it("revert for others", async () => {
+        const { owned, owner, alice, stranger } = await setUp();
+        await owned.connect(owner).transferOwnership(alice.address);
+        for (const attempt of [
+          () => owned.connect(stranger).transferOwnership(stranger.address),
+          () => owned.connect(stranger).acceptOwnership(),
+          () => owned.connect(stranger).renounceOwnership(),
+        ]) {
+          await expect(attempt())
+            .to.be.revertedWithCustomError(owned, "OwnableUnauthorizedAccount")
+            .withArgs(stranger.address);
+        }
+        await expect(owned.connect(owner).acceptOwnership())
+          .to.be.revertedWithCustomError(owned, "OwnableUnauthorizedAccount")
+          .withArgs(owner.address);
+      });
+    });
+
+    describe("given an offer that was withdrawn", () => {
+      it("cannot be accepted", async () => {
+        const { owned, owner, alice } = await setUp();
+        await owned.connect(owner).transferOwnership(alice.address);
+        await owned.connect(owner).transferOwnership(ZeroAddress);
+        await expect(owned.connect(alice).acceptOwnership())
+          .to.be.revertedWithCustomError(owned, "OwnableUnauthorizedAccount")
+          .withArgs(alice.address);
+      });
+    });
+
+    describe("given an offer by somebody who is no longer the relay's owner", () => {
+      it("cannot be accepted", async () => {
+        const { hosted, relay, admin, alice, bob } = await setUp();
+        await hosted.connect(admin).transferOwnership(alice.address);
+        expect(await hosted.pendingOwner()).to.equal(alice.address);
+        await relay.connect(admin).transferOwnership(bob.address);
+        await relay.connect(bob).acceptOwnership();
+        expect(await hosted.pendingOwner()).to.equal(ZeroAddress);
+        await expect(hosted.connect(alice).acceptOwnership())
+          .to.be.revertedWithCustomError(hosted, "OwnableUnauthorizedAccount")
+          .withArgs(alice.address);
+      });
+    });
+
+    describe("renounceOwnership", () => {
+      it("leaves the collection without an owner for good", async () => {
+        const { hosted, admin, alice } = await setUp();
+        await hosted.connect(admin).transferOwnership(alice.address);
+        await expect(hosted.connect(admin).renounceOwnership())
+          .to.emit(hosted, "OwnershipTransferred")
+          .withArgs(admin.address, ZeroAddress);
+        expect(await hosted.owner()).to.equal(ZeroAddress);
+        expect(await hosted.pendingOwner()).to.equal(ZeroAddress);
+        for (const caller of [admin, alice]) {
+          await expect(hosted.connect(caller).acceptOwnership())
+            .to.be.revertedWithCustomError(hosted, "OwnableUnauthorizedAccount")
+            .withArgs(caller.address);
+        }
+      });
+    });
+  });
+}

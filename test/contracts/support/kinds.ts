@@ -1,0 +1,39 @@
+import type { ICollection } from "../../../types/ethers-contracts/index.js";
+import { createErc1155, createErc721, deploySystem, ethers, item, type Item, run } from "./deploy.ts";
+
+/** Hosted and without an owner, hosted with one, self-hosted and without an owner. */
+export async function deployErc721s() {
+  const system = await deploySystem();
+  const hosted = await createErc721(system);
+  const owned = await createErc721(system, { owner: system.owner.address, royaltyBps: 500, royaltyRecipient: system.carol.address });
+  const selfHosted = await createErc721(system, { hosted: false });
+  const mint = (collection: ICollection, to: string): Promise<Item> => item(hosted.attach(collection.target), "mint", to);
+  return { ...system, ...(await common(hosted, owned, selfHosted)), mint };
+}
+
+/** The same for ERC1155, each with id 1 created and held by alice. */
+export async function deployErc1155s() {
+  const system = await deploySystem();
+  const hosted = await createErc1155(system);
+  const owned = await createErc1155(system, { owner: system.owner.address, royaltyBps: 500, royaltyRecipient: system.carol.address });
+  const selfHosted = await createErc1155(system, { hosted: false });
+  for (const collection of [hosted, owned, selfHosted]) {
+    await run(system.relay, await item(collection, "create", system.alice.address, 1n, 10n, ""));
+  }
+  const mint = (collection: ICollection, to: string): Promise<Item> =>
+    item(hosted.attach(collection.target), "mint", to, 1n, 1n);
+  return { ...system, ...(await common(hosted, owned, selfHosted)), mint };
+}
+
+/** Both kinds of collections, for what they have in common. */
+export const KINDS = [
+  { kind: "ERC721Collection", deploy: deployErc721s },
+  { kind: "ERC1155Collection", deploy: deployErc1155s },
+] as const;
+
+async function common(...collections: { getAddress(): Promise<string> }[]) {
+  const [hosted, owned, selfHosted] = await Promise.all(
+    collections.map(async (collection) => ethers.getContractAt("ICollection", await collection.getAddress())),
+  );
+  return { hosted: hosted!, owned: owned!, selfHosted: selfHosted! };
+}
