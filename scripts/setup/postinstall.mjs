@@ -27,9 +27,15 @@ function hardhatIsInstalled() {
 if (hardhatIsInstalled() && !(await nativePackageLoads())) {
   const npm = process.env.npm_execpath;
   if (major < 22 || npm === undefined) {
-    console.error("Hardhat's native package is missing. Run `npm install` with npm, so that the package `node` comes first on PATH.");
+    console.error(
+      "Hardhat's native package is missing. Run `npm install` with npm, so that the package `node` comes first on PATH.",
+    );
     process.exit(1);
   }
-  const done = spawnSync(process.execPath, [npm, "install", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund"], { stdio: "inherit" });
+  const done = spawnSync(
+    process.execPath,
+    [npm, "install", "--ignore-scripts", "--no-save", "--no-audit", "--no-fund"],
+    { stdio: "inherit" },
+  );
   process.exit(done.status ?? 1);
 }

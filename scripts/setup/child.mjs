@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+
+import { projectEnvironment } from "./project.mjs";
+
+const windows = process.platform === "win32";
+/** Signals closer together than this are one wish to stop: a terminal signals the whole group, and npm passes it on as well. */
+const SAME_WISH_MS = 1_000;
+const SHELL_POLL_MS = 100;
+
+/** Runs a step of the set-up, in this process group, with all its output on stderr. Returns its exit code. */
+export async function runTogether(command, args, options) {
+  const child = spawn(command, args, { ...options, stdio: ["ignore", 2, 2] });
+  return await passingSignals(child);
+}
+
+/**
+ * Runs the entry in a process group of its own, so that Ctrl-C reaches it by the one signal sent from here and not by the
+ * terminal, by npm and by us at once. The ipc channel is its lifeline: see lifeline.mjs.
+ */
+export async function runAlone(command, args, cwd) {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...projectEnvironment(), MONETA_LIFELINE: String(process.pid) },
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    // On Windows this would open another console, and there the console's own Ctrl-C is the only gentle signal.
+    detached: !windows,
+  });
+  const code = await passingSignals(child);
+  if (!windows) endGroup(child.pid);
+  return code;
+}
+
+function passingSignals(child) {
+  return new Promise((resolve, reject) => {
+    let last = -Infinity;
+    function pass(signal) {
+      const now = performance.now();
+      const repeated = now - last < SAME_WISH_MS;
+      last = now;
+      // On Windows `kill` ends a process at once.
+      if (!repeated && !windows) child.kill(signal === "SIGHUP" ? "SIGTERM" : signal);
+    }
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+    for (const signal of signals) process.on(signal, pass);
+    const watch = watchShell(() => pass("SIGTERM"));
+    child.once("error", reject);
+    child.once("exit", (code, signal) => {
+      clearInterval(watch);
+      for (const name of signals) process.off(name, pass);
+      resolve(code ?? 128 + (constants.signals[signal] ?? 0));
+    });
+  });
+}
+
+/**
+ * npm gives a signal to the shell between it and us, and some shells end by it without passing it on. Outside npm a parent
+ * may end for good reasons (nohup).
+ */
+function watchShell(gone) {
+  const shell = process.ppid;
+  if (windows || process.env.npm_lifecycle_event === undefined) return undefined;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    gone();
+  }, SHELL_POLL_MS);
+  return watch;
+}
+
+/** Whatever the entry started and did not end, such as a local chain after a crash, would keep its port. */
+function endGroup(group) {
+  try {
+    process.kill(-group, "SIGTERM");
+  } catch {
+    // Nothing was left.
+  }
+}

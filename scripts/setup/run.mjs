@@ -1,0 +1,35 @@
+// node scripts/setup/run.mjs [<entry.ts> [arguments]]
+// Makes a fresh clone ready (packages, contracts), then runs the entry, if there is one, on the project's own Node.
+// Plain JavaScript without packages: it runs on whatever Node the machine has, before anything is installed.
+// Only the entry writes to stdout; everything said here goes to stderr, so that output of the entry can be piped.
+import { buildContracts, contractsAreBuilt } from "./contracts.mjs";
+import { installPackages, packagesAreInstalled, projectNode } from "./packages.mjs";
+import { withSetupLock } from "./lock.mjs";
+import { runAlone } from "./child.mjs";
+import { root, say } from "./project.mjs";
+
+const [entry, ...args] = process.argv.slice(2);
+
+try {
+  if (!packagesAreInstalled() || !contractsAreBuilt()) {
+    // Asked again under the lock: another process may have done the work in the meantime.
+    await withSetupLock(async () => {
+      if (!packagesAreInstalled()) await installPackages();
+      if (!contractsAreBuilt()) await buildContracts();
+    });
+  }
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
+if (entry === undefined) process.exit(0);
+
+// Tests and the demonstration of `npm start` must not pick up the settings of an installation.
+const settings = entry.replaceAll("\\", "/").startsWith("api/") ? ["--env-file-if-exists=.env"] : [];
+const lifeline = new URL("./lifeline.mjs", import.meta.url).href;
+const code = await runAlone(
+  projectNode(),
+  [...settings, "--import", lifeline, "--import", "tsx", entry, ...args],
+  root,
+);
+process.exit(code);
