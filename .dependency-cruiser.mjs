@@ -1,0 +1,123 @@
+// Who may import whom. Data takes this way through the folders of api/:
+//   v1 (HTTP) -> commands (rules) -> store (SQL) <- relayer -> chain -> indexer -> store <- webhooks
+// The four ends meet only in rows of the store.
+
+const ENTRIES = "^api/(main\\.ts$|cli/)";
+const OUTSIDE = "^(scripts|test)/";
+/** What knows nothing of the way: everybody may import it. */
+const LEAVES = ["chain", "config", "domain", "keys", "outbound", "shared", "store"];
+
+function folder(...names) {
+  return `^api/(${names.join("|")})/`;
+}
+
+/** A folder of api/ that may import, of the other folders there, only those named. */
+function only(name, allowed, comment) {
+  return {
+    name: `${name}-imports`,
+    comment,
+    severity: "error",
+    from: { path: folder(name) },
+    to: { path: "^api/", pathNot: folder(name, ...allowed) },
+  };
+}
+
+/** A package that only some folders of api/ use. */
+function packageOf(name, packages, folders, comment) {
+  return {
+    name,
+    comment,
+    severity: "error",
+    from: { path: "^api/", pathNot: folder(...folders) },
+    to: { path: `^node_modules/(@types/)?(${packages.join("|")})/` },
+  };
+}
+
+export default {
+  forbidden: [
+    {
+      name: "no-circular",
+      severity: "error",
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+    },
+    { name: "no-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "no-undeclared-package",
+      comment: "A package that package.json does not name is here by accident of another.",
+      severity: "error",
+      // postinstall.mjs looks whether a package of Hardhat's is there.
+      from: { pathNot: "^scripts/setup/postinstall\\.mjs$" },
+      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
+    },
+    {
+      name: "no-dev-package-in-the-service",
+      severity: "error",
+      from: { path: "^api/" },
+      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only", "npm"], pathNot: "^node_modules/@types/" },
+    },
+
+    only("v1", ["commands", ...LEAVES], "The HTTP side parses, commands, reads and answers."),
+    only("commands", LEAVES, "Commands know neither HTTP nor the pipeline."),
+    only("relayer", LEAVES, "The ends of the pipeline meet only in rows."),
+    only("indexer", LEAVES, "The ends of the pipeline meet only in rows."),
+    only("webhooks", LEAVES, "The ends of the pipeline meet only in rows."),
+    only("cli", ["commands", "context", ...LEAVES], "The command line is a second way to the commands."),
+    only("store", ["domain", "shared"], "SQL, and the rules it stores: no network, no keys, no settings."),
+    only("chain", ["domain", "shared"], "What the chain is asked, and what it answers."),
+    only("keys", ["domain", "shared"]),
+    only("outbound", ["domain", "shared"]),
+    only("config", ["domain", "shared"]),
+    only("shared", ["domain"]),
+    only("domain", [], "Types and rules that need nothing else."),
+    {
+      name: "domain-is-pure",
+      severity: "error",
+      from: { path: folder("domain") },
+      to: { dependencyTypes: ["core"], pathNot: "^(node:)?(crypto|buffer)$" },
+    },
+
+    {
+      name: "only-chain-uses-contract-types",
+      severity: "error",
+      from: { path: "^api/", pathNot: folder("chain") },
+      to: { path: "^types/" },
+    },
+    {
+      name: "only-context-builds-the-pipeline",
+      comment: "Its types may be imported by the entries; whatever constructs a part of it is in api/context.",
+      severity: "error",
+      from: { path: "^api/", pathNot: folder("context", "v1", "relayer", "indexer", "webhooks") },
+      to: { path: folder("v1", "relayer", "indexer", "webhooks"), dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "only-entries-use-context",
+      severity: "error",
+      from: { pathNot: [folder("context"), ENTRIES, OUTSIDE] },
+      to: { path: folder("context") },
+    },
+    {
+      name: "only-config-reads-the-environment",
+      comment: "environment.ts is called by the entries, which pass the parsed settings on.",
+      severity: "error",
+      from: { path: "^api/", pathNot: [folder("config"), ENTRIES] },
+      to: { path: "^api/config/environment\\.ts$" },
+    },
+    packageOf("sql-in-store", ["better-sqlite3", "kysely", "pg"], ["store"], "All SQL is in api/store."),
+    packageOf("http-in-v1", ["express", "helmet", "pino-http"], ["v1"], "HTTP is answered in api/v1."),
+    packageOf("requests-to-strangers", ["undici", "ipaddr\\.js"], ["outbound", "webhooks"], "Guarded by api/outbound."),
+    {
+      name: "service-imports-only-itself",
+      severity: "error",
+      from: { path: "^api/" },
+      to: { path: "^(scripts|test|contracts)/" },
+    },
+    { name: "scripts-import-no-tests", severity: "error", from: { path: "^scripts/" }, to: { path: "^test/" } },
+  ],
+  options: {
+    doNotFollow: { path: ["node_modules", "^types/"] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
+  },
+};

@@ -1,0 +1,92 @@
+import tseslint from "typescript-eslint";
+
+import moneta from "./scripts/lint/rules.mjs";
+
+// Who may import whom is in .dependency-cruiser.mjs.
+
+const banned = [
+  { selector: "ExportDefaultDeclaration", message: "Exports have names." },
+  { selector: "ExportAllDeclaration", message: "No barrels: import from the file that has it." },
+  { selector: "ExportNamedDeclaration[source]", message: "No barrels: import from the file that has it." },
+  { selector: "TSEnumDeclaration", message: "Use a union of strings." },
+  // One that is annotated as a whole, as a handler of a library's type, stays an expression.
+  ...["Program", "Program > ExportNamedDeclaration"].map((place) => ({
+    selector: `${place} > VariableDeclaration > VariableDeclarator:not([id.typeAnnotation]) > :matches(ArrowFunctionExpression, FunctionExpression)`,
+    message: "At the top of a file write a function declaration.",
+  })),
+];
+
+const environmentIsReadElsewhere = {
+  "no-restricted-properties": [
+    "error",
+    { object: "process", property: "env", message: "Settings come from api/config, parsed." },
+  ],
+};
+
+export default tseslint.config(
+  { ignores: ["artifacts/", "cache/", "coverage/", "data/", "types/"] },
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "inline-type-imports" }],
+      "@typescript-eslint/no-import-type-side-effects": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true },
+      ],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      // Index signatures are read by brackets: the compiler asks for it (noPropertyAccessFromIndexSignature).
+      "@typescript-eslint/dot-notation": "off",
+    },
+  },
+  {
+    files: ["**/*.{js,mjs,ts}"],
+    plugins: { moneta },
+    rules: {
+      eqeqeq: ["error", "always", { null: "ignore" }],
+      "no-var": "error",
+      "prefer-const": "error",
+      "object-shorthand": "error",
+      "max-lines": ["error", { max: 400 }],
+      "moneta/kebab-case-files": "error",
+      "moneta/local-imports": "error",
+      "no-restricted-syntax": ["error", ...banned],
+    },
+  },
+  {
+    // These export what a tool asks for.
+    files: ["*.config.{js,ts}", "scripts/lint/rules.mjs", "scripts/test/reporter.ts", ".dependency-cruiser.mjs"],
+    rules: { "no-restricted-syntax": "off" },
+  },
+  {
+    files: ["api/**/*.ts"],
+    ignores: ["api/config/**"],
+    rules: {
+      ...environmentIsReadElsewhere,
+      "no-restricted-imports": [
+        "error",
+        {
+          paths: ["process", "node:process"].map((name) => ({
+            name,
+            importNames: ["env", "default"],
+            message: "Settings come from api/config, parsed.",
+          })),
+        },
+      ],
+    },
+  },
+  {
+    files: ["test/**/*.ts"],
+    rules: {
+      // Chai's `expect(value).to.be.true` is an expression.
+      "@typescript-eslint/no-unused-expressions": "off",
+      "max-lines": ["error", { max: 600 }],
+      // A test may know more about its fixtures than the compiler.
+      "@typescript-eslint/no-non-null-assertion": "off",
+    },
+  },
+);

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { globSync } from "node:fs";
+
+/** `npm run lint`: all linters at the same time; each reports, whatever the others found. */
+
+const CONTRACTS = globSync("contracts/**/*.sol", { exclude: ["contracts/mocks/**"] });
+const TEST_CONTRACTS = globSync(["contracts/mocks/**/*.sol", "test/contracts/**/*.sol"]);
+
+interface Linter {
+  name: string;
+  /** The program in node_modules, then its arguments. */
+  run: [program: string, ...args: string[]];
+}
+
+const linters: Linter[] = [
+  { name: "eslint", run: ["eslint/bin/eslint.js", ".", "--max-warnings", "0"] },
+  {
+    name: "import directions",
+    run: [
+      "dependency-cruiser/bin/dependency-cruiser.mjs",
+      "--no-progress",
+      "api",
+      "scripts",
+      "test",
+      "hardhat.config.ts",
+    ],
+  },
+  ...solhint("solhint", ".solhint.json", CONTRACTS),
+  ...solhint("solhint of tests", "scripts/lint/solhint-tests.json", TEST_CONTRACTS),
+  { name: "prettier", run: ["prettier/bin/prettier.cjs", "--check", "--log-level", "warn", "."] },
+];
+
+function solhint(name: string, config: string, files: string[]): Linter[] {
+  // solhint without files waits for standard input.
+  if (files.length === 0) return [];
+  return [
+    { name, run: ["solhint/solhint.js", "--noPoster", "--disc", "--max-warnings", "0", "--config", config, ...files] },
+  ];
+}
+
+async function lint({ name, run: [program, ...args] }: Linter): Promise<boolean> {
+  const child = spawn(process.execPath, [`node_modules/${program}`, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const output: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  const clean = code === 0;
+  console.log(clean ? `${name}: clean` : `${name}: failed\n${Buffer.concat(output).toString("utf8").trim()}\n`);
+  return clean;
+}
+
+const results = await Promise.all(linters.map(lint));
+process.exitCode = results.every(Boolean) ? 0 : 1;

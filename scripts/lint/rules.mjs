@@ -1,0 +1,59 @@
+import { basename, dirname, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+const KEBAB_CASE = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*$/;
+/** A test of a contract has the contract's name. */
+const CONTRACT_TEST = /^test[\\/]contracts[\\/].*\.test\.ts$/;
+
+/** Files are named in-this-way.ts. */
+const kebabCaseFiles = {
+  meta: { type: "suggestion", schema: [] },
+  create(context) {
+    return {
+      Program(node) {
+        const name = basename(context.filename);
+        const free = CONTRACT_TEST.test(relative(root, context.filename));
+        if (!free && !KEBAB_CASE.test(name))
+          context.report({ node, message: `Name the file in kebab-case, not ${name}.` });
+        if (/^index\.[a-z]+$/.test(name))
+          context.report({ node, message: "No barrels: name the file after what it does." });
+      },
+    };
+  },
+};
+
+const MAX_CLIMB = 2;
+
+/**
+ * Local imports name the file with its extension, and climb two levels at most. The way into another top folder, such as
+ * from a test to what it tests, is as long as it has to be.
+ */
+const localImports = {
+  meta: { type: "suggestion", schema: [] },
+  create(context) {
+    function check(node) {
+      const path = node.source?.value;
+      if (typeof path !== "string" || !path.startsWith(".")) return;
+      if (!/\.(ts|js|mjs|json)$/.test(path)) {
+        context.report({ node, message: "Name the file with its extension." });
+      }
+      const climb = path.split("/").filter((part) => part === "..").length;
+      if (climb > MAX_CLIMB && !leavesTopFolder(context.filename, path)) {
+        context.report({ node, message: `Climb ${MAX_CLIMB} levels at most.` });
+      }
+    }
+    return { ImportDeclaration: check, ImportExpression: check, ExportNamedDeclaration: check, TSImportType: check };
+  },
+};
+
+function leavesTopFolder(from, path) {
+  return topFolder(relative(root, from)) !== topFolder(relative(root, resolve(dirname(from), path)));
+}
+
+function topFolder(path) {
+  return path.split(/[\\/]/)[0];
+}
+
+export default { rules: { "kebab-case-files": kebabCaseFiles, "local-imports": localImports } };

@@ -1,0 +1,43 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import hre from "hardhat";
+import { z } from "zod";
+
+import type { Counts } from "./counts.ts";
+
+// `hardhat test`, with numbers that a program can read: the command line prints a sum in which Mocha's skipped tests count
+// as passed. Leaves `solidity.json` and `contracts.json` in the folder given.
+
+const suites = z.object({
+  suiteResults: z.array(
+    z.object({ testResults: z.array(z.object({ status: z.enum(["Success", "Failure", "Skipped"]) })) }),
+  ),
+});
+const solidityResult = z.discriminatedUnion("success", [
+  z.object({ success: z.literal(true), value: suites }),
+  z.object({ success: z.literal(false), error: suites }),
+]);
+const mochaResult = z.object({ success: z.boolean() });
+
+function countSolidity(result: z.infer<typeof solidityResult>): Counts {
+  const { suiteResults } = result.success ? result.value : result.error;
+  const statuses = suiteResults.flatMap(({ testResults }) => testResults.map(({ status }) => status));
+  function count(wanted: (typeof statuses)[number]): number {
+    return statuses.filter((status) => status === wanted).length;
+  }
+  return { passed: count("Success"), failed: count("Failure"), skipped: count("Skipped") };
+}
+
+const folder = process.argv[2];
+if (folder === undefined) throw new Error("usage: contracts.ts <folder for the counts>");
+
+hre.config.test.mocha.reporter = "scripts/test/reporter.cjs";
+hre.config.test.mocha.reporterOptions = { counts: join(folder, "contracts.json") };
+hre.config.test.mocha.forbidOnly = true;
+
+const solidity = solidityResult.parse(await hre.tasks.getTask(["test", "solidity"]).run());
+writeFileSync(join(folder, "solidity.json"), JSON.stringify(countSolidity(solidity)));
+const mocha = mochaResult.parse(await hre.tasks.getTask(["test", "mocha"]).run());
+// Whatever a test left open must not keep this process.
+process.exit(solidity.success && mocha.success ? 0 : 1);

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+
+import { z } from "zod";
+
+const number = z.number().int().nonnegative();
+const countsSchema = z.strictObject({ passed: number, failed: number, skipped: number });
+
+export type Counts = z.infer<typeof countsSchema>;
+
+/** What a test runner left behind, or undefined when it did not get that far. */
+export function readCounts(path: string): Counts | undefined {
+  try {
+    return countsSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+export function addCounts(all: Counts[]): Counts {
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  for (const { passed, failed, skipped } of all) {
+    sum.passed += passed;
+    sum.failed += failed;
+    sum.skipped += skipped;
+  }
+  return sum;
+}
+
+/**
+ * The numbers of one part, made from what each of its runners counted. A part that did not count, that ended badly without
+ * a failed test, or that ran no test at all has failed, once more than its tests say.
+ */
+export function judgePart(
+  counted: (Counts | undefined)[],
+  endedWell: boolean,
+): { counts: Counts; trouble: string | null } {
+  const counts = addCounts(counted.filter((entry) => entry !== undefined));
+  const trouble = findTrouble(counted, counts, endedWell);
+  return { counts: trouble === null ? counts : { ...counts, failed: counts.failed + 1 }, trouble };
+}
+
+function findTrouble(counted: (Counts | undefined)[], counts: Counts, endedWell: boolean): string | null {
+  if (counted.includes(undefined)) return "a test runner ended before it had counted its tests";
+  if (!endedWell && counts.failed === 0) return "a test runner failed although no test did";
+  if (counts.passed + counts.failed === 0) return "no test ran";
+  return null;
+}
+
+/** The last line of `npm test`. */
+export function summaryLine({ passed, failed, skipped }: Counts): string {
+  const line = `${passed.toString()} passed, ${failed.toString()} failed`;
+  return skipped === 0 ? line : `${line}, ${skipped.toString()} skipped`;
+}

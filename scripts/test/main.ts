@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { addCounts, type Counts, judgePart, readCounts, summaryLine } from "./counts.ts";
+
+/** `npm test [-- contracts | api ...]`: all tests, or some parts of them. Its last line is `N passed, N failed[, N skipped]`. */
+
+interface Part {
+  name: string;
+  /** Files that its runners leave in the folder, each with what it counted. */
+  counted: string[];
+  args(folder: string): string[];
+}
+
+const PARTS: Part[] = [
+  {
+    name: "contracts",
+    counted: ["solidity.json", "contracts.json"],
+    args: (folder) => ["scripts/test/contracts.ts", folder],
+  },
+  {
+    name: "api",
+    counted: ["api.json"],
+    args: (folder) => [
+      "node_modules/mocha/bin/_mocha",
+      "--forbid-only",
+      "--reporter=scripts/test/reporter.cjs",
+      `--reporter-option=counts=${join(folder, "api.json")}`,
+    ],
+  },
+];
+
+/** A part that takes longer hangs. */
+const PART_TIMEOUT_MS = 15 * 60_000;
+/** How long a runner may stay after its last test: then something that its tests opened keeps it. */
+const LINGER_MS = 30_000;
+const LOOK_MS = 1_000;
+
+function chooseParts(names: string[]): Part[] {
+  const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
+  if (unknown.length > 0) {
+    console.error(
+      `There is no part ${unknown.join(", ")} of the tests; there are ${PARTS.map(({ name }) => name).join(", ")}.`,
+    );
+    process.exit(2);
+  }
+  return names.length === 0 ? PARTS : PARTS.filter(({ name }) => names.includes(name));
+}
+
+async function runPart(part: Part, folder: string): Promise<Counts> {
+  console.log(`\n=== ${part.name} ===\n`);
+  function count(): (Counts | undefined)[] {
+    return part.counted.map((file) => readCounts(join(folder, file)));
+  }
+  const endedWell = await runProcess(part.args(folder), () => !count().includes(undefined));
+  const { counts, trouble } = judgePart(count(), endedWell);
+  if (trouble !== null) console.log(`${part.name}: ${trouble}`);
+  console.log(`${part.name}: ${summaryLine(counts)}`);
+  return counts;
+}
+
+/** Runs a program to its end, or until it has hung for long enough. Whether it ended by itself, with exit code 0. */
+function runProcess(args: string[], isDone: () => boolean): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ["--import", "tsx", ...args], { stdio: ["ignore", "inherit", "inherit"] });
+    const started = performance.now();
+    let doneSince: number | null = null;
+    const watch = setInterval(() => {
+      const now = performance.now();
+      doneSince ??= isDone() ? now : null;
+      if (doneSince !== null && now - doneSince > LINGER_MS)
+        give("its tests are over, but something they opened keeps it");
+      else if (now - started > PART_TIMEOUT_MS) give("it takes too long");
+    }, LOOK_MS);
+    function give(reason: string): void {
+      console.log(`Ended the test runner: ${reason}.`);
+      child.kill("SIGKILL");
+    }
+    child.once("error", (error) => {
+      console.log(`The test runner did not start: ${error.message}`);
+      clearInterval(watch);
+      resolve(false);
+    });
+    child.once("exit", (code) => {
+      clearInterval(watch);
+      resolve(code === 0);
+    });
+  });
+}
+
+const parts = chooseParts(process.argv.slice(2));
+const folder = mkdtempSync(join(tmpdir(), "moneta-test-"));
+const counts: Counts[] = [];
+try {
+  for (const part of parts) counts.push(await runPart(part, folder));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+const total = addCounts(counts);
+console.log(`\n${summaryLine(total)}`);
+process.exitCode = total.failed === 0 ? 0 : 1;
