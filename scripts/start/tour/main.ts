@@ -1,0 +1,43 @@
+import { ApiClient } from "./api-client.ts";
+import { Report } from "./report.ts";
+import { Requests } from "./requests.ts";
+import { mintBurst } from "./steps/burst.ts";
+import { createErc1155, createErc721 } from "./steps/collections.ts";
+import { transferForeignTokens } from "./steps/foreign.ts";
+import { transferOne } from "./steps/transfer.ts";
+import { moveUnlockableContent } from "./steps/unlockable.ts";
+import { createWallets } from "./steps/wallets.ts";
+import { checkWebhooks, registerWebhook } from "./steps/webhooks.ts";
+import type { Tour } from "./tour.ts";
+import { WebhookReceiver } from "./webhook-receiver.ts";
+
+export interface TourOptions {
+  baseUrl: string;
+  token: string;
+  rpcUrl: string;
+  signal: AbortSignal;
+}
+
+/**
+ * The main job, step by step, as an app does it: over HTTP, with nothing but a token.
+ * @throws TourError when something is not as it says.
+ */
+export async function runTour({ baseUrl, token, rpcUrl, signal }: TourOptions): Promise<void> {
+  const api = new ApiClient(baseUrl, token, signal);
+  const webhooks = await WebhookReceiver.listen();
+  try {
+    const requests = new Requests(api, webhooks, signal);
+    const tour: Tour = { api, webhooks, requests, report: new Report(process.stdout), rpcUrl, signal };
+    await registerWebhook(tour);
+    const wallets = await createWallets(tour);
+    const collection = await createErc721(tour, wallets);
+    await createErc1155(tour, wallets);
+    await mintBurst(tour, collection, wallets);
+    await transferOne(tour, collection, wallets);
+    await moveUnlockableContent(tour, collection, wallets);
+    await transferForeignTokens(tour, wallets);
+    await checkWebhooks(tour);
+  } finally {
+    await webhooks.close();
+  }
+}

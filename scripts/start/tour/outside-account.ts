@@ -1,0 +1,36 @@
+import { type HDNodeWallet, JsonRpcProvider, Network, parseEther, Wallet } from "ethers";
+
+import { PlainERC1155__factory, PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import type { PlainERC1155, PlainERC721 } from "../../../types/ethers-contracts/index.js";
+
+const LOCAL_CHAIN_ID = 31_337;
+
+/** Somebody who does not know the service: a key of their own, and contracts of their own. */
+export interface OutsideAccount {
+  wallet: HDNodeWallet;
+  erc721: PlainERC721;
+  erc1155: PlainERC1155;
+}
+
+/** Runs `use` with such an account, which has deployed plain OpenZeppelin contracts. */
+export async function withOutsideAccount<T>(rpcUrl: string, use: (account: OutsideAccount) => Promise<T>): Promise<T> {
+  const network = Network.from(LOCAL_CHAIN_ID);
+  const provider = new JsonRpcProvider(rpcUrl, network, {
+    staticNetwork: network,
+    cacheTimeout: -1,
+    batchMaxCount: 1,
+    polling: true,
+    pollingInterval: 50,
+  });
+  try {
+    const wallet = Wallet.createRandom(provider);
+    // A local node has open accounts with funds.
+    const funder = await provider.getSigner(1);
+    await (await funder.sendTransaction({ to: wallet.address, value: parseEther("1") })).wait();
+    const erc721 = await (await new PlainERC721__factory(wallet).deploy()).waitForDeployment();
+    const erc1155 = await (await new PlainERC1155__factory(wallet).deploy()).waitForDeployment();
+    return await use({ wallet, erc721, erc1155 });
+  } finally {
+    provider.destroy();
+  }
+}

@@ -1,0 +1,53 @@
+import type { Accepted, Collection } from "../answers.ts";
+import { check } from "../check.ts";
+import type { Tour } from "../tour.ts";
+import type { Wallets } from "./wallets.ts";
+
+const MINTS = 100;
+const MOST_TRANSACTIONS = 3;
+
+/** Tokens of which one carries a text that only its holder may see. */
+export function unlockableContent(number: number): string {
+  return `The secret of mint number ${number}`;
+}
+
+/** Many calls at once: the service puts what arrives together into one transaction. */
+export async function mintBurst(tour: Tour, collection: string, { alice }: Wallets): Promise<void> {
+  const { api, requests, report } = tour;
+  report.step(`Mint ${MINTS} tokens for tour-alice, all asked for at once`);
+  const started = performance.now();
+  const progress = report.progress("minted", MINTS);
+  const mint = async (number: number) => {
+    const { request_id: requestId } = await api.post<Accepted>("/v1/nfts", {
+      collection_address: collection,
+      to_address: alice,
+      name: "Cat {token_id}",
+      unlockable_content: unlockableContent(number),
+    });
+    const completed = await requests.completed(requestId);
+    progress.advance();
+    return completed;
+  };
+  const minted = await Promise.all(Array.from({ length: MINTS }, (_, index) => mint(index + 1))).finally(() =>
+    progress.end(),
+  );
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+
+  report.line(`requests    ${minted[0]?.requestId ?? ""} and ${MINTS - 1} more, in ${seconds} s`);
+  const transactions = new Set(minted.map(({ transaction }) => transaction));
+  for (const transaction of transactions) {
+    report.line(`transaction ${transaction} (${requests.sharing(transaction)} requests)`);
+  }
+  const tokenIds = minted.map(({ tokenId }) => Number(tokenId)).sort((a, b) => a - b);
+  check(
+    tokenIds.every((tokenId, index) => tokenId === index + 1),
+    "the tokens do not have the ids 1 to 100",
+  );
+  const { collections } = await api.get<{ collections: Collection[] }>("/v1/collections");
+  const count = collections.find(({ address }) => address === collection)?.minted;
+  check(count === MINTS, `the collection has ${count ?? "no"} tokens`);
+  check(
+    transactions.size <= MOST_TRANSACTIONS,
+    `the ${MINTS} mints took ${transactions.size} transactions, more than ${MOST_TRANSACTIONS}`,
+  );
+}

@@ -1,0 +1,42 @@
+import { check } from "../check.ts";
+import { withOutsideAccount } from "../outside-account.ts";
+import { complete, held, type Tour } from "../tour.ts";
+import type { Wallets } from "./wallets.ts";
+
+const TOKEN = 42;
+
+/** Wallets hold and move any standard token, also of contracts that the service had no part in. */
+export async function transferForeignTokens(tour: Tour, { alice, bob }: Wallets): Promise<void> {
+  const { report, rpcUrl } = tour;
+  await withOutsideAccount(rpcUrl, async ({ wallet, erc721, erc1155 }) => {
+    report.step("Transfer an ERC721 token of a contract that somebody else deployed");
+    const contract721 = await erc721.getAddress();
+    await (await erc721.mint(alice, TOKEN)).wait();
+    report.line(`${wallet.address} deployed ${contract721}`);
+    report.line(`and gave its token ${TOKEN} to tour-alice`);
+    await complete(tour, "/v1/transfers", {
+      from_address: alice,
+      to_address: bob,
+      contract_address: contract721,
+      token_id: TOKEN,
+    });
+    check((await erc721.ownerOf(TOKEN)) === bob, "the chain says that the ERC721 token is not tour-bob's");
+    check((await held(tour, bob, contract721, TOKEN)) !== undefined, "the ERC721 token is not listed for tour-bob");
+
+    report.step("Transfer 3 of 8 copies of an ERC1155 token of such a contract");
+    const contract1155 = await erc1155.getAddress();
+    await (await erc1155.mint(alice, TOKEN, 8)).wait();
+    report.line(`${wallet.address} deployed ${contract1155}`);
+    report.line(`and gave 8 copies of its token ${TOKEN} to tour-alice`);
+    await complete(tour, "/v1/transfers", {
+      from_address: alice,
+      to_address: bob,
+      contract_address: contract1155,
+      token_id: TOKEN,
+      amount: 3,
+    });
+    check((await erc1155.balanceOf(bob, TOKEN)) === 3n, "the chain says that tour-bob does not have the 3 copies");
+    const listed = [await held(tour, alice, contract1155, TOKEN), await held(tour, bob, contract1155, TOKEN)];
+    check(listed[0]?.quantity === 5 && listed[1]?.quantity === 3, "the listings show other numbers of copies");
+  });
+}

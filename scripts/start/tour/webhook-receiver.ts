@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { Webhook } from "standardwebhooks";
+
+import type { WebhookEvent } from "./answers.ts";
+
+/** What an app needs to hear from the service: an HTTP server that believes only what carries the right signature. */
+export class WebhookReceiver {
+  readonly #server: Server;
+  readonly #events = new Map<string, WebhookEvent>();
+  readonly #waiting = new Set<() => void>();
+  #secret: string | null = null;
+  #refused = 0;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      this.#receive(request, response).catch(() => response.destroy());
+    });
+  }
+
+  /** Listens on any free port of this machine. */
+  static async listen(): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver();
+    receiver.#server.listen(0, "127.0.0.1");
+    await once(receiver.#server, "listening");
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`;
+  }
+
+  /** Events with the right signature, each once, in the order of their arrival. */
+  get events(): WebhookEvent[] {
+    return [...this.#events.values()];
+  }
+
+  /** How many calls had no right signature. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** @param secret as the registration of the webhook answered it. */
+  trust(secret: string): void {
+    this.#secret = secret;
+  }
+
+  /** The event that says how the request ended, or null when it has not come within so many milliseconds. */
+  async outcome(requestId: string, milliseconds: number, signal: AbortSignal): Promise<WebhookEvent | null> {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
+    for (;;) {
+      signal.throwIfAborted();
+      const event = this.events.find(({ request_id: id, type }) => id === requestId && type !== "sent");
+      if (event !== undefined || deadline.aborted) return event ?? null;
+      await this.#nextEvent(deadline);
+    }
+  }
+
+  #nextEvent(deadline: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        deadline.removeEventListener("abort", done);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      deadline.addEventListener("abort", done);
+      this.#waiting.add(done);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, "close");
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = "";
+    request.setEncoding("utf8");
+    for await (const part of request) body += part as string;
+    const event = this.#verified(body, request);
+    if (event === null) {
+      this.#refused++;
+      response.writeHead(401).end();
+      return;
+    }
+    // Deliveries may come twice: the id tells.
+    this.#events.set(event.id, event);
+    response.writeHead(204).end();
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** The signature covers the very bytes that came: verify before parsing. */
+  #verified(body: string, request: IncomingMessage): WebhookEvent | null {
+    if (this.#secret === null) return null;
+    try {
+      new Webhook(this.#secret).verify(body, request.headers as Record<string, string>);
+      return JSON.parse(body) as WebhookEvent;
+    } catch {
+      return null;
+    }
+  }
+}
