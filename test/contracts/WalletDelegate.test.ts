@@ -1,0 +1,223 @@
+import { expect } from "chai";
+import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
+
+import { executionDigest } from "../../api/chain/typed-data.ts";
+import { deploySystem, ethers, item, networkHelpers, nextNumber, run } from "./support/deploy.ts";
+import { CHAIN_ID, newWallet, signDigest, type CompactSignature } from "./support/sign.ts";
+
+interface Intent {
+  readonly target: string;
+  readonly data: string;
+  readonly number: bigint;
+}
+
+async function deployDelegatedWallet() {
+  const system = await deploySystem();
+  const wallet = newWallet();
+  const code = ethers.concat(["0xef0100", await system.delegate.getAddress()]);
+  await networkHelpers.setCode(wallet.address, code);
+  const plain = await ethers.deployContract("PlainERC721");
+  const multi = await ethers.deployContract("PlainERC1155");
+  await plain.mint(wallet.address, 1n);
+  await multi.mint(wallet.address, 7n, 5n);
+  const account = await ethers.getContractAt("WalletDelegate", wallet.address);
+  return { ...system, wallet, code, account, plain, multi, relayAddress: await system.relay.getAddress() };
+}
+
+describe("WalletDelegate", () => {
+  async function setUp() {
+    const system = await networkHelpers.loadFixture(deployDelegatedWallet);
+    const { account, wallet, plain, bob, relay, relayAddress } = system;
+    const intent = async (): Promise<Intent> => ({
+      target: await plain.getAddress(),
+      data: plain.interface.encodeFunctionData("transferFrom", [wallet.address, bob.address, 1n]),
+      number: nextNumber(),
+    });
+    const sign = (signed: Intent, signer: BaseWallet = wallet, chainId = CHAIN_ID, relayed = relayAddress) =>
+      signDigest(signer, executionDigest(chainId, wallet.address, { ...signed, relay: relayed }));
+    const deliver = async (sent: Intent, { r, vs }: CompactSignature) => ({
+      ...(await item(account, "execute", sent.target, sent.data, r, vs)),
+      number: sent.number,
+    });
+    async function expectRefused(sent: Intent, signature: CompactSignature, signer?: string) {
+      const receipt = await (await run(relay, await deliver(sent, signature))).wait();
+      const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)).find((e) => e?.name === "CallFailed");
+      const error = account.interface.parseError(failure!.args["reason"] as string);
+      expect(error?.name).to.equal("DelegateInvalidSignature");
+      expect([error!.args[0], error!.args[2]]).to.deep.equal([wallet.address, sent.number]);
+      if (signer !== undefined) expect(error!.args[1]).to.equal(signer);
+      expect(await plain.ownerOf(1n)).to.equal(wallet.address);
+    }
+    return { ...system, intent, sign, deliver, expectRefused };
+  }
+
+  describe("execute", () => {
+    describe("given the wallet's own signature, delivered by the relay", () => {
+      it("calls in the wallet's name", async () => {
+        const { plain, wallet, bob, relay, intent, sign, deliver } = await setUp();
+        const signed = await intent();
+        await expect(run(relay, await deliver(signed, sign(signed))))
+          .to.emit(plain, "Transfer")
+          .withArgs(wallet.address, bob.address, 1n);
+      });
+
+      it("moves ERC1155 copies as well", async () => {
+        const { multi, wallet, bob, relay, sign, deliver } = await setUp();
+        const data = multi.interface.encodeFunctionData("safeTransferFrom", [wallet.address, bob.address, 7n, 2n, "0x"]);
+        const signed = { target: await multi.getAddress(), data, number: nextNumber() };
+        await run(relay, await deliver(signed, sign(signed)));
+        expect(await multi.balanceOf(bob.address, 7n)).to.equal(2n);
+      });
+    });
+
+    describe("given a caller other than the relay", () => {
+      it("reverts, for the wallet itself too", async () => {
+        const { account, wallet, intent, sign, deliver, stranger } = await setUp();
+        const signed = await intent();
+        const { data } = await deliver(signed, sign(signed));
+        await networkHelpers.setBalance(wallet.address, 10n ** 18n);
+        const own = wallet.connect(ethers.provider);
+        for (const caller of [stranger, own]) {
+          const withNumber = ethers.concat([data, ethers.toBeHex(signed.number, 32)]);
+          await expect(caller.sendTransaction({ to: wallet.address, data: withNumber, gasLimit: 500_000n }))
+            .to.be.revertedWithCustomError(account, "DelegateUnauthorizedRelay")
+            .withArgs(await caller.getAddress());
+        }
+      });
+    });
+
+    describe("given a signature by somebody else, or over something else", () => {
+      it("refuses", async () => {
+        const { intent, sign, expectRefused, multi, wallet, relay, stranger } = await setUp();
+        const other = newWallet();
+        const signed = await intent();
+        await expectRefused(signed, sign(signed, other), other.address);
+        for (const change of [
+          { number: MaxUint256 },
+          { target: await multi.getAddress() },
+          { data: "0x12345678" },
+          { data: "0x" },
+        ]) {
+          const sent = await intent();
+          await expectRefused(sent, sign({ ...sent, ...change }));
+        }
+        const forOtherChain = await intent();
+        await expectRefused(forOtherChain, sign(forOtherChain, wallet, 1n));
+        const forOtherRelay = await intent();
+        await expectRefused(forOtherRelay, sign(forOtherRelay, wallet, CHAIN_ID, stranger.address));
+        const zero = await intent();
+        await expectRefused(zero, { r: ZeroHash, vs: ZeroHash }, ZeroAddress);
+        expect(await relay.isConsumed(zero.number)).to.equal(true);
+      });
+    });
+
+    describe("given an execution that was delivered", () => {
+      it("cannot be delivered again, though the token came back", async () => {
+        const { plain, wallet, bob, relay, intent, sign, deliver, expectRefused } = await setUp();
+        const signed = await intent();
+        const signature = sign(signed);
+        await run(relay, await deliver(signed, signature));
+        await plain.connect(bob).transferFrom(bob.address, wallet.address, 1n);
+        await expect(run(relay, await deliver(signed, signature))).to.emit(relay, "CallSkipped").withArgs(signed.number);
+        await expectRefused({ ...signed, number: nextNumber() }, signature);
+      });
+    });
+
+    describe("given a call that reverts", () => {
+      it("reverts with the same data", async () => {
+        const { plain, wallet, relay, sign, deliver } = await setUp();
+        const rejecting = await ethers.deployContract("RejectingReceiver");
+        const fragment = "safeTransferFrom(address,address,uint256)";
+        const data = plain.interface.encodeFunctionData(fragment, [wallet.address, rejecting.target, 1n]);
+        const signed = { target: await plain.getAddress(), data, number: nextNumber() };
+        await expect(run(relay, await deliver(signed, sign(signed))))
+          .to.emit(relay, "CallFailed")
+          .withArgs(signed.number, plain.interface.encodeErrorResult("ERC721InvalidReceiver", [rejecting.target]));
+      });
+    });
+
+    describe("given a target without code", () => {
+      it("reverts instead of pretending", async () => {
+        const { relay, sign, deliver, stranger } = await setUp();
+        const signed = { target: stranger.address, data: "0x12345678", number: nextNumber() };
+        const errors = new ethers.Interface(["error AddressEmptyCode(address)"]);
+        await expect(run(relay, await deliver(signed, sign(signed))))
+          .to.emit(relay, "CallFailed")
+          .withArgs(signed.number, errors.encodeErrorResult("AddressEmptyCode", [stranger.address]));
+      });
+    });
+
+    describe("given the delegate contract itself", () => {
+      it("acts for nobody", async () => {
+        const { delegate, relay, intent, sign } = await setUp();
+        const signed = await intent();
+        const { r, vs } = sign(signed);
+        await expect(run(relay, { ...(await item(delegate, "execute", signed.target, signed.data, r, vs)), number: signed.number }))
+          .to.emit(relay, "CallFailed")
+          .withArgs(signed.number, (reason: string) => delegate.interface.parseError(reason)?.name === "DelegateInvalidSignature");
+      });
+    });
+  });
+
+  describe("as a receiver", () => {
+    it("takes the chain's own currency", async () => {
+      const { wallet, alice } = await setUp();
+      await alice.sendTransaction({ to: wallet.address, value: 5n });
+      expect(await ethers.provider.getBalance(wallet.address)).to.equal(5n);
+    });
+
+    it("takes tokens of both standards, single and batched", async () => {
+      const { plain, multi, wallet, alice } = await setUp();
+      await plain.mint(wallet.address, 9n);
+      await multi.mint(alice.address, 8n, 5n);
+      await multi.connect(alice).safeTransferFrom(alice.address, wallet.address, 8n, 1n, "0x");
+      await multi.connect(alice).safeBatchTransferFrom(alice.address, wallet.address, [8n], [2n], "0x");
+      expect(await plain.ownerOf(9n)).to.equal(wallet.address);
+      expect(await multi.balanceOf(wallet.address, 8n)).to.equal(3n);
+    });
+  });
+
+  describe("isValidSignature", () => {
+    it("accepts the wallet's signature, in both lengths, and nothing else", async () => {
+      const { account, wallet } = await setUp();
+      const hash = ethers.id("anything");
+      const own = wallet.signingKey.sign(hash);
+      const other = newWallet().signingKey.sign(hash);
+      const high = `0x${(2n ** 255n - 1n).toString(16)}`;
+      for (const [signature, answer] of [
+        [own.serialized, "0x1626ba7e"],
+        [own.compactSerialized, "0x1626ba7e"],
+        [other.serialized, "0xffffffff"],
+        [other.compactSerialized, "0xffffffff"],
+        [`${own.serialized}00`, "0xffffffff"],
+        ["0x", "0xffffffff"],
+        [ethers.concat([own.r, high, "0x1b"]), "0xffffffff"],
+        [`0x${"00".repeat(65)}`, "0xffffffff"],
+      ] as const) {
+        expect(await account.isValidSignature(hash, signature), signature).to.equal(answer);
+      }
+    });
+  });
+
+  describe("supportsInterface", () => {
+    for (const [name, id, supported] of [
+      ["ERC-165", "0x01ffc9a7", true],
+      ["the ERC-721 receiver", "0x150b7a02", true],
+      ["the ERC-1155 receiver", "0x4e2312e0", true],
+      ["ERC-1271", "0x1626ba7e", true],
+      ["nothing", "0xffffffff", false],
+    ] as const) {
+      it(`says ${supported} to ${name}`, async () => {
+        const { account } = await setUp();
+        expect(await account.supportsInterface(id)).to.equal(supported);
+      });
+    }
+  });
+
+  describe("relay", () => {
+    it("is the one of the deployment, for every wallet", async () => {
+      const { account, delegate, relayAddress } = await setUp();
+      expect([await account.relay(), await delegate.relay()]).to.deep.equal([relayAddress, relayAddress]);
+    });
+  });
+});

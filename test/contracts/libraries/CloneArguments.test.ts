@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { ZeroAddress } from "ethers";
+import fc from "fast-check";
+
+import {
+  CloneArgumentsError,
+  encodeErc1155Arguments,
+  encodeErc721Arguments,
+  MAX_CLONE_ARGUMENTS_LENGTH,
+  MAX_MAX_SUPPLY,
+  type Erc721Arguments,
+} from "../../../api/chain/clone-arguments.ts";
+import { createErc721, deploySystem, ethers, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+
+const SELF_HOSTED: Erc721Arguments = {
+  hosted: false,
+  name: "N",
+  symbol: "S",
+  owner: null,
+  maxSupply: 0n,
+  royaltyBps: 0,
+  royaltyRecipient: null,
+  baseUri: "b",
+  contractUri: "c",
+};
+
+describe("CloneArguments", () => {
+  const setUp = () => networkHelpers.loadFixture(deploySystem);
+
+  describe("given any values that fit", () => {
+    it("reach the contract unchanged", async () => {
+      const system = await setUp();
+      const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => ethers.getAddress(ethers.hexlify(bytes)));
+      const text = fc.string({ unit: "binary", maxLength: 300 });
+      const values = fc.record({
+        hosted: fc.boolean(),
+        name: text,
+        symbol: text,
+        owner: fc.option(address.filter((value) => value !== ZeroAddress)),
+        maxSupply: fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: MAX_MAX_SUPPLY })),
+        royaltyBps: fc.integer({ min: 0, max: 10_000 }),
+        royaltyRecipient: address,
+        baseUri: text,
+        contractUri: text,
+      });
+      await fc.assert(
+        fc.asyncProperty(values, async (args) => {
+          const collection = await createErc721(system, args);
+          await run(system.relay, await item(collection, "mintToWallet", system.alice.address));
+          expect(await collection.name()).to.equal(args.name);
+          expect(await collection.symbol()).to.equal(args.symbol);
+          expect(await collection.owner()).to.equal(args.owner ?? system.admin.address);
+          expect(await collection.maxSupply()).to.equal(args.maxSupply);
+          expect(await collection.hosted()).to.equal(args.hosted);
+          const recipient = args.royaltyBps === 0 ? ZeroAddress : args.royaltyRecipient;
+          expect([...(await collection.royaltyInfo(1n, 10_000n))]).to.deep.equal([recipient, BigInt(args.royaltyBps)]);
+          if (!args.hosted) {
+            expect(await collection.contractURI()).to.equal(args.contractUri);
+            expect(await collection.tokenURI(1n)).to.equal(args.baseUri === "" ? "" : `${args.baseUri}1`);
+          }
+        }),
+        { numRuns: 40 },
+      );
+    }).timeout(60_000);
+  });
+
+  describe("given as many bytes as a contract holds", () => {
+    it("makes a collection that works, and not one byte more", async () => {
+      const system = await setUp();
+      const room = MAX_CLONE_ARGUMENTS_LENGTH - 1 - 6 - 2;
+      const contractUri = `é${"u".repeat(room - 3)}`;
+      const args = { ...SELF_HOSTED, contractUri, baseUri: "b" };
+      const packed = encodeErc721Arguments(args);
+      expect((packed.length - 2) / 2).to.equal(MAX_CLONE_ARGUMENTS_LENGTH);
+      const number = nextNumber();
+      const address = await system.factory.predictERC721(number, packed);
+      const creation = { ...(await item(system.factory, "createERC721", packed)), number, gasLimit: 12_000_000n };
+      await expect(run(system.relay, creation)).to.emit(system.factory, "CollectionCreated").withArgs(number, address);
+      const collection = await ethers.getContractAt("ERC721Collection", address);
+      expect(await collection.contractURI()).to.equal(contractUri);
+      await run(system.relay, await item(collection, "mint", system.alice.address));
+      expect(await collection.ownerOf(1n)).to.equal(system.alice.address);
+
+      expect(() => encodeErc721Arguments({ ...args, name: "NN" })).to.throw(CloneArgumentsError, "24532 bytes together");
+      expect(() => encodeErc1155Arguments({ ...args, name: "NN" })).to.throw(CloneArgumentsError, "24532 bytes together");
+    });
+
+    for (const part of ["name", "symbol", "baseUri"] as const) {
+      it(`may spend them all on: ${part}`, async () => {
+        const system = await setUp();
+        const args = { ...SELF_HOSTED, [part]: "x".repeat(MAX_CLONE_ARGUMENTS_LENGTH - 1 - 6 - 3) };
+        const packed = encodeErc721Arguments(args);
+        const number = nextNumber();
+        const creation = { ...(await item(system.factory, "createERC721", packed)), number, gasLimit: 12_000_000n };
+        await run(system.relay, creation);
+        const address = await system.factory.predictERC721(number, packed);
+        const collection = await ethers.getContractAt("ERC721Collection", address);
+        expect([await collection.name(), await collection.symbol(), await collection.contractURI()]).to.deep.equal([
+          args.name,
+          args.symbol,
+          args.contractUri,
+        ]);
+      });
+    }
+  });
+
+  describe("given values that no collection can have", () => {
+    for (const [what, change, message] of [
+      ["a royalty above the price", { royaltyBps: 10_001, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
+      ["a negative royalty", { royaltyBps: -1, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
+      ["half a basis point", { royaltyBps: 0.5, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
+      ["a royalty for nobody", { royaltyBps: 1 }, "needs a recipient"],
+      ["a negative cap", { maxSupply: -1n }, "outside 0 to"],
+      ["a cap beyond the counter", { maxSupply: MAX_MAX_SUPPLY + 1n }, "outside 0 to"],
+    ] as const) {
+      it(`throws for ${what}`, () => {
+        expect(() => encodeErc721Arguments({ ...SELF_HOSTED, ...change })).to.throw(CloneArgumentsError, message);
+      });
+    }
+  });
+});
