@@ -121,8 +121,8 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
         if (to == address(0)) {
             for (uint256 i = 0; i < ids.length; ++i) {
                 unchecked {
-                    // Cannot overflow: `from` had the copies, and the supply is the sum of all balances. The cast is safe
-                    // for the same reason.
+                    // Cannot overflow: `from` had the copies, and the supply is the sum of all balances. The cast is
+                    // safe for the same reason.
                     _tokens[ids[i]].supply -= uint128(values[i]);
                 }
             }

@@ -12,7 +12,8 @@ import {MintState} from "./libraries/MintState.sol";
 /// @title ERC721Collection
 /// @notice See {IERC721Collection}.
 contract ERC721Collection is ERC721, Collection, IERC721Collection {
-    /// @dev All that a mint reads and writes beside the token itself. The cap is in the arguments until the first write.
+    /// @dev All that a mint reads and writes beside the token itself. The cap is in the arguments until the first
+    /// write.
     MintState private _state;
 
     /// @param relay_ The relay, whose address stands for the service.

@@ -11,9 +11,10 @@ import {IRelay} from "./interfaces/IRelay.sol";
 /// @title Relay
 /// @notice See {IRelay}.
 contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
-    /// @notice Gas that must remain beside a call's limit before the call is made. It pays for what surrounds the call (at
-    /// most two bitmap words written and one read, the first touch of the target, the failure event) and for the end of
-    /// the batch. Generous on purpose: too much only stops a batch a little earlier, and what was not reached runs later.
+    /// @notice Gas that must remain beside a call's limit before the call is made. It pays for what surrounds the call
+    /// (at most two bitmap words written and one read, the first touch of the target, the failure event) and for the
+    /// end of the batch. Generous on purpose: too much only stops a batch a little earlier, and what was not reached
+    /// runs later.
     uint256 public constant GAS_RESERVE = 80_000;
 
     /// @notice The longest failure reason that is copied into an event.
@@ -91,11 +92,6 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         _unpause();
     }
 
-    /// @notice Always reverts: without an owner nobody could remove a stolen operator key.
-    function renounceOwnership() public view override onlyOwner {
-        revert RelayOwnershipRequired();
-    }
-
     /// @inheritdoc IRelay
     function isOperator(address account) external view returns (bool) {
         return _operators[account];
@@ -104,6 +100,11 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
     /// @inheritdoc IRelay
     function executing() external view returns (bool) {
         return _reentrancyGuardEntered();
+    }
+
+    /// @notice Always reverts: without an owner nobody could remove a stolen operator key.
+    function renounceOwnership() public view override onlyOwner {
+        revert RelayOwnershipRequired();
     }
 
     /// @inheritdoc IRelay
@@ -116,9 +117,9 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         return super.owner();
     }
 
-    /// @dev The gas that must be left before an item is touched. `gasLimit / 63` is the 64th that the relay keeps back when
-    /// it calls. Copying costs 6 gas a word and the square of the words over 512, together less than 2 gas a byte for
-    /// any data that fits into a transaction. Virtual only for a test of what happens when this estimate is wrong.
+    /// @dev The gas that must be left before an item is touched. `gasLimit / 63` is the 64th that the relay keeps back
+    /// when it calls. Copying costs 6 gas a word and the square of the words over 512, together less than 2 gas a byte
+    /// for any data that fits into a transaction. Virtual only for a test of what happens when this estimate is wrong.
     function _gasNeeded(uint256 gasLimit, uint256 dataLength) internal pure virtual returns (uint256) {
         unchecked {
             // Cannot overflow: the limit is below 2^32 and the length is bounded by the calldata.
@@ -144,9 +145,16 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         emit CallFailed(number, _reason());
     }
 
-    /// @dev Calls `target` with `data` and the number behind it as `suffix`. Assembly, because Solidity's own call copies all returned
-    /// data into memory, and a target that returns a megabyte would use up the gas of the whole batch.
-    function _call(uint256 suffix, address target, uint256 gasLimit, bytes calldata data) private returns (bool success) {
+    /// @dev Calls `target` with `data` and the number behind it as `suffix`. Assembly, because Solidity's own call
+    /// copies all returned data into memory, and a target that returns a megabyte would use up the gas of the whole
+    /// batch.
+    function _call(
+        uint256 suffix,
+        address target,
+        uint256 gasLimit,
+        bytes calldata data
+    ) private returns (bool success) {
+        // solhint-disable-next-line no-inline-assembly
         assembly ("memory-safe") {
             // Scratch space behind the free memory pointer, used again by the next call.
             let input := mload(0x40)
@@ -158,6 +166,7 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
 
     /// @dev The revert data of the last call, cut. Assembly for the same reason as {_call}.
     function _reason() private pure returns (bytes memory reason) {
+        // solhint-disable-next-line no-inline-assembly
         assembly ("memory-safe") {
             let length := returndatasize()
             if gt(length, MAX_REASON_LENGTH) {

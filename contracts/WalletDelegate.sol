@@ -15,8 +15,9 @@ import {RequestNumber} from "./libraries/RequestNumber.sol";
 /// @title WalletDelegate
 /// @notice See {IWalletDelegate}.
 contract WalletDelegate is IWalletDelegate, IERC1271, ERC721Holder, ERC1155Holder, EIP712 {
-    bytes32 private constant _EXECUTION_TYPEHASH =
-        keccak256("Execution(address relay,address target,bytes data,uint256 number)");
+    bytes32 private constant _EXECUTION_TYPEHASH = keccak256(
+        "Execution(address relay,address target,bytes data,uint256 number)"
+    );
 
     /// @dev What ERC-1271 returns for a signature that is not the wallet's.
     bytes4 private constant _INVALID_SIGNATURE = 0xffffffff;

@@ -77,8 +77,14 @@ function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
     head.push(toBeHex(maxSupply, 8));
   }
 
-  const total = 1 + getBytes(concat(head)).length + (args.hosted ? 4 : 6) +
-    name.length + symbol.length + baseUri.length + contractUri.length;
+  const total =
+    1 +
+    getBytes(concat(head)).length +
+    (args.hosted ? 4 : 6) +
+    name.length +
+    symbol.length +
+    baseUri.length +
+    contractUri.length;
   if (total > MAX_CLONE_ARGUMENTS_LENGTH) {
     throw new CloneArgumentsError(
       `Name, symbol and URIs need ${total} bytes together; a contract holds ${MAX_CLONE_ARGUMENTS_LENGTH}.`,

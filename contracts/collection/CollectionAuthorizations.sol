@@ -10,12 +10,14 @@ import {CollectionContext} from "./CollectionContext.sol";
 /// @title CollectionAuthorizations
 /// @notice A wallet's signed consent to one transfer. No nonce is stored: the relay lets each request number run once.
 abstract contract CollectionAuthorizations is CollectionContext, EIP712 {
-    bytes32 private constant _AUTHORIZATION_TYPEHASH =
-        keccak256("TransferAuthorization(address from,address to,uint256 tokenId,uint256 amount,uint256 number)");
+    bytes32 private constant _AUTHORIZATION_TYPEHASH = keccak256(
+        "TransferAuthorization(address from,address to,uint256 tokenId,uint256 amount,uint256 number)"
+    );
 
     constructor() EIP712("Moneta", "1") {}
 
-    /// @dev Reverts unless the relay calls and `from` signed exactly this transfer under the number that the relay appended.
+    /// @dev Reverts unless the relay calls and `from` signed exactly this transfer under the number that the relay
+    /// appended.
     function _checkAuthorization(
         address from,
         address to,

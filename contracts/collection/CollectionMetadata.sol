@@ -9,7 +9,8 @@ import {CloneArguments} from "../libraries/CloneArguments.sol";
 import {CollectionOwnership} from "./CollectionOwnership.sol";
 
 /// @title CollectionMetadata
-/// @notice Base and collection URI: from the arguments, from the service's hosted base, or replaced by the owner; freezing.
+/// @notice Base and collection URI: from the arguments, from the service's hosted base, or replaced by the owner;
+/// freezing.
 abstract contract CollectionMetadata is CollectionOwnership {
     using CloneArguments for CloneArguments.Head;
 

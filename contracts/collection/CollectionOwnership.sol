@@ -7,7 +7,8 @@ import {CollectionContext} from "./CollectionContext.sol";
 
 /// @title CollectionOwnership
 /// @notice Two-step ownership whose first owner is in the clone's arguments, or is the relay's owner at any time.
-/// @dev Written by hand, because OpenZeppelin's module keeps its owner in storage that a clone would have to initialise.
+/// @dev Written by hand, because OpenZeppelin's module keeps its owner in storage that a clone would have to
+/// initialise.
 abstract contract CollectionOwnership is CollectionContext {
     /// @dev Counts only when `_ownershipMoved` is set.
     address private _owner;
@@ -56,7 +57,8 @@ abstract contract CollectionOwnership is CollectionContext {
 
     /// @inheritdoc ICollection
     function pendingOwner() public view returns (address) {
-        // The owner may change without a call here, when the relay's owner does. What the previous one offered is then void.
+        // The owner may change without a call here, when the relay's owner does. What the previous one offered is then
+        // void.
         return _offeredBy == owner() ? _offeredTo : address(0);
     }
 

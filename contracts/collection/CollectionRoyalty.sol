@@ -11,8 +11,6 @@ import {CollectionOwnership} from "./CollectionOwnership.sol";
 /// @title CollectionRoyalty
 /// @notice ERC-2981: one royalty for all tokens, from the arguments until the owner replaces it.
 abstract contract CollectionRoyalty is CollectionOwnership {
-    uint256 private constant _WHOLE_PRICE = 10_000;
-
     /// @dev One slot. `isSet` tells a removed royalty from one that was never replaced.
     struct Royalty {
         address recipient;
@@ -20,6 +18,8 @@ abstract contract CollectionRoyalty is CollectionOwnership {
         bool isSet;
         bool isFrozen;
     }
+
+    uint256 private constant _WHOLE_PRICE = 10_000;
 
     Royalty private _royalty;
 

@@ -3,8 +3,9 @@ pragma solidity 0.8.37;
 
 /// @title ICollection
 /// @notice What both kinds of collections have in common: ownership, minters, metadata, royalty and freezing.
-/// @dev "The service" is the relay. It may mint until the owner dismisses it, and, until a `new_owner` took over, announce
-/// metadata changes and freeze the metadata. It can never move a token without the signature of the wallet that holds it.
+/// @dev "The service" is the relay. It may mint until the owner dismisses it, and, until a `new_owner` took over,
+/// announce metadata changes and freeze the metadata. It can never move a token without the signature of the wallet
+/// that holds it.
 interface ICollection {
     /// @notice Somebody was appointed or dismissed as a minter. The relay's address stands for the service.
     event MinterSet(address indexed account, bool allowed);
@@ -88,11 +89,12 @@ interface ICollection {
     /// @param basisPoints Its share of the sale price in 1/10,000.
     function setRoyalty(address recipient, uint256 basisPoints) external;
 
-    /// @notice Tells the world that the metadata of these tokens changed. For the owner, and the service until a `new_owner`
-    /// took over.
+    /// @notice Tells the world that the metadata of these tokens changed. For the owner, and the service until a
+    /// `new_owner` took over.
     function announceMetadataUpdate(uint256 fromTokenId, uint256 toTokenId) external;
 
-    /// @notice Tells the world that the collection's own metadata changed. For the same callers as {announceMetadataUpdate}.
+    /// @notice Tells the world that the collection's own metadata changed. For the same callers as
+    /// {announceMetadataUpdate}.
     function announceContractURIUpdate() external;
 
     /// @notice Fixes every URI for good: base, collection, and those of existing tokens. For the same callers as
@@ -127,7 +129,8 @@ interface ICollection {
     /// @notice Whether the account may mint; the relay's address asks for the service.
     function isMinter(address account) external view returns (bool);
 
-    /// @notice Whether the collection's URIs come from the service's hosted base (in part, if the owner replaced others).
+    /// @notice Whether the collection's URIs come from the service's hosted base (in part, if the owner replaced
+    /// others).
     function hosted() external view returns (bool);
 
     /// @notice Whether the URIs are fixed for good.

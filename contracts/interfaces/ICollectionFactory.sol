@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 /// @title ICollectionFactory
 /// @notice Makes collections as clones with immutable arguments, at addresses that are known beforehand.
-/// @dev The salt is the request number that the relay appended, and the relay lets a number run once, so a repeated request
-/// cannot make a second collection. There is no initialiser that somebody could call first.
+/// @dev The salt is the request number that the relay appended, and the relay lets a number run once, so a repeated
+/// request cannot make a second collection. There is no initialiser that somebody could call first.
 interface ICollectionFactory {
     /// @notice A collection was made for this request number.
     event CollectionCreated(uint256 indexed number, address collection);

@@ -16,7 +16,8 @@ interface IERC1155Collection is ICollection {
     /// @notice Thrown when the supply of an id would pass its limit.
     error ERC1155ExceededMaxSupply(uint256 id, uint256 amount, uint256 available);
 
-    /// @notice Creates an id and mints its first copies. A receiver with code must accept them. For minters and the service.
+    /// @notice Creates an id and mints its first copies. A receiver with code must accept them. For minters and the
+    /// service.
     /// @param to Who gets the copies.
     /// @param id The id to create.
     /// @param amount The number of copies.
@@ -27,8 +28,8 @@ interface IERC1155Collection is ICollection {
     /// service.
     function mint(address to, uint256 id, uint256 amount) external;
 
-    /// @notice Moves copies by the signature of the wallet that holds them. Only the relay may call; it appends the request
-    /// number, which is part of what is signed. A receiver with code must accept the copies.
+    /// @notice Moves copies by the signature of the wallet that holds them. Only the relay may call; it appends the
+    /// request number, which is part of what is signed. A receiver with code must accept the copies.
     /// @param from The wallet that holds the copies and signed.
     /// @param to Who gets them.
     /// @param id The token id.

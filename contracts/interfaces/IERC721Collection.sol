@@ -12,21 +12,21 @@ interface IERC721Collection is ICollection {
     /// @notice Thrown when as many tokens were minted as the cap allows.
     error ERC721ExceededMaxSupply(uint256 maxSupply);
 
-    /// @notice Thrown when a new cap is zero, not lower than the old one (`current`, zero if there is none), or under what was
-    /// minted.
+    /// @notice Thrown when a new cap is zero, not lower than the old one (`current`, zero if there is none), or under
+    /// what was minted.
     error ERC721InvalidMaxSupply(uint256 maxSupply, uint256 minted, uint256 current);
 
     /// @notice Mints the next token. A receiver with code must accept it. For minters and the service.
     /// @return tokenId The token's id.
     function mint(address to) external returns (uint256 tokenId);
 
-    /// @notice Mints the next token without looking whether the receiver has code, for receivers known to be plain wallets.
-    /// Only for the service, which saves the cold look at the account for its own wallets.
+    /// @notice Mints the next token without looking whether the receiver has code, for receivers known to be plain
+    /// wallets. Only for the service, which saves the cold look at the account for its own wallets.
     /// @return tokenId The token's id.
     function mintToWallet(address to) external returns (uint256 tokenId);
 
-    /// @notice Moves a token by the signature of the wallet that holds it. Only the relay may call; it appends the request
-    /// number, which is part of what is signed. A receiver with code must accept the token.
+    /// @notice Moves a token by the signature of the wallet that holds it. Only the relay may call; it appends the
+    /// request number, which is part of what is signed. A receiver with code must accept the token.
     /// @param from The wallet that holds the token and signed.
     /// @param to Who gets it.
     /// @param tokenId The token.

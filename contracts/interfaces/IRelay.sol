@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 /// @title IRelay
 /// @notice Runs many numbered calls in one transaction, each isolated from the others, each number at most once, ever.
-/// @dev The number is appended to every call's data as 32 bytes; a target reads it from there and never from its arguments.
+/// @dev The number is appended to every call's data as 32 bytes; a target reads it from there and never from its
+/// arguments.
 interface IRelay {
     /// @param number The request number. It is consumed when the call ran, whether the call succeeded or failed.
     /// @param target The contract to call. It must have code and cannot be the relay.
@@ -16,7 +17,8 @@ interface IRelay {
         bytes data;
     }
 
-    /// @notice One per batch. `executed` calls from the start of the list were dealt with (ran, failed or were skipped).
+    /// @notice One per batch. `executed` calls from the start of the list were dealt with (ran, failed or were
+    /// skipped).
     /// @dev Fewer than were given: gas ran short, and the calls from that position on did not consume their numbers.
     event BatchExecuted(uint256 executed);
 
@@ -48,14 +50,15 @@ interface IRelay {
     error RelayDataTooShort(uint256 length);
 
     /// @notice Runs the calls in order. Only an operator may call, while the relay is not paused.
-    /// @dev A failing call undoes only itself. A number consumed before is skipped. When the gas left no longer suffices
-    /// for the next call's full limit, the relay stops there cleanly.
+    /// @dev A failing call undoes only itself. A number consumed before is skipped. When the gas left no longer
+    /// suffices for the next call's full limit, the relay stops there cleanly.
     /// @param calls The calls; those whose numbers share the upper 248 bits are cheapest side by side.
     /// @return executed How many calls from the start of the list were dealt with.
     function execute(Call[] calldata calls) external returns (uint256 executed);
 
-    /// @notice Consumes numbers without running anything, so that no signature over them can ever be used. Operators and
-    /// the owner may call, even while the relay is paused. A number consumed before stays as it is, without an event.
+    /// @notice Consumes numbers without running anything, so that no signature over them can ever be used. Operators
+    /// and the owner may call, even while the relay is paused. A number consumed before stays as it is, without an
+    /// event.
     /// @param numbers The numbers to consume.
     function cancel(uint256[] calldata numbers) external;
 

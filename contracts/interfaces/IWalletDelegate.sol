@@ -14,8 +14,8 @@ interface IWalletDelegate {
     /// @param number The request number, as the relay appended it.
     error DelegateInvalidSignature(address wallet, address signer, uint256 number);
 
-    /// @notice Calls a contract in the wallet's name, by the wallet's signature. Only the relay may call; it appends the
-    /// request number, which is part of what is signed. If the call reverts, this reverts with the same data.
+    /// @notice Calls a contract in the wallet's name, by the wallet's signature. Only the relay may call; it appends
+    /// the request number, which is part of what is signed. If the call reverts, this reverts with the same data.
     /// @param target The contract to call. It must have code.
     /// @param data The calldata.
     /// @param r The first half of the signature over `Execution`.

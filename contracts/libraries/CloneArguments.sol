@@ -4,11 +4,11 @@ pragma solidity 0.8.37;
 import {Bytes} from "@openzeppelin/contracts/utils/Bytes.sol";
 
 /// @title CloneArguments
-/// @notice The immutable arguments of a collection, packed: each byte costs 200 gas at creation, so what is absent takes
-/// none.
+/// @notice The immutable arguments of a collection, packed: each byte costs 200 gas at creation, so what is absent
+/// takes none.
 /// @dev In this order: 1 byte of flags; [owner: 20 bytes]; [royalty: 2 bytes of basis points, 20 of recipient]; [cap: 8
-/// bytes]; the lengths of name and symbol, and unless hosted of the base URI: 2 bytes each; then name, symbol, and unless
-/// hosted base URI and collection URI. The collection URI takes what is left.
+/// bytes]; the lengths of name and symbol, and unless hosted of the base URI: 2 bytes each; then name, symbol, and
+/// unless hosted base URI and collection URI. The collection URI takes what is left.
 library CloneArguments {
     using Bytes for bytes;
 
@@ -97,10 +97,11 @@ library CloneArguments {
         return string(packed.slice(head.baseURIEnd));
     }
 
-    /// @dev Reads up to 32 bytes as a number. What lies behind the end is garbage; {decode} refuses arguments that made it
-    /// read there, because the lengths and all before them count into the length that it asks for. Assembly, because
+    /// @dev Reads up to 32 bytes as a number. What lies behind the end is garbage; {decode} refuses arguments that made
+    /// it read there, because the lengths and all before them count into the length that it asks for. Assembly, because
     /// slices are copied. Measured: 5,500 gas less for each creation.
     function _read(bytes memory packed, uint256 start, uint256 size) private pure returns (uint256 value) {
+        // solhint-disable-next-line no-inline-assembly
         assembly ("memory-safe") {
             value := shr(sub(256, shl(3, size)), mload(add(add(packed, 0x20), start)))
         }

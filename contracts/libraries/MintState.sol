@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @notice One word: minted, burnt and cap with 64 bits each, from the lowest up, then two flags.
-/// @dev Packed by hand, because the compiler reads the slot of neighbouring variables once for each of them and again for each
-/// write. Measured: 300 gas less for each mint.
+/// @dev Packed by hand, because the compiler reads the slot of neighbouring variables once for each of them and again
+/// for each write. Measured: 300 gas less for each mint.
 type MintState is uint256;
 
 using MintStateLibrary for MintState global;
@@ -46,7 +46,8 @@ library MintStateLibrary {
     /// @notice One more minted.
     function withMint(MintState state) internal pure returns (MintState) {
         unchecked {
-            // Cannot carry into the next counter: a mint needs a cap above what was minted, so that was not the largest value.
+            // Cannot carry into the next counter: a mint needs a cap above what was minted, so that was not the largest
+            // value.
             return MintState.wrap(MintState.unwrap(state) + _MINT);
         }
     }

@@ -7,8 +7,8 @@ import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 import {ERC2981} from "@openzeppelin/contracts/token/common/ERC2981.sol";
 
 /// @title YardstickERC721
-/// @notice What one would write with OpenZeppelin's parts alone for the job of an ERC721 collection: the yardstick of the gas
-/// table and of the differential test. Owner mints; cap, base and collection URI, royalty, burning.
+/// @notice What one would write with OpenZeppelin's parts alone for the job of an ERC721 collection: the yardstick of
+/// the gas table and of the differential test. Owner mints; cap, base and collection URI, royalty, burning.
 contract YardstickERC721 is ERC721, ERC2981, Ownable2Step {
     uint256 public immutable maxSupply;
     uint256 public totalMinted;

@@ -2,7 +2,16 @@ import { expect } from "chai";
 import { Interface, ZeroAddress } from "ethers";
 
 import { encodeErc1155Arguments, encodeErc721Arguments } from "../../api/chain/clone-arguments.ts";
-import { createErc721, deploySystem, ethers, HOSTED_BASE_URI, item, networkHelpers, nextNumber, run } from "./support/deploy.ts";
+import {
+  createErc721,
+  deploySystem,
+  ethers,
+  HOSTED_BASE_URI,
+  item,
+  networkHelpers,
+  nextNumber,
+  run,
+} from "./support/deploy.ts";
 
 const BASE = {
   hosted: true,
@@ -108,7 +117,9 @@ describe("CollectionFactory", () => {
         ] as const) {
           const number = nextNumber();
           const receipt = await (await run(relay, { ...(await item(factory, create, cut)), number })).wait();
-          const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)!).find((e) => e.name === "CallFailed");
+          const failure = receipt!.logs
+            .map((log) => relay.interface.parseLog(log)!)
+            .find((e) => e.name === "CallFailed");
           const error = errors.interface.parseError(failure!.args["reason"] as string);
           expect(error?.name).to.equal(reason[0]);
           if (reason[1] !== null) expect([...error!.args]).to.deep.equal(reason[1].map(BigInt));
@@ -157,7 +168,10 @@ describe("CollectionFactory", () => {
       const number = nextNumber();
       await expect(run(relay, { ...(await item(factory, "setHostedBaseURI", "x")), number }))
         .to.emit(relay, "CallFailed")
-        .withArgs(number, factory.interface.encodeErrorResult("OwnableUnauthorizedAccount", [await relay.getAddress()]));
+        .withArgs(
+          number,
+          factory.interface.encodeErrorResult("OwnableUnauthorizedAccount", [await relay.getAddress()]),
+        );
     });
   });
 
@@ -193,7 +207,12 @@ describe("CollectionFactory", () => {
       anything.forEachFunction((fragment) => {
         // Everybody may approve for their own tokens.
         if (fragment.constant || fragment.name === "setApprovalForAll") return;
-        writes.push(anything.encodeFunctionData(fragment, fragment.inputs.map((input) => sample[input.type])));
+        writes.push(
+          anything.encodeFunctionData(
+            fragment,
+            fragment.inputs.map((input) => sample[input.type]),
+          ),
+        );
       });
       expect(writes.length).to.be.above(15);
       const initialisers = ["initialize()", "init()", "initialize(address)", "initialize(bytes)"].map(

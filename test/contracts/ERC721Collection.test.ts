@@ -1,7 +1,16 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
-import { createErc721, deploySystem, ethers, HOSTED_BASE_URI, item, networkHelpers, nextNumber, run } from "./support/deploy.ts";
+import {
+  createErc721,
+  deploySystem,
+  ethers,
+  HOSTED_BASE_URI,
+  item,
+  networkHelpers,
+  nextNumber,
+  run,
+} from "./support/deploy.ts";
 import { CHAIN_ID } from "./support/sign.ts";
 
 /** What the receiver of the tests does when a token arrives. */
@@ -259,7 +268,9 @@ describe("ERC721Collection", () => {
       await collection.connect(alice).burn(1n);
       await mintTo(alice.address);
       expect(await collection.ownerOf(2n)).to.equal(alice.address);
-      await expect(collection.ownerOf(1n)).to.be.revertedWithCustomError(collection, "ERC721NonexistentToken").withArgs(1n);
+      await expect(collection.ownerOf(1n))
+        .to.be.revertedWithCustomError(collection, "ERC721NonexistentToken")
+        .withArgs(1n);
     });
 
     it("reverts for others, the service and the collection's owner included", async () => {
@@ -348,7 +359,9 @@ describe("ERC721Collection", () => {
 
     it("reverts for a token that does not exist", async () => {
       const { collection } = await setUp();
-      await expect(collection.tokenURI(1n)).to.be.revertedWithCustomError(collection, "ERC721NonexistentToken").withArgs(1n);
+      await expect(collection.tokenURI(1n))
+        .to.be.revertedWithCustomError(collection, "ERC721NonexistentToken")
+        .withArgs(1n);
     });
   });
 

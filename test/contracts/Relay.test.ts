@@ -1,7 +1,17 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
-import { BATCH_GAS, deploySystem, EPOCH, ethers, item, networkHelpers, nextNumber, run, toCall } from "./support/deploy.ts";
+import {
+  BATCH_GAS,
+  deploySystem,
+  EPOCH,
+  ethers,
+  item,
+  networkHelpers,
+  nextNumber,
+  run,
+  toCall,
+} from "./support/deploy.ts";
 
 async function deployWithProbe() {
   const system = await deploySystem();
@@ -9,7 +19,9 @@ async function deployWithProbe() {
   return { ...system, probe, probeAddress: await probe.getAddress(), relayAddress: await system.relay.getAddress() };
 }
 
-const setUp = () => networkHelpers.loadFixture(deployWithProbe);
+function setUp() {
+  return networkHelpers.loadFixture(deployWithProbe);
+}
 
 describe("Relay", () => {
   describe("constructor", () => {
@@ -72,7 +84,7 @@ describe("Relay", () => {
           const call = toCall({ ...(await item(probe, "record")), number, gasLimit: 50_000n });
           const receipt = await (await relay.execute([call], { gasLimit })).wait();
           const log = probe.interface.parseLog(receipt!.logs.find((entry) => entry.address === probeAddress)!)!;
-          expect(log.args["data"]).to.equal(ethers.concat([call.data as string, ethers.toBeHex(number, 32)]));
+          expect(log.args["data"]).to.equal(ethers.concat([call.data, ethers.toBeHex(number, 32)]));
           seen.push(log.args["gasAtStart"] as bigint);
         }
         expect(new Set(seen).size).to.equal(1);
@@ -168,7 +180,9 @@ describe("Relay", () => {
           const failWith = await item(probe, "failWith", bytes);
           const tx = run(relay, { ...failWith, number: numbers[0]! }, { ...failWith, number: numbers[1]! });
           for (const number of numbers) {
-            await expect(tx).to.emit(relay, "CallFailed").withArgs(number, ethers.hexlify(bytes.slice(0, 256)));
+            await expect(tx)
+              .to.emit(relay, "CallFailed")
+              .withArgs(number, ethers.hexlify(bytes.slice(0, 256)));
           }
         });
       }
@@ -182,7 +196,9 @@ describe("Relay", () => {
         for (const target of [stranger.address, precompile, ZeroAddress, relayAddress]) {
           const number = nextNumber();
           const reason = relay.interface.encodeErrorResult("RelayInvalidTarget", [target]);
-          await expect(run(relay, { target, data: cancel, number })).to.emit(relay, "CallFailed").withArgs(number, reason);
+          await expect(run(relay, { target, data: cancel, number }))
+            .to.emit(relay, "CallFailed")
+            .withArgs(number, reason);
           expect(await relay.isConsumed(number)).to.equal(true);
         }
       });
@@ -209,8 +225,10 @@ describe("Relay", () => {
         items[30] = { ...(await item(probe, "burnAllGas")), number: nextNumber(), gasLimit: 1_000_000n };
         items[60] = { ...(await item(probe, "revertMegabyte")), number: nextNumber(), gasLimit: 3_000_000n };
         const tx = run(relay, ...items);
-        await expect(tx).to.emit(relay, "CallFailed").withArgs(items[30]!.number, "0x");
-        await expect(tx).to.emit(relay, "CallFailed").withArgs(items[60]!.number, `0x${"00".repeat(256)}`);
+        await expect(tx).to.emit(relay, "CallFailed").withArgs(items[30].number, "0x");
+        await expect(tx)
+          .to.emit(relay, "CallFailed")
+          .withArgs(items[60].number, `0x${"00".repeat(256)}`);
         await expect(tx).to.emit(relay, "BatchExecuted").withArgs(100n);
         for (const [index, entry] of items.entries()) {
           expect(await probe.runs(entry.number)).to.equal(index === 30 || index === 60 ? 0n : 1n);
@@ -329,7 +347,9 @@ describe("Relay", () => {
         const number = nextNumber();
         const tx = relay.connect(caller).cancel([number, number + 1_000n]);
         await expect(tx).to.emit(relay, "NumberCancelled").withArgs(number);
-        await expect(tx).to.emit(relay, "NumberCancelled").withArgs(number + 1_000n);
+        await expect(tx)
+          .to.emit(relay, "NumberCancelled")
+          .withArgs(number + 1_000n);
         await expect(run(relay, { ...(await item(probe, "count")), number }))
           .to.emit(relay, "CallSkipped")
           .withArgs(number);
@@ -348,7 +368,9 @@ describe("Relay", () => {
     it("works while the relay is paused", async () => {
       const { relay, admin } = await setUp();
       await relay.connect(admin).pause();
-      await expect(relay.cancel([EPOCH])).to.emit(relay, "NumberCancelled").withArgs(EPOCH);
+      await expect(relay.cancel([EPOCH]))
+        .to.emit(relay, "NumberCancelled")
+        .withArgs(EPOCH);
     });
 
     it("reverts for anybody else", async () => {
@@ -392,7 +414,9 @@ describe("Relay", () => {
           () => as.transferOwnership(caller.address),
           () => as.renounceOwnership(),
         ]) {
-          await expect(attempt()).to.be.revertedWithCustomError(relay, "OwnableUnauthorizedAccount").withArgs(caller.address);
+          await expect(attempt())
+            .to.be.revertedWithCustomError(relay, "OwnableUnauthorizedAccount")
+            .withArgs(caller.address);
         }
       }
     });

@@ -63,7 +63,13 @@ describe("WalletDelegate", () => {
 
       it("moves ERC1155 copies as well", async () => {
         const { multi, wallet, bob, relay, sign, deliver } = await setUp();
-        const data = multi.interface.encodeFunctionData("safeTransferFrom", [wallet.address, bob.address, 7n, 2n, "0x"]);
+        const data = multi.interface.encodeFunctionData("safeTransferFrom", [
+          wallet.address,
+          bob.address,
+          7n,
+          2n,
+          "0x",
+        ]);
         const signed = { target: await multi.getAddress(), data, number: nextNumber() };
         await run(relay, await deliver(signed, sign(signed)));
         expect(await multi.balanceOf(bob.address, 7n)).to.equal(2n);
@@ -118,7 +124,9 @@ describe("WalletDelegate", () => {
         const signature = sign(signed);
         await run(relay, await deliver(signed, signature));
         await plain.connect(bob).transferFrom(bob.address, wallet.address, 1n);
-        await expect(run(relay, await deliver(signed, signature))).to.emit(relay, "CallSkipped").withArgs(signed.number);
+        await expect(run(relay, await deliver(signed, signature)))
+          .to.emit(relay, "CallSkipped")
+          .withArgs(signed.number);
         await expectRefused({ ...signed, number: nextNumber() }, signature);
       });
     });
@@ -152,9 +160,17 @@ describe("WalletDelegate", () => {
         const { delegate, relay, intent, sign } = await setUp();
         const signed = await intent();
         const { r, vs } = sign(signed);
-        await expect(run(relay, { ...(await item(delegate, "execute", signed.target, signed.data, r, vs)), number: signed.number }))
+        await expect(
+          run(relay, {
+            ...(await item(delegate, "execute", signed.target, signed.data, r, vs)),
+            number: signed.number,
+          }),
+        )
           .to.emit(relay, "CallFailed")
-          .withArgs(signed.number, (reason: string) => delegate.interface.parseError(reason)?.name === "DelegateInvalidSignature");
+          .withArgs(
+            signed.number,
+            (reason: string) => delegate.interface.parseError(reason)?.name === "DelegateInvalidSignature",
+          );
       });
     });
   });

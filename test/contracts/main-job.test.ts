@@ -1,14 +1,30 @@
 import { expect } from "chai";
 
-import { createErc1155, createErc721, deploySystem, ethers, HOSTED_BASE_URI, networkHelpers, nextNumber, run } from "./support/deploy.ts";
+import {
+  createErc1155,
+  createErc721,
+  deploySystem,
+  ethers,
+  HOSTED_BASE_URI,
+  networkHelpers,
+  nextNumber,
+  run,
+} from "./support/deploy.ts";
 import { CHAIN_ID, newWallet, signExecution, signTransfer } from "./support/sign.ts";
 
 describe("The main job", () => {
   describe("creating collections", () => {
     it("makes a hosted ERC721 whose URIs follow the factory", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
-      const collection = await createErc721(system, { maxSupply: 5n, royaltyBps: 250, royaltyRecipient: system.bob.address });
-      await run(system.relay, { target: await collection.getAddress(), data: collection.interface.encodeFunctionData("mint", [system.alice.address]) });
+      const collection = await createErc721(system, {
+        maxSupply: 5n,
+        royaltyBps: 250,
+        royaltyRecipient: system.bob.address,
+      });
+      await run(system.relay, {
+        target: await collection.getAddress(),
+        data: collection.interface.encodeFunctionData("mint", [system.alice.address]),
+      });
 
       const root = `${HOSTED_BASE_URI}${CHAIN_ID}/${await collection.getAddress()}`;
       expect(await collection.name()).to.equal("Harbour Lights");
@@ -23,7 +39,10 @@ describe("The main job", () => {
     it("makes a self-hosted ERC721 with an owner of its own", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
       const collection = await createErc721(system, { hosted: false, owner: system.owner.address });
-      await run(system.relay, { target: await collection.getAddress(), data: collection.interface.encodeFunctionData("mint", [system.alice.address]) });
+      await run(system.relay, {
+        target: await collection.getAddress(),
+        data: collection.interface.encodeFunctionData("mint", [system.alice.address]),
+      });
 
       expect(await collection.owner()).to.equal(system.owner.address);
       expect(await collection.maxSupply()).to.equal(0n);
@@ -48,7 +67,10 @@ describe("The main job", () => {
       await run(
         system.relay,
         { target, data: collection.interface.encodeFunctionData("create", [system.alice.address, 7n, 10n, ""]) },
-        { target, data: collection.interface.encodeFunctionData("create", [system.alice.address, 8n, 20n, "ipfs://eight"]) },
+        {
+          target,
+          data: collection.interface.encodeFunctionData("create", [system.alice.address, 8n, 20n, "ipfs://eight"]),
+        },
         { target, data: collection.interface.encodeFunctionData("mint", [system.bob.address, 7n, 5n]) },
       );
       expect(await collection.uri(7n)).to.equal("https://app.example/{id}.json");
@@ -65,8 +87,14 @@ describe("The main job", () => {
       const collection = await createErc721(system);
       const target = await collection.getAddress();
       const receivers = Array.from({ length: 100 }, () => newWallet().address);
-      const items = receivers.map((to) => ({ target, data: collection.interface.encodeFunctionData("mint", [to]), gasLimit: 150_000n }));
-      await expect(run(system.relay, ...items)).to.emit(system.relay, "BatchExecuted").withArgs(100n);
+      const items = receivers.map((to) => ({
+        target,
+        data: collection.interface.encodeFunctionData("mint", [to]),
+        gasLimit: 150_000n,
+      }));
+      await expect(run(system.relay, ...items))
+        .to.emit(system.relay, "BatchExecuted")
+        .withArgs(100n);
       for (const [index, receiver] of receivers.entries()) {
         expect(await collection.ownerOf(BigInt(index) + 1n)).to.equal(receiver);
       }
@@ -100,8 +128,20 @@ describe("The main job", () => {
       await run(system.relay, { target, data: collection.interface.encodeFunctionData("mint", [wallet.address]) });
 
       const number = nextNumber();
-      const { r, vs } = signTransfer(wallet, target, { from: wallet.address, to: system.bob.address, tokenId: 1n, amount: 1n, number });
-      const data = collection.interface.encodeFunctionData("transferWithAuthorization", [wallet.address, system.bob.address, 1n, r, vs]);
+      const { r, vs } = signTransfer(wallet, target, {
+        from: wallet.address,
+        to: system.bob.address,
+        tokenId: 1n,
+        amount: 1n,
+        number,
+      });
+      const data = collection.interface.encodeFunctionData("transferWithAuthorization", [
+        wallet.address,
+        system.bob.address,
+        1n,
+        r,
+        vs,
+      ]);
       await expect(run(system.relay, { target, data, number }))
         .to.emit(collection, "Transfer")
         .withArgs(wallet.address, system.bob.address, 1n);
@@ -112,11 +152,27 @@ describe("The main job", () => {
       const collection = await createErc1155(system);
       const target = await collection.getAddress();
       const wallet = newWallet();
-      await run(system.relay, { target, data: collection.interface.encodeFunctionData("create", [wallet.address, 5n, 9n, ""]) });
+      await run(system.relay, {
+        target,
+        data: collection.interface.encodeFunctionData("create", [wallet.address, 5n, 9n, ""]),
+      });
 
       const number = nextNumber();
-      const { r, vs } = signTransfer(wallet, target, { from: wallet.address, to: system.bob.address, tokenId: 5n, amount: 4n, number });
-      const data = collection.interface.encodeFunctionData("transferWithAuthorization", [wallet.address, system.bob.address, 5n, 4n, r, vs]);
+      const { r, vs } = signTransfer(wallet, target, {
+        from: wallet.address,
+        to: system.bob.address,
+        tokenId: 5n,
+        amount: 4n,
+        number,
+      });
+      const data = collection.interface.encodeFunctionData("transferWithAuthorization", [
+        wallet.address,
+        system.bob.address,
+        5n,
+        4n,
+        r,
+        vs,
+      ]);
       await expect(run(system.relay, { target, data, number }))
         .to.emit(collection, "TransferSingle")
         .withArgs(system.relay.target, wallet.address, system.bob.address, 5n, 4n);
@@ -136,15 +192,25 @@ describe("The main job", () => {
       await system.relay.connect(system.admin).setOperator(lane.address, true);
 
       const number = nextNumber();
-      const inner = plain.interface.encodeFunctionData("safeTransferFrom(address,address,uint256)", [wallet.address, system.bob.address, 42n]);
+      const inner = plain.interface.encodeFunctionData("safeTransferFrom(address,address,uint256)", [
+        wallet.address,
+        system.bob.address,
+        42n,
+      ]);
       const target = await plain.getAddress();
       const { r, vs } = signExecution(wallet, { relay: await system.relay.getAddress(), target, data: inner, number });
       const data = system.delegate.interface.encodeFunctionData("execute", [target, inner, r, vs]);
-      const authorization = await wallet.authorize({ address: await system.delegate.getAddress(), nonce: 0, chainId: CHAIN_ID });
+      const authorization = await wallet.authorize({
+        address: await system.delegate.getAddress(),
+        nonce: 0,
+        chainId: CHAIN_ID,
+      });
       const tx = await lane.sendTransaction({
         type: 4,
         to: system.relay.target,
-        data: system.relay.interface.encodeFunctionData("execute", [[{ number, target: wallet.address, gasLimit: 200_000n, data }]]),
+        data: system.relay.interface.encodeFunctionData("execute", [
+          [{ number, target: wallet.address, gasLimit: 200_000n, data }],
+        ]),
         authorizationList: [authorization],
         gasLimit: 500_000n,
       });

@@ -3,7 +3,16 @@ import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
 import { transferAuthorizationDigest } from "../../../api/chain/typed-data.ts";
 import type { ICollection } from "../../../types/ethers-contracts/index.js";
-import { createErc1155, createErc721, deploySystem, ethers, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import {
+  createErc1155,
+  createErc721,
+  deploySystem,
+  ethers,
+  item,
+  networkHelpers,
+  nextNumber,
+  run,
+} from "../support/deploy.ts";
 import { CHAIN_ID, newWallet, signDigest, signTransfer, type CompactSignature } from "../support/sign.ts";
 
 interface Transfer {

@@ -60,7 +60,10 @@ for (const { kind, deploy } of KINDS) {
           const number = nextNumber();
           await expect(run(relay, { ...(await item(hosted, fragment, "x")), number }))
             .to.emit(relay, "CallFailed")
-            .withArgs(number, hosted.interface.encodeErrorResult("OwnableUnauthorizedAccount", [await relay.getAddress()]));
+            .withArgs(
+              number,
+              hosted.interface.encodeErrorResult("OwnableUnauthorizedAccount", [await relay.getAddress()]),
+            );
         }
       });
     });
@@ -68,7 +71,9 @@ for (const { kind, deploy } of KINDS) {
     describe("announceMetadataUpdate", () => {
       it("announces one token or a range, for the owner and the service", async () => {
         const { hosted, relay, admin } = await setUp();
-        await expect(hosted.connect(admin).announceMetadataUpdate(3n, 3n)).to.emit(hosted, "MetadataUpdate").withArgs(3n);
+        await expect(hosted.connect(admin).announceMetadataUpdate(3n, 3n))
+          .to.emit(hosted, "MetadataUpdate")
+          .withArgs(3n);
         await expect(run(relay, await item(hosted, "announceMetadataUpdate", 2n, 9n)))
           .to.emit(hosted, "BatchMetadataUpdate")
           .withArgs(2n, 9n);
@@ -85,7 +90,9 @@ for (const { kind, deploy } of KINDS) {
     describe("announceContractURIUpdate", () => {
       it("announces, for the owner and the service", async () => {
         const { hosted, relay, admin } = await setUp();
-        await expect(hosted.connect(admin).announceContractURIUpdate()).to.emit(hosted, "ContractURIUpdated").withArgs();
+        await expect(hosted.connect(admin).announceContractURIUpdate())
+          .to.emit(hosted, "ContractURIUpdated")
+          .withArgs();
         await expect(run(relay, await item(hosted, "announceContractURIUpdate")))
           .to.emit(hosted, "ContractURIUpdated")
           .withArgs();
@@ -110,7 +117,9 @@ for (const { kind, deploy } of KINDS) {
               .withArgs(number, collection.interface.encodeErrorResult("CollectionUnauthorizedSteward", refusal));
           }
         }
-        await expect(hosted.connect(alice).announceMetadataUpdate(1n, 1n)).to.emit(hosted, "MetadataUpdate").withArgs(1n);
+        await expect(hosted.connect(alice).announceMetadataUpdate(1n, 1n))
+          .to.emit(hosted, "MetadataUpdate")
+          .withArgs(1n);
       });
     });
 
@@ -133,7 +142,9 @@ for (const { kind, deploy } of KINDS) {
       it("keeps a hosted collection where it is hosted now", async () => {
         const { hosted, factory, relay, admin } = await setUp();
         const before = await hosted.contractURI();
-        await expect(run(relay, await item(hosted, "freezeMetadata"))).to.emit(hosted, "MetadataFrozen").withArgs();
+        await expect(run(relay, await item(hosted, "freezeMetadata")))
+          .to.emit(hosted, "MetadataFrozen")
+          .withArgs();
         expect(await hosted.metadataFrozen()).to.equal(true);
         await factory.connect(admin).setHostedBaseURI("https://moved.example/");
         expect(await hosted.contractURI()).to.equal(before);

@@ -81,7 +81,9 @@ for (const { kind, deploy } of KINDS) {
         await receiver.programCall(inner.target, inner.data);
         const outer = await mint(owned, receiverAddress);
         const tx = owner.sendTransaction({ to: outer.target, data: outer.data });
-        await expect(tx).to.emit(receiver, "HookCall").withArgs(true, (result: string) => result.length <= 66);
+        await expect(tx)
+          .to.emit(receiver, "HookCall")
+          .withArgs(true, (result: string) => result.length <= 66);
       });
     });
   });

@@ -120,8 +120,21 @@ export async function openBench(hardfork: Hardfork) {
     return { collection, target: address };
   }
 
-  function signTransfer(from: BaseWallet, collection: string, to: string, tokenId: bigint, amount: bigint, number: bigint) {
-    const digest = transferAuthorizationDigest(CHAIN_ID, collection, { from: from.address, to, tokenId, amount, number });
+  function signTransfer(
+    from: BaseWallet,
+    collection: string,
+    to: string,
+    tokenId: bigint,
+    amount: bigint,
+    number: bigint,
+  ) {
+    const digest = transferAuthorizationDigest(CHAIN_ID, collection, {
+      from: from.address,
+      to,
+      tokenId,
+      amount,
+      number,
+    });
     const signature = Signature.from(from.signingKey.sign(digest));
     return [signature.r, signature.yParityAndS] as const;
   }

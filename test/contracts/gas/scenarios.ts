@@ -25,10 +25,21 @@ export async function measure(hardfork: Hardfork): Promise<Rows> {
 async function measureCreation(bench: Bench): Promise<Rows> {
   const rows: Rows = {};
   const erc721 = await deploymentGas(bench, "YardstickERC721", [
-    NAME, SYMBOL, BASE_URI, CONTRACT_URI, 10_000n, bench.royaltyRecipient.address, 500n,
+    NAME,
+    SYMBOL,
+    BASE_URI,
+    CONTRACT_URI,
+    10_000n,
+    bench.royaltyRecipient.address,
+    500n,
   ]);
   const erc1155 = await deploymentGas(bench, "YardstickERC1155", [
-    NAME, SYMBOL, TEMPLATE, CONTRACT_URI, bench.royaltyRecipient.address, 500n,
+    NAME,
+    SYMBOL,
+    TEMPLATE,
+    CONTRACT_URI,
+    bench.royaltyRecipient.address,
+    500n,
   ]);
   const erc721a = await deploymentGas(bench, "YardstickERC721A", [NAME, SYMBOL, BASE_URI]);
   for (const count of [1, 100]) {
@@ -57,7 +68,13 @@ async function measureErc721Mints(bench: Bench): Promise<Rows> {
     data: collection.interface.encodeFunctionData("mintToWallet", [to]),
   });
   const yardstick = await bench.ethers.deployContract("YardstickERC721", [
-    NAME, SYMBOL, BASE_URI, CONTRACT_URI, 10_000n, bench.royaltyRecipient.address, 500n,
+    NAME,
+    SYMBOL,
+    BASE_URI,
+    CONTRACT_URI,
+    10_000n,
+    bench.royaltyRecipient.address,
+    500n,
   ]);
   const azuki = await bench.ethers.deployContract("YardstickERC721A", [NAME, SYMBOL, BASE_URI]);
   const holder = bench.wallet().address;
@@ -95,7 +112,12 @@ async function measureErc1155Mints(bench: Bench): Promise<Rows> {
   });
   const mint = (to: string) => ({ target, data: collection.interface.encodeFunctionData("mint", [to, 1n, 10n]) });
   const yardstick = await bench.ethers.deployContract("YardstickERC1155", [
-    NAME, SYMBOL, TEMPLATE, CONTRACT_URI, bench.royaltyRecipient.address, 500n,
+    NAME,
+    SYMBOL,
+    TEMPLATE,
+    CONTRACT_URI,
+    bench.royaltyRecipient.address,
+    500n,
   ]);
   const holder = bench.wallet().address;
 
@@ -131,7 +153,13 @@ async function measureTransfers(bench: Bench): Promise<Rows> {
     const tokenId = BigInt(first + index) + 1n;
     const to = bench.wallet().address;
     const [r, vs] = bench.signTransfer(from, target, to, tokenId, 1n, number);
-    const data = collection.interface.encodeFunctionData("transferWithAuthorization", [from.address, to, tokenId, r, vs]);
+    const data = collection.interface.encodeFunctionData("transferWithAuthorization", [
+      from.address,
+      to,
+      tokenId,
+      r,
+      vs,
+    ]);
     return { target, data };
   };
 
@@ -151,7 +179,12 @@ async function measureTransfers(bench: Bench): Promise<Rows> {
     return {
       target: multi.target,
       data: multi.collection.interface.encodeFunctionData("transferWithAuthorization", [
-        from.address, to, 1n, 4n, r, vs,
+        from.address,
+        to,
+        1n,
+        4n,
+        r,
+        vs,
       ]),
     };
   };
@@ -178,7 +211,13 @@ async function measureDirect721(bench: Bench): Promise<Row> {
   const holder = bench.operator;
   const to = bench.wallet().address;
   const yardstick = await bench.ethers.deployContract("YardstickERC721", [
-    NAME, SYMBOL, BASE_URI, CONTRACT_URI, 10_000n, bench.royaltyRecipient.address, 500n,
+    NAME,
+    SYMBOL,
+    BASE_URI,
+    CONTRACT_URI,
+    10_000n,
+    bench.royaltyRecipient.address,
+    500n,
   ]);
   const azuki = await bench.ethers.deployContract("YardstickERC721A", [NAME, SYMBOL, BASE_URI]);
   await bench.prepare(2, () => ({ target, data: collection.interface.encodeFunctionData("mint", [holder.address]) }));
@@ -198,7 +237,12 @@ async function measureDirect1155(bench: Bench): Promise<Row> {
   const holder = bench.operator;
   const to = bench.wallet().address;
   const yardstick = await bench.ethers.deployContract("YardstickERC1155", [
-    NAME, SYMBOL, TEMPLATE, CONTRACT_URI, bench.royaltyRecipient.address, 500n,
+    NAME,
+    SYMBOL,
+    TEMPLATE,
+    CONTRACT_URI,
+    bench.royaltyRecipient.address,
+    500n,
   ]);
   await bench.prepare(1, () => ({
     target,
@@ -206,12 +250,8 @@ async function measureDirect1155(bench: Bench): Promise<Row> {
   }));
   await yardstick.mint(holder.address, 1n, 10n);
   return {
-    moneta: await bench.transaction(
-      collection.connect(holder).safeTransferFrom(holder.address, to, 1n, 4n, "0x"),
-    ),
-    openZeppelin: await bench.transaction(
-      yardstick.connect(holder).safeTransferFrom(holder.address, to, 1n, 4n, "0x"),
-    ),
+    moneta: await bench.transaction(collection.connect(holder).safeTransferFrom(holder.address, to, 1n, 4n, "0x")),
+    openZeppelin: await bench.transaction(yardstick.connect(holder).safeTransferFrom(holder.address, to, 1n, 4n, "0x")),
   };
 }
 

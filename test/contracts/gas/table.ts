@@ -22,11 +22,9 @@ export const TABLE_END = "<!-- prettier-ignore-end --><!-- gas table: end -->";
 /** The gas table of the documentation, as Markdown. */
 export function renderTable(rows: Rows): string {
   const lines = Object.entries(rows).map(([name, row]) => renderRow(name, row));
-  return [
-    "| Gas per item | Moneta | Goal | OpenZeppelin | ERC721A |",
-    "|---|---:|---:|---:|---:|",
-    ...lines,
-  ].join("\n");
+  return ["| Gas per item | Moneta | Goal | OpenZeppelin | ERC721A |", "|---|---:|---:|---:|---:|", ...lines].join(
+    "\n",
+  );
 }
 
 /** The text with its gas table replaced. */

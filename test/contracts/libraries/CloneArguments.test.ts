@@ -30,7 +30,9 @@ describe("CloneArguments", () => {
   describe("given any values that fit", () => {
     it("reach the contract unchanged", async () => {
       const system = await setUp();
-      const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => ethers.getAddress(ethers.hexlify(bytes)));
+      const address = fc
+        .uint8Array({ minLength: 20, maxLength: 20 })
+        .map((bytes) => ethers.getAddress(ethers.hexlify(bytes)));
       const text = fc.string({ unit: "binary", maxLength: 300 });
       const values = fc.record({
         hosted: fc.boolean(),
@@ -81,8 +83,14 @@ describe("CloneArguments", () => {
       await run(system.relay, await item(collection, "mint", system.alice.address));
       expect(await collection.ownerOf(1n)).to.equal(system.alice.address);
 
-      expect(() => encodeErc721Arguments({ ...args, name: "NN" })).to.throw(CloneArgumentsError, "24532 bytes together");
-      expect(() => encodeErc1155Arguments({ ...args, name: "NN" })).to.throw(CloneArgumentsError, "24532 bytes together");
+      expect(() => encodeErc721Arguments({ ...args, name: "NN" })).to.throw(
+        CloneArgumentsError,
+        "24532 bytes together",
+      );
+      expect(() => encodeErc1155Arguments({ ...args, name: "NN" })).to.throw(
+        CloneArgumentsError,
+        "24532 bytes together",
+      );
     });
 
     for (const part of ["name", "symbol", "baseUri"] as const) {

@@ -5,9 +5,14 @@ import { createErc1155, createErc721, deploySystem, ethers, item, type Item, run
 export async function deployErc721s() {
   const system = await deploySystem();
   const hosted = await createErc721(system);
-  const owned = await createErc721(system, { owner: system.owner.address, royaltyBps: 500, royaltyRecipient: system.carol.address });
+  const owned = await createErc721(system, {
+    owner: system.owner.address,
+    royaltyBps: 500,
+    royaltyRecipient: system.carol.address,
+  });
   const selfHosted = await createErc721(system, { hosted: false });
-  const mint = (collection: ICollection, to: string): Promise<Item> => item(hosted.attach(collection.target), "mint", to);
+  const mint = (collection: ICollection, to: string): Promise<Item> =>
+    item(hosted.attach(collection.target), "mint", to);
   return { ...system, ...(await common(hosted, owned, selfHosted)), mint };
 }
 
@@ -15,7 +20,11 @@ export async function deployErc721s() {
 export async function deployErc1155s() {
   const system = await deploySystem();
   const hosted = await createErc1155(system);
-  const owned = await createErc1155(system, { owner: system.owner.address, royaltyBps: 500, royaltyRecipient: system.carol.address });
+  const owned = await createErc1155(system, {
+    owner: system.owner.address,
+    royaltyBps: 500,
+    royaltyRecipient: system.carol.address,
+  });
   const selfHosted = await createErc1155(system, { hosted: false });
   for (const collection of [hosted, owned, selfHosted]) {
     await run(system.relay, await item(collection, "create", system.alice.address, 1n, 10n, ""));
