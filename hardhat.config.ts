@@ -1,12 +1,29 @@
 import { createRequire } from "node:module";
 
 import toolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
-import { defineConfig } from "hardhat/config";
+import { configVariable, defineConfig, task } from "hardhat/config";
 
 const require = createRequire(import.meta.url);
 
+/** Spends on test networks. Read from Hardhat's keystore (`npx hardhat keystore set`) or the environment, never a file. */
+const accounts = [configVariable("DEPLOYER_PRIVATE_KEY")];
+
+const deploy = task("deploy", "Deploys relay, factory and wallet delegate; runs again without harm")
+  .addOption({ name: "owner", description: "Owner of the relay (default: the deployer)", defaultValue: "" })
+  .addOption({
+    name: "operators",
+    description: "Lane addresses, separated by commas (default: those of SEED_FILE)",
+    defaultValue: "",
+  })
+  .addOption({ name: "publicUrl", description: "Where the service is reached (default: PUBLIC_URL)", defaultValue: "" })
+  .addFlag({ name: "dryRun", description: "Only say what it would cost" })
+  .addFlag({ name: "verify", description: "Publish the sources at the chain's explorer" })
+  .setAction(() => import("./scripts/deploy/task.ts"))
+  .build();
+
 export default defineConfig({
   plugins: [toolbox],
+  tasks: [deploy],
   paths: {
     sources: "./contracts",
     tests: { mocha: "./test/contracts", solidity: "./test/contracts" },
@@ -23,4 +40,9 @@ export default defineConfig({
     },
   },
   typechain: { outDir: "./types/ethers-contracts" },
+  networks: {
+    sepolia: { type: "http", chainType: "l1", url: configVariable("SEPOLIA_RPC_URL"), accounts },
+    baseSepolia: { type: "http", chainType: "op", url: configVariable("BASE_SEPOLIA_RPC_URL"), accounts },
+    polygonAmoy: { type: "http", chainType: "generic", url: configVariable("POLYGON_AMOY_RPC_URL"), accounts },
+  },
 });

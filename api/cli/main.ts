@@ -1,6 +1,7 @@
 import { OperatorError } from "../commands/operator-error.ts";
 import { environment } from "../config/environment.ts";
 import { SettingsError } from "../config/settings.ts";
+import { SeedFileError } from "../keys/seed-file.ts";
 import { SchemaError } from "../store/migrate.ts";
 import { createProgram } from "./program.ts";
 
@@ -14,7 +15,8 @@ const terminal = {
 try {
   await createProgram(terminal).parseAsync();
 } catch (error) {
-  const expected = error instanceof OperatorError || error instanceof SettingsError || error instanceof SchemaError;
+  const kinds = [OperatorError, SettingsError, SchemaError, SeedFileError];
+  const expected = error instanceof Error && kinds.some((kind) => error instanceof kind);
   // What is expected is said in a line; anything else is a fault, and its place is worth knowing.
   console.error(expected ? error.message : error);
   process.exitCode = 1;

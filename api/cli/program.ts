@@ -3,6 +3,9 @@ import { Command } from "commander";
 import { appCreate } from "./app/create.ts";
 import { appList } from "./app/list.ts";
 import { appRemove } from "./app/remove.ts";
+import { keysCheck } from "./keys/check.ts";
+import { keysCreate } from "./keys/create.ts";
+import { keysRestore } from "./keys/restore.ts";
 import { requestList } from "./request/list.ts";
 import { requestShow } from "./request/show.ts";
 import { settings } from "./settings.ts";
@@ -14,7 +17,9 @@ import { tokenRevoke } from "./token/revoke.ts";
 /** Every command of the command line: one file each, grouped by what it is about. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("moneta")
-    .description("Administers Moneta. Works beside the running service; needs the database only (DATABASE_URL or DATA_DIR).")
+    .description(
+      "Administers Moneta. Works beside the running service; needs the database (DATABASE_URL or DATA_DIR), or the seed file for keys.",
+    )
     .showHelpAfterError("(--help shows what there is)");
   const groups = [
     group("app", "The apps that use the service.", [appCreate(terminal), appList(terminal), appRemove(terminal)]),
@@ -22,6 +27,11 @@ export function createProgram(terminal: Terminal): Command {
       tokenCreate(terminal),
       tokenList(terminal),
       tokenRevoke(terminal),
+    ]),
+    group("keys", "The seed of all wallets and lanes.", [
+      keysCreate(terminal),
+      keysCheck(terminal),
+      keysRestore(terminal),
     ]),
     group("request", "What apps asked for, and what became of it.", [requestShow(terminal), requestList(terminal)]),
     settings(terminal),

@@ -25,6 +25,11 @@ const VARIABLES = {
   },
   RPC_URL: { schema: httpUrl, fallback: "http://127.0.0.1:8545", description: "JSON-RPC address of a chain node." },
   DATA_DIR: { schema: z.string(), fallback: "data", description: "Folder of everything that the service keeps." },
+  DEPLOYMENTS_DIR: {
+    schema: z.string(),
+    fallback: "deployments",
+    description: "Folder of the files `<chain id>.json` in which `npm run deploy` says where the contracts are.",
+  },
   DATABASE_URL: {
     schema: databaseUrl,
     fallback: "`file:<DATA_DIR>/moneta.sqlite`",
@@ -68,6 +73,7 @@ export interface Settings {
   publicUrl: string;
   rpcUrl: string;
   dataDir: string;
+  deploymentsDir: string;
   databaseUrl: string;
   seedFile: string;
   seedPassphrase: string | null;
@@ -106,6 +112,7 @@ export function parseSettings(env: Environment): Settings {
     publicUrl: reader.read("PUBLIC_URL", `http://localhost:${port.toString()}`),
     rpcUrl: reader.read("RPC_URL"),
     dataDir,
+    deploymentsDir: reader.read("DEPLOYMENTS_DIR"),
     databaseUrl: reader.read("DATABASE_URL", defaultDatabase(dataDir)),
     seedFile: reader.read("SEED_FILE", join(dataDir, "seed.jwe")),
     seedPassphrase: reader.optional("SEED_PASSPHRASE"),

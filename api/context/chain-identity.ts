@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -23,6 +24,7 @@ export interface ChainIdentity {
 interface IdentitySettings {
   rpcUrl: string;
   databaseUrl: string;
+  deploymentsDir: string;
   hostedBase: string;
 }
 
@@ -34,8 +36,8 @@ const addresses = z.object({
 });
 
 /** Where `npm run deploy` writes down what it deployed on a chain. */
-export function deploymentFile(chainId: bigint): string {
-  return join(import.meta.dirname, "..", "..", "deployments", `${chainId.toString()}.json`);
+export function deploymentFile(folder: string, chainId: bigint): string {
+  return join(folder, `${chainId.toString()}.json`);
 }
 
 /**
@@ -56,9 +58,7 @@ export async function establishIdentity(
     return recogniseChain(database, client, settings, { chainId, genesis: genesis.hash, known });
   }
   const contracts =
-    chainId === LOCAL_CHAIN_ID
-      ? await withLocalOwner(settings.rpcUrl, (owner) => deployLocally(owner, settings.hostedBase))
-      : await readDeployment(chainId);
+    chainId === LOCAL_CHAIN_ID ? await localContracts(client, settings) : await readDeployment(settings.deploymentsDir, chainId);
   await requireCode(client, contracts, chainId);
   await database.write(async (trx) => {
     await writeMeta(trx, "chain_id", chainId.toString());
@@ -68,6 +68,16 @@ export async function establishIdentity(
     await writeMeta(trx, "confirmed_block", (contracts.deployedAt - 1).toString());
   });
   return { chainId, contracts };
+}
+
+/** On a local chain what `npm run deploy` put there, if it is this chain's, or else contracts of the database's own. */
+async function localContracts(client: ChainClient, settings: IdentitySettings): Promise<ContractAddresses> {
+  if (existsSync(deploymentFile(settings.deploymentsDir, LOCAL_CHAIN_ID))) {
+    const deployed = await readDeployment(settings.deploymentsDir, LOCAL_CHAIN_ID);
+    // The file may be left from a node that is gone.
+    if ((await withoutCode(client, deployed)).length === 0) return deployed;
+  }
+  return withLocalOwner(settings.rpcUrl, (owner) => deployLocally(owner, settings.hostedBase));
 }
 
 async function recogniseChain(
@@ -96,8 +106,8 @@ async function recogniseChain(
   return { chainId: met.chainId, contracts };
 }
 
-async function readDeployment(chainId: bigint): Promise<ContractAddresses> {
-  const file = deploymentFile(chainId);
+async function readDeployment(folder: string, chainId: bigint): Promise<ContractAddresses> {
+  const file = deploymentFile(folder, chainId);
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -122,13 +132,17 @@ function safeJson(text: string): unknown {
 }
 
 async function requireCode(client: ChainClient, contracts: ContractAddresses, chainId: bigint): Promise<void> {
-  const names = ["relay", "factory", "delegate"] as const;
-  const codes = await client.code(names.map((name) => contracts[name]));
-  const missing = names.filter((_, index) => (codes[index] ?? "0x") === "0x");
+  const missing = await withoutCode(client, contracts);
   if (missing.length > 0) {
     throw new StartupError(
       `Chain ${chainId.toString()} has no contract at ${missing.map((name) => `${contracts[name]} (${name})`).join(", ")}. ` +
         `Is RPC_URL the right node, and is it in sync?`,
     );
   }
+}
+
+async function withoutCode(client: ChainClient, contracts: ContractAddresses): Promise<("relay" | "factory" | "delegate")[]> {
+  const names = ["relay", "factory", "delegate"] as const;
+  const codes = await client.code(names.map((name) => contracts[name]));
+  return names.filter((_, index) => (codes[index] ?? "0x") === "0x");
 }

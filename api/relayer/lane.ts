@@ -129,6 +129,7 @@ export class Lane {
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, now()));
     if (abandoned > 0) logger.info({ requests: abandoned }, "took up requests that were claimed but never signed");
     let renewed = now();
+    let ready = false;
     while (!abort.aborted) {
       if (now() - renewed > RENEW) {
         await database.write((trx) => renewLease(trx, lease, now() + LEASE));
@@ -136,6 +137,12 @@ export class Lane {
       }
       const open = await openBatches(database.read, lease.lane);
       await this.#watch(lease, open);
+      if (!ready) {
+        // Said at start, not only when the first request comes.
+        await this.#checkCanSend();
+        this.#cleared();
+        ready = true;
+      }
       if (open.length < MAX_IN_FLIGHT && (await this.#gather(abort)) > 0) {
         if (await this.#sendBatch(lease)) continue;
       }

@@ -1,0 +1,25 @@
+import { OperatorError } from "../../commands/operator-error.ts";
+import type { Settings } from "../../config/settings.ts";
+import { createKeyring } from "../../keys/keyring.ts";
+
+/** The accounts that pay for batches: to be funded, and to be made operators of the relay. */
+export function laneAddresses(phrase: string, lanes: number): string[] {
+  const keyring = createKeyring(phrase);
+  return Array.from({ length: lanes }, (_, index) => keyring.lane(index).address);
+}
+
+/** @throws OperatorError */
+export function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): string {
+  if (settings.seedPassphrase === null) {
+    throw new OperatorError("SEED_PASSPHRASE is not set: it encrypts the seed file.");
+  }
+  return settings.seedPassphrase;
+}
+
+export function describeKeys(what: string, keys: { seed_file: string; lanes: string[]; phrase?: string }): string {
+  return [
+    `${what} ${keys.seed_file}.`,
+    ...keys.lanes.map((address, lane) => `lane ${lane.toString()}  ${address}`),
+    ...(keys.phrase === undefined ? [] : ["", keys.phrase]),
+  ].join("\n");
+}

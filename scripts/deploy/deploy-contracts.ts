@@ -1,0 +1,174 @@
+import { concat, formatEther, getCreate2Address, getCreateAddress, keccak256, type Provider, type Signer, ZeroHash } from "ethers";
+
+import { LOCAL_CHAIN_ID } from "../../api/chain/local-contracts.ts";
+import { deploymentGas, initCode } from "./init-code.ts";
+import {
+  type Deployment,
+  type Journal,
+  readDeploymentFile,
+  readJournal,
+  type Step,
+  STEPS,
+  writeDeploymentFile,
+  writeJournal,
+} from "./journal.ts";
+import type { Plan } from "./plan.ts";
+
+/** The CREATE2 deployer that most chains have at this address (github.com/Arachnid/deterministic-deployment-proxy). */
+const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
+/** Longest wait for one transaction to be in a block, in milliseconds. */
+const MINED_WITHIN = 600_000;
+
+/**
+ * Puts what is missing on the chain and writes `deployments/<chain id>.json`. What is there already stays.
+ * @returns null after a dry run.
+ */
+export async function deployContracts(plan: Plan, deployer: Signer): Promise<Deployment | null> {
+  const provider = providerOf(deployer);
+  const known = await readDeploymentFile(plan);
+  if (known !== null && plan.chainId === LOCAL_CHAIN_ID && (await provider.getCode(known.relay)) === "0x") {
+    console.log(`${plan.folder}/${plan.chainId.toString()}.json is of a local chain that is gone: deploying anew.`);
+  } else if (known !== null) {
+    for (const step of STEPS) await requireCode(provider, step, known[step]);
+    console.log(`Deployed already: ${plan.folder}/${plan.chainId.toString()}.json`);
+    return known;
+  }
+  const journal = (await readJournal(plan)) ?? {
+    startBlock: await provider.getBlockNumber(),
+    owner: plan.owner,
+    hostedBase: plan.hostedBase,
+    steps: {},
+  };
+  if (journal.owner !== plan.owner || journal.hostedBase !== plan.hostedBase) {
+    throw new Error(
+      `An unfinished deployment to this chain has owner ${journal.owner} and base ${journal.hostedBase}. ` +
+        `Finish it with the same values, or remove ${plan.folder}/${plan.chainId.toString()}.partial.json.`,
+    );
+  }
+  const factory = (await provider.getCode(CREATE2_DEPLOYER)) === "0x" ? null : CREATE2_DEPLOYER;
+  if (!(await announce(plan, journal, deployer, factory)) || plan.dryRun) return null;
+  const addresses: Partial<Record<Step, string>> = {};
+  for (const step of STEPS) {
+    const code = await initCode(step, plan, addresses.relay ?? "");
+    addresses[step] = await place(plan, journal, step, code, deployer, factory);
+  }
+  const deployment = {
+    relay: required(addresses.relay),
+    factory: required(addresses.factory),
+    delegate: required(addresses.delegate),
+    deployedAt: await firstBlock(provider, journal.startBlock, required(addresses.relay)),
+  };
+  await writeDeploymentFile(plan, deployment);
+  console.log(`Wrote ${plan.folder}/${plan.chainId.toString()}.json`);
+  return deployment;
+}
+
+/** Says what it will cost before anything is spent. @returns false when the deployer cannot pay. */
+async function announce(plan: Plan, journal: Journal, deployer: Signer, factory: string | null): Promise<boolean> {
+  const provider = providerOf(deployer);
+  const { maxFeePerGas, gasPrice } = await provider.getFeeData();
+  const price = maxFeePerGas ?? gasPrice ?? 0n;
+  let total = 0n;
+  // Every later step is bound to the relay's address; for its price any address does.
+  for (const step of STEPS) {
+    const gas = deploymentGas(await initCode(step, plan, CREATE2_DEPLOYER));
+    total += gas;
+    const begun = journal.steps[step] === undefined ? "" : " (begun before)";
+    console.log(`  ${step.padEnd(9)} at most ${gas.toString().padStart(9)} gas, ${formatEther(gas * price)}${begun}`);
+  }
+  const balance = await provider.getBalance(await deployer.getAddress());
+  console.log(
+    `  together  at most ${total.toString().padStart(9)} gas, ${formatEther(total * price)} at the price of now ` +
+      `(a rollup's own data fee comes on top); the deployer has ${formatEther(balance)}.`,
+  );
+  console.log(
+    factory === null
+      ? "This chain has no CREATE2 deployer: addresses follow from the deployer's account."
+      : "Addresses are the same on every chain for the same owner and public URL (CREATE2).",
+  );
+  if (balance < total * price && Object.keys(journal.steps).length === 0) {
+    console.error(`The deployer needs ${formatEther(total * price - balance)} more. Nothing was sent.`);
+    process.exitCode = 1;
+    return false;
+  }
+  return true;
+}
+
+/** Puts one contract on the chain, or finds it where an earlier run has put it. @returns its address. */
+async function place(
+  plan: Plan,
+  journal: Journal,
+  step: Step,
+  code: string,
+  deployer: Signer,
+  factory: string | null,
+): Promise<string> {
+  const provider = providerOf(deployer);
+  const from = await deployer.getAddress();
+  const fixed = factory === null ? null : getCreate2Address(factory, ZeroHash, keccak256(code));
+  const begun = journal.steps[step];
+  if (fixed !== null && (await provider.getCode(fixed)) !== "0x") return report(step, fixed, "is there already");
+  if (begun !== undefined) {
+    if (begun.deployer !== from) throw new Error(`The ${step} was begun by ${begun.deployer}: finish with that account.`);
+    const pending = await provider.getTransactionCount(from, "pending");
+    if (pending > begun.nonce) await nonceMined(provider, from, begun.nonce);
+    if ((await provider.getCode(begun.address)) !== "0x") return report(step, begun.address, "was sent before");
+    if (pending > begun.nonce) throw new Error(`The ${step} was sent with nonce ${begun.nonce.toString()} but is not there.`);
+  }
+  const nonce = begun?.nonce ?? (await provider.getTransactionCount(from, "pending"));
+  const address = fixed ?? getCreateAddress({ from, nonce });
+  // Written down first: whatever happens after this line, the next run finds it.
+  journal.steps[step] = { deployer: from, nonce, address };
+  await writeJournal(plan, journal);
+  const transaction = factory === null ? { data: code } : { to: factory, data: concat([ZeroHash, code]) };
+  const sent = await deployer.sendTransaction({ ...transaction, nonce });
+  console.log(`  ${step.padEnd(9)} sent: ${sent.hash}`);
+  await sent.wait(1, MINED_WITHIN);
+  await requireCode(provider, step, address);
+  return report(step, address, "deployed");
+}
+
+function report(step: Step, address: string, what: string): string {
+  console.log(`  ${step.padEnd(9)} ${address} ${what}`);
+  return address;
+}
+
+async function nonceMined(provider: Provider, account: string, nonce: number): Promise<void> {
+  const deadline = Date.now() + MINED_WITHIN;
+  while ((await provider.getTransactionCount(account)) <= nonce) {
+    if (Date.now() > deadline) throw new Error(`The transaction with nonce ${nonce.toString()} is still pending.`);
+    await new Promise((resolve) => provider.once("block", resolve));
+  }
+}
+
+async function requireCode(provider: Provider, step: Step, address: string): Promise<void> {
+  if ((await provider.getCode(address)) === "0x") throw new Error(`There is no ${step} at ${address} on this chain.`);
+}
+
+/** A relay that an earlier run put there may be older than this run; its block is searched, as far as the node remembers. */
+async function firstBlock(provider: Provider, startBlock: number, relay: string): Promise<number> {
+  const isThere = async (block: number) => (await provider.getCode(relay, block)) !== "0x";
+  let [low, high] = [0, startBlock];
+  try {
+    if (!(await isThere(high))) return startBlock;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (await isThere(middle)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  } catch (error) {
+    console.warn("The node does not remember when the relay was deployed: the service will read the chain from block 0.", error);
+    return 0;
+  }
+}
+
+function providerOf(signer: Signer): Provider {
+  if (signer.provider === null) throw new Error("the deployer has no provider");
+  return signer.provider;
+}
+
+function required(address: string | undefined): string {
+  if (address === undefined) throw new Error("a step is missing");
+  return address;
+}

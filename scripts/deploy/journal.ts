@@ -1,0 +1,79 @@
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+
+import { z } from "zod";
+
+import { deploymentFile } from "../../api/context/chain-identity.ts";
+import type { Plan } from "./plan.ts";
+
+export const STEPS = ["relay", "factory", "delegate"] as const;
+export type Step = (typeof STEPS)[number];
+
+const journal = z.object({
+  /** Head of the chain when the deployment began: nothing of it is older. */
+  startBlock: z.number().int().nonnegative(),
+  owner: z.string(),
+  hostedBase: z.string(),
+  /** Written before each transaction is sent, so that a run after a crash finds it again. */
+  steps: z.partialRecord(z.enum(STEPS), z.object({ deployer: z.string(), nonce: z.number(), address: z.string() })),
+});
+
+/** What a deployment that is not complete has done so far. */
+export type Journal = z.infer<typeof journal>;
+
+const complete = z.object({
+  relay: z.string(),
+  factory: z.string(),
+  delegate: z.string(),
+  deployedAt: z.number().int().nonnegative(),
+});
+
+/** `deployments/<chain id>.json`: what the service reads. */
+export type Deployment = z.infer<typeof complete>;
+
+type Place = Pick<Plan, "folder" | "chainId">;
+
+export async function readDeploymentFile({ folder, chainId }: Place): Promise<Deployment | null> {
+  const text = await readIfThere(deploymentFile(folder, chainId));
+  return text === null ? null : complete.parse(JSON.parse(text));
+}
+
+export async function writeDeploymentFile(place: Place, deployment: Deployment): Promise<void> {
+  await replaceFile(deploymentFile(place.folder, place.chainId), deployment);
+  await rm(journalFile(place), { force: true });
+}
+
+export async function readJournal(place: Place): Promise<Journal | null> {
+  const text = await readIfThere(journalFile(place));
+  return text === null ? null : journal.parse(JSON.parse(text));
+}
+
+export async function writeJournal(place: Place, content: Journal): Promise<void> {
+  await replaceFile(journalFile(place), content);
+}
+
+function journalFile({ folder, chainId }: Place): string {
+  return deploymentFile(folder, chainId).replace(/\.json$/, ".partial.json");
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** The old content or the new, never a part. */
+async function replaceFile(file: string, content: unknown): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const handle = await open(`${file}.new`, "w");
+  try {
+    await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(`${file}.new`, file);
+}

@@ -1,0 +1,22 @@
+import { verifyContract } from "@nomicfoundation/hardhat-verify/verify";
+import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
+
+import type { Deployment } from "./journal.ts";
+import type { Plan } from "./plan.ts";
+
+/** Publishes the sources at the explorer that Hardhat knows for the chain. One that fails does not keep the others back. */
+export async function verifyContracts(hre: HardhatRuntimeEnvironment, plan: Plan, deployment: Deployment): Promise<void> {
+  const contracts = [
+    { address: deployment.relay, constructorArgs: [plan.owner] },
+    { address: deployment.factory, constructorArgs: [deployment.relay, plan.hostedBase] },
+    { address: deployment.delegate, constructorArgs: [deployment.relay] },
+  ];
+  for (const contract of contracts) {
+    try {
+      await verifyContract(contract, hre);
+    } catch (error) {
+      console.error(`  verify    ${contract.address} failed: ${error instanceof Error ? error.message : String(error)}`);
+      process.exitCode = 1;
+    }
+  }
+}
