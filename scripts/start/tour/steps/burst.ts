@@ -4,12 +4,10 @@ import type { Tour } from "../tour.ts";
 import type { Wallets } from "./wallets.ts";
 
 const MINTS = 100;
-const MOST_TRANSACTIONS = 3;
-
-/** Tokens of which one carries a text that only its holder may see. */
-export function unlockableContent(number: number): string {
-  return `The secret of mint number ${number}`;
-}
+/** A service that has the machine to itself needs no more. */
+const EXPECTED_TRANSACTIONS = 3;
+/** On a busy machine the calls arrive more slowly, and fewer can share a transaction; beyond this, something is wrong. */
+const MOST_TRANSACTIONS = 20;
 
 /** Many calls at once: the service puts what arrives together into one transaction. */
 export async function mintBurst(tour: Tour, collection: string, { alice }: Wallets): Promise<void> {
@@ -22,7 +20,7 @@ export async function mintBurst(tour: Tour, collection: string, { alice }: Walle
       collection_address: collection,
       to_address: alice,
       name: "Cat {token_id}",
-      unlockable_content: unlockableContent(number),
+      unlockable_content: `The secret of mint number ${number}`,
     });
     const completed = await requests.completed(requestId);
     progress.advance();
@@ -46,8 +44,8 @@ export async function mintBurst(tour: Tour, collection: string, { alice }: Walle
   const { collections } = await api.get<{ collections: Collection[] }>("/v1/collections");
   const count = collections.find(({ address }) => address === collection)?.minted;
   check(count === MINTS, `the collection has ${count ?? "no"} tokens`);
-  check(
-    transactions.size <= MOST_TRANSACTIONS,
-    `the ${MINTS} mints took ${transactions.size} transactions, more than ${MOST_TRANSACTIONS}`,
-  );
+  if (transactions.size > EXPECTED_TRANSACTIONS) {
+    report.line(`${transactions.size} transactions are more than ${EXPECTED_TRANSACTIONS}: is the machine busy?`);
+  }
+  check(transactions.size <= MOST_TRANSACTIONS, `${MINTS} mints took ${transactions.size} transactions`);
 }

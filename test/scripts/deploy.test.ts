@@ -1,0 +1,118 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import { Wallet } from "ethers";
+
+import { Relay__factory } from "../../types/ethers-contracts/index.js";
+import { ANVIL_KEY, startAnvil } from "../support/anvil.ts";
+import { startNode, type TestNode } from "../support/node.ts";
+import { TestProcess } from "../support/process.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+const DEPLOYER = new Wallet(ANVIL_KEY).address;
+const STEPS = ["relay", "factory", "delegate"] as const;
+const PUBLIC_URL = "https://nft.example";
+
+describe("npm run deploy", function () {
+  this.timeout(120_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let node: TestNode;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(async () => {
+    await node.stop();
+    await folder.remove();
+  });
+
+  function deploy(network: string, args: string[] = [], env: Record<string, string> = {}): TestProcess {
+    return new TestProcess(["node_modules/hardhat/dist/src/cli.js", "deploy", "--network", network, ...args], {
+      DEPLOYMENTS_DIR: folder.path,
+      DATA_DIR: folder.path,
+      PUBLIC_URL,
+      BASE_SEPOLIA_RPC_URL: node.url,
+      LOCALHOST_RPC_URL: node.url,
+      DEPLOYER_PRIVATE_KEY: ANVIL_KEY,
+      ...env,
+    });
+  }
+
+  async function addressesIn(chainId: number): Promise<Record<(typeof STEPS)[number], string>> {
+    return JSON.parse(await readFile(join(folder.path, `${chainId.toString()}.json`), "utf8")) as Record<
+      (typeof STEPS)[number],
+      string
+    >;
+  }
+
+  for (const step of STEPS) {
+    describe(`given it was killed right after it had sent the ${step}`, () => {
+      it("goes on where it was, on a chain with a CREATE2 deployer, and deploys nothing twice", async () => {
+        node = await startAnvil(84_532);
+        const killed = deploy("baseSepolia");
+        await killed.printed(new RegExp(`${step}\\s+sent: 0x`));
+        await killed.end("SIGKILL");
+        expect(existsSync(join(folder.path, "84532.json"))).to.equal(false);
+
+        const resumed = deploy("baseSepolia");
+        expect([await resumed.gone(), resumed.output]).to.have.property("0", 0);
+        for (const address of Object.values(await addressesIn(84_532)).slice(0, 3)) {
+          expect(await node.provider.getCode(address)).to.not.equal("0x");
+        }
+        expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(3);
+
+        const again = deploy("baseSepolia");
+        expect(await again.gone()).to.equal(0);
+        expect(again.output).to.match(/Deployed already/);
+        expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(3);
+      });
+    });
+  }
+
+  describe("given a chain without a CREATE2 deployer", () => {
+    it("deploys by the account's own nonces, and resumes there too", async () => {
+      node = await startNode();
+      const killed = deploy("localhost");
+      await killed.printed(/factory\s+sent: 0x/);
+      await killed.end("SIGKILL");
+      const resumed = deploy("localhost");
+      expect(await resumed.gone()).to.equal(0);
+      expect(resumed.output).to.match(/This chain has no CREATE2 deployer/);
+      for (const step of STEPS) expect(await node.provider.getCode((await addressesIn(31_337))[step])).to.not.equal("0x");
+      expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(3);
+    });
+  });
+
+  describe("given a dry run", () => {
+    it("says what it would cost and sends nothing", async () => {
+      node = await startAnvil(84_532);
+      const dry = deploy("baseSepolia", ["--dry-run"]);
+      expect(await dry.gone()).to.equal(0);
+      expect(dry.output).to.match(/together\s+at most\s+\d+ gas/);
+      expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(0);
+    });
+  });
+
+  describe("given a deployer that cannot pay", () => {
+    it("says how much is missing and sends nothing", async () => {
+      node = await startAnvil(84_532);
+      const poor = deploy("baseSepolia", [], { DEPLOYER_PRIVATE_KEY: Wallet.createRandom().privateKey });
+      expect(await poor.gone()).to.equal(1);
+      expect(poor.output).to.match(/The deployer needs [\d.]+ more\. Nothing was sent\./);
+    });
+  });
+
+  describe("given an owner other than the deployer", () => {
+    it("leaves operators to the owner and says so", async () => {
+      node = await startAnvil(84_532);
+      const [owner, operator] = [Wallet.createRandom().address, Wallet.createRandom().address];
+      const done = deploy("baseSepolia", ["--owner", owner, "--operators", operator]);
+      expect(await done.gone()).to.equal(0);
+      const { relay } = await addressesIn(84_532);
+      expect(await Relay__factory.connect(relay, node.provider).owner()).to.equal(owner);
+      expect(done.output).to.contain(`${owner} must call setOperator(${operator}, true) on ${relay}`);
+    });
+  });
+});

@@ -1,0 +1,14 @@
+import { TestProcess } from "../../support/process.ts";
+
+/** `npm start` after its set-up, as a process of its own. */
+export function start(env: { PORT: number; RPC_PORT: number; DATA_DIR: string; TOUR?: "0" }): TestProcess {
+  const variables = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
+  return new TestProcess(["--import", "tsx", "scripts/start/main.ts"], variables);
+}
+
+/** @returns the token that it printed. */
+export async function serving(program: TestProcess): Promise<string> {
+  await program.printed(/^serving/m);
+  const [, token] = await program.printed(/^token: (\S+)$/m);
+  return token!;
+}

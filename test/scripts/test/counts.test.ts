@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { type Counts, judgePart, readCounts, summaryLine } from "../../../scripts/test/counts.ts";
+
+function counts(passed: number, failed = 0, skipped = 0): Counts {
+  return { passed, failed, skipped };
+}
+
+describe("counts of tests", () => {
+  describe("readCounts", () => {
+    let folder: string;
+
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), "moneta-counts-"));
+    });
+
+    afterEach(() => {
+      rmSync(folder, { recursive: true });
+    });
+
+    it("reads what a runner left", () => {
+      const path = join(folder, "counts.json");
+      writeFileSync(path, '{"passed":3,"failed":1,"skipped":2}');
+      expect(readCounts(path)).to.deep.equal(counts(3, 1, 2));
+    });
+
+    it("is nothing without a file", () => {
+      expect(readCounts(join(folder, "missing.json"))).to.equal(undefined);
+    });
+
+    for (const text of [
+      "",
+      "{",
+      "{}",
+      '{"passed":3,"failed":null,"skipped":0}',
+      '{"passed":-1,"failed":0,"skipped":0}',
+    ]) {
+      it(`is nothing for ${JSON.stringify(text)}`, () => {
+        const path = join(folder, "counts.json");
+        writeFileSync(path, text);
+        expect(readCounts(path)).to.equal(undefined);
+      });
+    }
+  });
+
+  describe("judgePart", () => {
+    it("adds up the runners of a part that ended well", () => {
+      expect(judgePart([counts(2, 0, 1), counts(3)], true)).to.deep.equal({ counts: counts(5, 0, 1), trouble: null });
+    });
+
+    it("keeps the number of failed tests when those are why a runner failed", () => {
+      expect(judgePart([counts(2, 3)], false).counts).to.deep.equal(counts(2, 3));
+    });
+
+    it("counts a runner that left no numbers as a failure", () => {
+      expect(judgePart([counts(2), undefined], true).counts).to.deep.equal(counts(2, 1));
+      expect(judgePart([undefined], true).counts).to.deep.equal(counts(0, 1));
+    });
+
+    it("counts a runner that failed without a failed test as a failure", () => {
+      expect(judgePart([counts(2)], false).counts).to.deep.equal(counts(2, 1));
+    });
+
+    it("counts a part that ran nothing as a failure, skipped tests or not", () => {
+      expect(judgePart([counts(0)], true).counts).to.deep.equal(counts(0, 1));
+      expect(judgePart([counts(0, 0, 4)], true).counts).to.deep.equal(counts(0, 1, 4));
+    });
+  });
+
+  describe("summaryLine", () => {
+    it("names skipped tests only if there are any", () => {
+      expect(summaryLine(counts(12))).to.equal("12 passed, 0 failed");
+      expect(summaryLine(counts(12, 0, 1))).to.equal("12 passed, 0 failed, 1 skipped");
+    });
+  });
+});
