@@ -9,7 +9,9 @@ export function settings(terminal: Terminal): Command {
     .addHelpText("after", "\nJSON: [{variable, fallback, description}]")
     .action(({ json }: { json?: boolean }) => {
       const all = describeSettings();
-      const rows = all.map(({ variable, fallback, description }) => `| \`${variable}\` | ${fallback} | ${description} |`);
+      const rows = all.map(
+        ({ variable, fallback, description }) => `| \`${variable}\` | ${fallback} | ${description} |`,
+      );
       printResult(terminal, json, all, ["| Setting | Default | Meaning |", "|---|---|---|", ...rows].join("\n"));
     });
 }

@@ -36,7 +36,12 @@ export function table(head: string[], rows: string[][], whenEmpty: string): stri
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   return lines
-    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd())
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
     .join("\n");
 }
 

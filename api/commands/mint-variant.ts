@@ -100,9 +100,7 @@ function checkHosting(collection: CollectionRow, fields: MintFields): boolean {
 }
 
 function metadataOf(fields: MintFields): TokenMetadata {
-  return Object.fromEntries(
-    METADATA.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]),
-  ) as TokenMetadata;
+  return Object.fromEntries(METADATA.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]));
 }
 
 function given(fields: MintFields, names: readonly Field[]): Field[] {

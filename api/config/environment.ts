@@ -1,4 +1,4 @@
-import { type Environment } from "./settings.ts";
+import type { Environment } from "./settings.ts";
 
 /** The environment of this process: read here and nowhere else. */
 export function environment(): Environment {

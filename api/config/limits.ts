@@ -10,7 +10,11 @@ export const LIMIT_SETTINGS = {
   bodyBytes: { variable: "MAX_BODY_BYTES", default: 1_048_576, description: "Largest request body, in bytes." },
   name: { variable: "MAX_NAME_LENGTH", default: 256, description: "Longest `name`, in characters." },
   symbol: { variable: "MAX_SYMBOL_LENGTH", default: 32, description: "Longest `symbol`, in characters." },
-  description: { variable: "MAX_DESCRIPTION_LENGTH", default: 10_000, description: "Longest `description`, in characters." },
+  description: {
+    variable: "MAX_DESCRIPTION_LENGTH",
+    default: 10_000,
+    description: "Longest `description`, in characters.",
+  },
   uri: { variable: "MAX_URI_LENGTH", default: 2_048, description: "Longest URI, in characters." },
   attributes: { variable: "MAX_ATTRIBUTES", default: 200, description: "Most entries of `attributes`." },
   unlockableBytes: {

@@ -69,11 +69,7 @@ export async function listTokenHistory(
     .where("transfers.contract", "=", token.contract)
     .where("transfers.token_id", "=", token.tokenId);
   if (page.after !== null) query = query.where("transfers.id", "<", page.after);
-  const rows = await query
-    .orderBy("transfers.id", "desc")
-    .limit(rowsToFetch(page))
-    .offset(rowsToSkip(page))
-    .execute();
+  const rows = await query.orderBy("transfers.id", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
   const total = await readCounter(db, counterKeys.tokenHistory(token.contract, token.tokenId));
   return pageOf(rows, total, page, (row) => row.id);
 }

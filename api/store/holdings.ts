@@ -25,33 +25,35 @@ export interface ContentsFilter {
 }
 
 function heldNfts(db: Db, owner: string) {
-  return db
-    .selectFrom("holdings")
-    .leftJoin("nfts", (join) =>
-      join.onRef("nfts.contract", "=", "holdings.contract").onRef("nfts.token_id", "=", "holdings.token_id"),
-    )
-    .leftJoin("requests", "requests.id", "nfts.request_id")
-    .leftJoin("collections", "collections.address", "holdings.contract")
-    .leftJoin("foreign_contracts", "foreign_contracts.address", "holdings.contract")
-    .select((eb) => [
-      "holdings.seq as seq",
-      "holdings.contract as contract",
-      "holdings.token_id as tokenId",
-      "holdings.quantity as quantity",
-      "holdings.since_block as sinceBlock",
-      eb.fn.coalesce("collections.type", "foreign_contracts.type").as("type"),
-      eb.fn.coalesce("collections.name", "foreign_contracts.name").as("collectionName"),
-      "collections.hosting as hosting",
-      "collections.base_uri as baseUri",
-      "nfts.token_uri as tokenUri",
-      "nfts.metadata as metadata",
-      "nfts.minted_at as mintedAt",
-      "requests.unlockable as unlockable",
-    ])
-    // Every contract with a holding is a collection or is followed: one of the two gives the type.
-    .$narrowType<{ type: CollectionType }>()
-    .where("holdings.owner", "=", owner)
-    .where("holdings.quantity", "<>", "0");
+  return (
+    db
+      .selectFrom("holdings")
+      .leftJoin("nfts", (join) =>
+        join.onRef("nfts.contract", "=", "holdings.contract").onRef("nfts.token_id", "=", "holdings.token_id"),
+      )
+      .leftJoin("requests", "requests.id", "nfts.request_id")
+      .leftJoin("collections", "collections.address", "holdings.contract")
+      .leftJoin("foreign_contracts", "foreign_contracts.address", "holdings.contract")
+      .select((eb) => [
+        "holdings.seq as seq",
+        "holdings.contract as contract",
+        "holdings.token_id as tokenId",
+        "holdings.quantity as quantity",
+        "holdings.since_block as sinceBlock",
+        eb.fn.coalesce("collections.type", "foreign_contracts.type").as("type"),
+        eb.fn.coalesce("collections.name", "foreign_contracts.name").as("collectionName"),
+        "collections.hosting as hosting",
+        "collections.base_uri as baseUri",
+        "nfts.token_uri as tokenUri",
+        "nfts.metadata as metadata",
+        "nfts.minted_at as mintedAt",
+        "requests.unlockable as unlockable",
+      ])
+      // Every contract with a holding is a collection or is followed: one of the two gives the type.
+      .$narrowType<{ type: CollectionType }>()
+      .where("holdings.owner", "=", owner)
+      .where("holdings.quantity", "<>", "0")
+  );
 }
 
 /** What a wallet holds, in the order in which it came. */

@@ -31,35 +31,37 @@ export interface CollectionNft extends NftView {
 
 /** Tokens that are on chain and not burnt. */
 function collectionNfts(db: Db, contract: string) {
-  return db
-    .selectFrom("nfts")
-    .innerJoin("collections", "collections.address", "nfts.contract")
-    .leftJoin("holdings", (join) =>
-      join
-        .onRef("holdings.contract", "=", "nfts.contract")
-        .onRef("holdings.token_id", "=", "nfts.token_id")
-        // An ERC1155 id has many holders: they have a listing of their own.
-        .on("collections.type", "=", "ERC721")
-        .on("holdings.quantity", "<>", "0"),
-    )
-    .select([
-      "nfts.seq as seq",
-      "nfts.contract as contract",
-      "nfts.token_id as tokenId",
-      "collections.type as type",
-      "collections.name as collectionName",
-      "collections.hosting as hosting",
-      "collections.base_uri as baseUri",
-      "nfts.token_uri as tokenUri",
-      "nfts.metadata as metadata",
-      "nfts.minted_at as mintedAt",
-      "nfts.supply as supply",
-      "holdings.owner as owner",
-    ])
-    .where("nfts.contract", "=", contract)
-    .where("nfts.minted_block", "is not", null)
-    // A literal, so that the partial index over just these rows is seen to serve.
-    .where("nfts.supply", "<>", sql.lit("0"));
+  return (
+    db
+      .selectFrom("nfts")
+      .innerJoin("collections", "collections.address", "nfts.contract")
+      .leftJoin("holdings", (join) =>
+        join
+          .onRef("holdings.contract", "=", "nfts.contract")
+          .onRef("holdings.token_id", "=", "nfts.token_id")
+          // An ERC1155 id has many holders: they have a listing of their own.
+          .on("collections.type", "=", "ERC721")
+          .on("holdings.quantity", "<>", "0"),
+      )
+      .select([
+        "nfts.seq as seq",
+        "nfts.contract as contract",
+        "nfts.token_id as tokenId",
+        "collections.type as type",
+        "collections.name as collectionName",
+        "collections.hosting as hosting",
+        "collections.base_uri as baseUri",
+        "nfts.token_uri as tokenUri",
+        "nfts.metadata as metadata",
+        "nfts.minted_at as mintedAt",
+        "nfts.supply as supply",
+        "holdings.owner as owner",
+      ])
+      .where("nfts.contract", "=", contract)
+      .where("nfts.minted_block", "is not", null)
+      // A literal, so that the partial index over just these rows is seen to serve.
+      .where("nfts.supply", "<>", sql.lit("0"))
+  );
 }
 
 /** In the order of their creation. */

@@ -15,6 +15,7 @@ export interface JsonBody {
 export function bodyReader(limit: number): (request: Request, response: Response) => Promise<JsonBody> {
   const readBytes = express.raw({ type: () => true, limit });
   return async (request, response) => {
+    if (request.get("content-length") === "0") return { value: {}, text: "" };
     // null: there is no body whose type could be wrong.
     if (request.is("application/json") === false || !isUtf8Charset(request.get("content-type"))) {
       throw new ApiError("unsupported_media_type");
@@ -47,7 +48,7 @@ function run(handler: RequestHandler, request: Request, response: Response): Pro
   return new Promise((resolve, reject) => {
     void handler(request, response, (error?: unknown) => {
       if (error === undefined) resolve();
-      else reject(error instanceof Error ? error : new Error(String(error)));
+      else reject(error instanceof Error ? error : new Error("the body reader failed", { cause: error }));
     });
   });
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
@@ -13,7 +12,7 @@ const PLAIN_ID = /^[A-Za-z0-9._-]{1,128}$/;
  * tokens and unlockable content.
  */
 export function requestLog(logger: Logger): RequestHandler {
-  return pinoHttp<IncomingMessage>({
+  return pinoHttp({
     logger,
     genReqId: (request, response) => {
       const given = request.headers["x-request-id"];

@@ -23,7 +23,7 @@ function fieldErrors(issue: z.core.$ZodIssue, input: unknown): FieldError[] {
     }));
   }
   const field = nameOf(issue.path);
-  if (issue.code === "invalid_type" && valueAt(input, issue.path) == null) {
+  if (["invalid_type", "invalid_value"].includes(issue.code) && valueAt(input, issue.path) == null) {
     return [{ field, code: "required", message: "Must be given." }];
   }
   return [{ field, code: codeOf(issue), message: issue.message }];

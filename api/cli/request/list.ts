@@ -27,7 +27,13 @@ export function requestList(terminal: Terminal): Command {
     .action(async (options: Options) => {
       const rows = await withDatabase(terminal, (database) => newest(database.read, options));
       const result = rows.map(describeRequest);
-      const cells = result.map((row) => [row.request_id, row.type, row.status, row.error_code ?? "", row.created_at ?? ""]);
+      const cells = result.map((row) => [
+        row.request_id,
+        row.type,
+        row.status,
+        row.error_code ?? "",
+        row.created_at ?? "",
+      ]);
       const head = ["ID", "TYPE", "STATUS", "ERROR", "CREATED"];
       printResult(terminal, options.json, result, table(head, cells, "There is no such request."));
     });

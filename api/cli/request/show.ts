@@ -16,7 +16,7 @@ export function requestShow(terminal: Terminal): Command {
       const result = { ...describeRequest(row), command };
       const lines = Object.entries(result)
         .filter(([, value]) => value !== null)
-        .map(([name, value]) => `${`${name}:`.padEnd(18)}${typeof value === "object" ? JSON.stringify(value) : String(value)}`);
+        .map(([name, value]) => `${`${name}:`.padEnd(18)}${typeof value === "string" ? value : JSON.stringify(value)}`);
       printResult(terminal, json, result, lines.join("\n"));
     });
 }

@@ -17,7 +17,11 @@ export function tokenCreate(terminal: Terminal): Command {
     .argument("<app>", "name or id of the app")
     .option("--name <name>", "to tell tokens apart", "token")
     .option("--scopes <list>", `what it may do, separated by commas: ${SCOPES.join(", ")} (default: all)`, readScopes)
-    .option("--expires <when>", "how long it lives (90d, 12h) or when it ends (2030-01-31) (default: never)", readExpiry)
+    .option(
+      "--expires <when>",
+      "how long it lives (90d, 12h) or when it ends (2030-01-31) (default: never)",
+      readExpiry,
+    )
     .addHelpText(
       "after",
       "\nThe token is shown once. To rotate: create a new one, then revoke the old one." +
@@ -60,8 +64,7 @@ const HOUR = 3_600_000;
 
 function readExpiry(text: string): number {
   const [, amount, unit] = /^(\d{1,6})([hd])$/.exec(text) ?? [];
-  const at =
-    amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * (unit === "d" ? 24 * HOUR : HOUR);
+  const at = amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * (unit === "d" ? 24 * HOUR : HOUR);
   if (Number.isNaN(at)) throw new InvalidArgumentError("Give a duration such as 90d or 12h, or a date.");
   if (at <= Date.now()) throw new InvalidArgumentError("That is in the past.");
   return at;

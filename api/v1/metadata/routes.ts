@@ -18,7 +18,10 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Ro
   });
   router.get("/:chain_id/:collection", async (request, response) => {
     const { chain_id: chainId, collection } = request.params;
-    answer(response, chainId === deps.chainId.toString() ? await collectionDocument(deps.database.read, collection) : null);
+    answer(
+      response,
+      chainId === deps.chainId.toString() ? await collectionDocument(deps.database.read, collection) : null,
+    );
   });
   router.get("/:chain_id/:collection/:token_id", async (request, response) => {
     const { chain_id: chainId, collection, token_id: tokenId } = request.params;
@@ -28,7 +31,11 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Ro
   const paths = ["/:chain_id/:collection", "/:chain_id/:collection/:token_id"];
   // Browsers ask before they send `If-None-Match` to another origin.
   router.options(paths, (_request, response) => {
-    response.set("Access-Control-Allow-Methods", "GET, HEAD").set("Access-Control-Allow-Headers", "*").status(204).end();
+    response
+      .set("Access-Control-Allow-Methods", "GET, HEAD")
+      .set("Access-Control-Allow-Headers", "*")
+      .status(204)
+      .end();
   });
   router.all(paths, (_request, response) => {
     response.set("Allow", "GET, HEAD, OPTIONS");
@@ -40,9 +47,13 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Ro
 function answer(response: Response, document: Document | null): void {
   if (document === null) throw new ApiError("not_found");
   const text = JSON.stringify(document.content);
-  response
-    .set("Content-Type", "application/json; charset=utf-8")
-    .set("ETag", `"${createHash("sha256").update(text).digest("base64url")}"`)
-    .set("Cache-Control", document.final ? `public, max-age=${MAX_AGE.toString()}` : "no-store")
-    .send(text);
+  const tag = `"${createHash("sha256").update(text).digest("base64url")}"`;
+  response.set("ETag", tag).set("Cache-Control", document.final ? `public, max-age=${MAX_AGE.toString()}` : "no-store");
+  // Express would ignore the tag beside `Cache-Control: no-cache`, which `fetch` adds by itself.
+  if (tagsOf(response.req.get("if-none-match")).includes(tag)) response.status(304).end();
+  else response.set("Content-Type", "application/json; charset=utf-8").send(text);
+}
+
+function tagsOf(header: string | undefined): string[] {
+  return (header ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
 }

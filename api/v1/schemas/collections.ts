@@ -5,7 +5,13 @@ import { count, destination, optional, refuse, text } from "./inputs.ts";
 import { address, collectionType, hosting, requestId, time } from "./outputs.ts";
 import { pageFrameFields } from "./pages.ts";
 
-export const HOSTED_FIELDS = ["description", "image", "external_link", "seller_fee_basis_points", "fee_recipient"] as const;
+export const HOSTED_FIELDS = [
+  "description",
+  "image",
+  "external_link",
+  "seller_fee_basis_points",
+  "fee_recipient",
+] as const;
 
 /** Both variants in one: `base_uri` or `collection_uri` makes the collection self-hosted. */
 export function createCollectionBody(limits: Limits) {

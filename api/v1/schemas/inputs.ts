@@ -44,7 +44,7 @@ export function text(longest: number, shortest = 0) {
 function isLongerThan(value: string, longest: number): boolean {
   if (value.length <= longest) return false;
   // A code point takes at most two units: no need to count what cannot fit.
-  return value.length > 2 * longest || [...value].length > longest;
+  return value.length > 2 * longest || Array.from(value).length > longest;
 }
 
 /** Text of so many bytes of UTF-8. */
@@ -80,7 +80,12 @@ export const destination = address.check((context) => {
 function integer(least: bigint, most: bigint) {
   return z
     .unknown()
-    .meta({ anyOf: [{ type: "integer", minimum: Number(least) }, { type: "string", pattern: "^[0-9]{1,78}$" }] })
+    .meta({
+      anyOf: [
+        { type: "integer", minimum: Number(least) },
+        { type: "string", pattern: "^[0-9]{1,78}$" },
+      ],
+    })
     .transform((value, context) => {
       const exact = readInteger(value);
       if (exact === undefined) refuse(context, "required", "Must be given.");

@@ -15,7 +15,9 @@ export function mintBody(limits: Limits) {
     token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
     initial_supply: optional(quantity).meta({ description: "Copies of a new ERC1155 id." }),
     quantity: optional(quantity).meta({ description: "More copies of an existing ERC1155 id." }),
-    uri: optional(text(limits.uri, 1)).meta({ description: "Metadata URI of a new ERC1155 id, in place of the scheme." }),
+    uri: optional(text(limits.uri, 1)).meta({
+      description: "Metadata URI of a new ERC1155 id, in place of the scheme.",
+    }),
     name: optional(text(limits.name)),
     description: optional(text(limits.description)),
     image: optional(text(limits.uri)),
@@ -51,7 +53,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
     if (depth > levels) return true;
     level = level.flatMap((item) =>
       typeof item === "object" && item !== null && !isRawNumber(item)
-        ? Object.values(item).filter((child) => typeof child === "object" && child !== null)
+        ? Object.values(item as Record<string, unknown>).filter((child) => typeof child === "object" && child !== null)
         : [],
     );
   }

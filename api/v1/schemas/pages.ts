@@ -7,13 +7,17 @@ import { refuse } from "./inputs.ts";
 
 /** A whole number in a query string. */
 function number(least: number, most: number) {
-  const words = `Must be a whole number from ${least.toString()} to ${most.toString()}.`;
   return z
     .string()
-    .regex(/^[0-9]{1,16}$/, words)
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, words)
-    .meta({ type: "integer", minimum: least, maximum: most });
+    .meta({ type: "integer", minimum: least, maximum: most })
+    .transform((text, context) => {
+      const value = Number(text);
+      if (!/^-?[0-9]{1,20}$/.test(text)) refuse(context, "wrong_type", "Must be a whole number.");
+      else if (value < least) refuse(context, "too_small", `Must be at least ${least.toString()}.`);
+      else if (value > most) refuse(context, "too_big", `Must be at most ${most.toString()}.`);
+      else return value;
+      return z.NEVER;
+    });
 }
 
 interface Cursor extends Position {

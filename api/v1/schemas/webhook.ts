@@ -33,6 +33,9 @@ const webhookFields = {
 export const webhook = z.object(webhookFields);
 export const registeredWebhook = z.object({
   ...webhookFields,
-  secret: z.string().nullable().meta({ description: "Signing secret: shown once, when the webhook is first registered." }),
+  secret: z
+    .string()
+    .nullable()
+    .meta({ description: "Signing secret: shown once, when the webhook is first registered." }),
 });
 export const removedWebhook = z.object({});

@@ -35,9 +35,40 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // Tests look into bodies freely; what they find is checked by their expectations.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  body: any;
+  body: Body;
+}
+
+/** Any answer's body: of its many shapes, whatever is there. `checkShape` has looked at the shape already. */
+export interface Body extends Item {
+  error_code?: string;
+  wallets?: Item[];
+  nfts?: Item[];
+  collections?: Item[];
+  history?: Item[];
+  requests?: Item[];
+  owners?: Item[];
+  total?: number;
+  limit?: number;
+  offset?: number;
+  next?: string | null;
+}
+
+/** One thing in an answer. */
+export interface Item {
+  address?: string;
+  user_identifier?: string | null;
+  request_id?: string;
+  status?: string;
+  type?: string;
+  token_id?: number | string;
+  nft_token_id?: number | string | null;
+  nft_collection?: string | null;
+  contract_address?: string;
+  unlockable_content?: string | null;
+  token_uri?: string | null;
+  minted_at?: string | null;
+  secret?: string | null;
+  url?: string;
 }
 
 export interface CallOptions {
@@ -96,7 +127,7 @@ export class TestApi {
     const text = await response.text();
     const body = text === "" ? undefined : parseExact(text);
     if (method !== "HEAD") checkShape(method, path, response.status, body);
-    return { status: response.status, headers: response.headers, text, body };
+    return { status: response.status, headers: response.headers, text, body: body ?? {} };
   }
 }
 
@@ -112,7 +143,9 @@ function checkShape(method: string, path: string, status: number, body: unknown)
     return;
   }
   const route = path.split("?")[0] ?? "";
-  const match = ENDPOINTS.find(({ endpoint, pattern }) => endpoint.method === method.toLowerCase() && pattern.test(route));
+  const match = ENDPOINTS.find(
+    ({ endpoint, pattern }) => endpoint.method === method.toLowerCase() && pattern.test(route),
+  );
   if (match !== undefined) expect(match.endpoint.response.parse(body), path).to.deep.equal(body);
 }
 

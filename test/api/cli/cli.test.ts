@@ -1,0 +1,138 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+import { expect } from "chai";
+import type { Command } from "commander";
+
+import { createProgram } from "../../../api/cli/program.ts";
+import { OperatorError } from "../../../api/commands/operator-error.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectRefusal } from "../support/expect.ts";
+
+describe("command line", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  async function run(...words: string[]): Promise<string> {
+    let output = "";
+    const write = (text: string) => {
+      output += text;
+    };
+    const program = createProgram({ env: { DATABASE_URL: api.databaseUrl }, write });
+    quiet(program);
+    await program.parseAsync(words, { from: "user" });
+    return output;
+  }
+
+  async function json(...words: string[]): Promise<unknown> {
+    return JSON.parse(await run(...words, "--json"));
+  }
+
+  it("makes an app whose token works at once in the running service", async () => {
+    const made = (await json("app", "create", "shop")) as Record<string, string>;
+    expect(Object.keys(made)).to.deep.equal(["app_id", "name", "token"]);
+    expect(made["name"]).to.equal("shop");
+    const answer = await api.get("/v1/accounts", { token: made["token"] ?? "" });
+    expect(answer.status).to.equal(200);
+  });
+
+  it("refuses a second app of the same name, and an unknown one, in plain words", async () => {
+    await json("app", "create", "twice");
+    await rejects(run("app", "create", "twice"), "already");
+    await rejects(run("token", "list", "nobody"), "no app with the name or id nobody");
+    await rejects(run("app", "create", "  "), "1 to 100 characters");
+  });
+
+  it("lists apps", async () => {
+    const { app_id: id } = (await json("app", "create", "listed")) as { app_id: string };
+    const apps = (await json("app", "list")) as { app_id: string; name: string }[];
+    expect(apps.find((app) => app.app_id === id)?.name).to.equal("listed");
+    expect(await run("app", "list")).to.contain("listed");
+  });
+
+  it("removes an app with nothing, and keeps one with a wallet", async () => {
+    const { token } = (await json("app", "create", "leaving")) as { token: string };
+    await json("app", "remove", "leaving");
+    expectRefusal(await api.get("/v1/accounts", { token }), 401, "unauthorized");
+    const kept = (await json("app", "create", "kept")) as { token: string };
+    await api.post("/v1/accounts", {}, { token: kept.token });
+    await rejects(run("app", "remove", "kept"), "is kept");
+  });
+
+  it("makes a token with scopes and an end, and revokes it at once", async () => {
+    const made = (await json("token", "create", "first", "--name", "ci", "--scopes", "read", "--expires", "2h")) as {
+      token_id: string;
+      token: string;
+      scopes: string[];
+      expires_at: string;
+    };
+    expect(made.scopes).to.deep.equal(["read"]);
+    expect(Date.parse(made.expires_at) - Date.now()).to.be.within(7_100_000, 7_200_000);
+    expect((await api.get("/v1/accounts", { token: made.token })).status).to.equal(200);
+    expectRefusal(await api.post("/v1/accounts", {}, { token: made.token }), 403, "forbidden");
+    const listed = (await json("token", "list", "first")) as { token_id: string; revoked_at: string | null }[];
+    expect(listed.find((token) => token.token_id === made.token_id)?.revoked_at).to.equal(null);
+    expect(await run("token", "list", "first")).to.not.contain(made.token);
+
+    await json("token", "revoke", made.token_id);
+    expectRefusal(await api.get("/v1/accounts", { token: made.token }), 401, "unauthorized");
+  });
+
+  it("refuses unknown scopes, past dates and unknown tokens", async () => {
+    await rejects(run("token", "create", "first", "--scopes", "read,fly"), "Scopes are");
+    await rejects(run("token", "create", "first", "--expires", "2001-01-01"), "past");
+    await rejects(run("token", "create", "first", "--expires", "soon"), "duration");
+    await rejects(run("token", "revoke", "nothing"), "no token with the id nothing");
+  });
+
+  it("shows and lists requests without their unlockable content", async () => {
+    const answer = await api.post("/v1/collections", { type: "ERC721", name: "Shown", symbol: "SHW" });
+    const id = answer.body.request_id ?? "";
+    const shown = (await json("request", "show", id)) as { request_id: string; command: { name: string } };
+    expect(shown.command.name).to.equal("Shown");
+    expect(shown).to.not.have.property("unlockable");
+    expect(await run("request", "show", id)).to.contain(id);
+    const listed = (await json("request", "list", "--status", "pending", "--app", "first")) as { request_id: string }[];
+    expect(listed.map((request) => request.request_id)).to.include(id);
+    expect(await json("request", "list", "--app", "second")).to.deep.equal([]);
+    await rejects(run("request", "show", "none"), "no request with the id none");
+  });
+
+  it("describes the settings for the README", async () => {
+    expect(await run("settings")).to.contain("| `PORT` | `3000` |");
+  });
+
+  it("runs as a program: results on standard output, refusals in one line and exit code 1", async () => {
+    const main = (...words: string[]) =>
+      promisify(execFile)(process.execPath, ["--import", "tsx", "api/cli/main.ts", ...words], {
+        env: { ...process.env, DATABASE_URL: api.databaseUrl },
+      });
+    const { stdout } = await main("app", "create", "spawned", "--json");
+    expect(Object.keys(JSON.parse(stdout) as object)).to.deep.equal(["app_id", "name", "token"]);
+    const failure = await main("app", "create", "spawned").then(
+      () => null,
+      (error: unknown) => error as { code: number; stderr: string },
+    );
+    expect(failure?.code).to.equal(1);
+    expect(failure?.stderr).to.equal("There is an app named spawned already.\n");
+  }).timeout(20_000);
+});
+
+async function rejects(work: Promise<unknown>, words: string): Promise<void> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).to.be.instanceOf(Error);
+  if (error instanceof OperatorError) expect(error.name).to.equal("OperatorError");
+  expect((error as Error).message).to.contain(words);
+}
+
+/** Lets commander throw where it would end the process, and say nothing. */
+function quiet(command: Command): void {
+  command.exitOverride().configureOutput({ writeErr: () => undefined });
+  command.commands.forEach(quiet);
+}

@@ -1,0 +1,111 @@
+import { expect } from "chai";
+
+import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addCollection, addMint, addWallet, randomAddress } from "../support/rows.ts";
+
+describe("Idempotency-Key", () => {
+  let api: TestApi;
+  let keys = 0;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  const newKey = () => `key-${(keys += 1).toString()}`;
+  const post = (path: string, body: unknown, key: string) =>
+    api.post(path, body, { headers: { "idempotency-key": key } });
+  const requests = async () => (await api.get("/v1/requests")).body.total ?? 0;
+
+  it("answers an equal call as the first, byte for byte, on every endpoint that takes one", async () => {
+    const wallet = await addWallet(api);
+    const contract = await addCollection(api);
+    await addMint(api, { contract, to: wallet, tokenId: 1 });
+    const transfer = { from_address: wallet, to_address: randomAddress(), contract_address: contract, token_id: 1 };
+    for (const [path, body] of [
+      ["/v1/accounts", { user_identifier: "once" }],
+      ["/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" }],
+      ["/v1/nfts", { collection_address: contract, to_address: wallet }],
+      ["/v1/transfers", transfer],
+    ] as const) {
+      const key = newKey();
+      const first = await post(path, body, key);
+      expect(first.status, first.text).to.equal(200);
+      const total = await requests();
+      const woken = api.notified;
+      const again = await post(path, body, key);
+      expect({ status: again.status, text: again.text }).to.deep.equal({ status: 200, text: first.text });
+      expect(again.headers.get("content-type")).to.equal(first.headers.get("content-type"));
+      expect(await requests()).to.equal(total);
+      expect(api.notified).to.equal(woken);
+    }
+  });
+
+  it("refuses another body, or another path, under a used key", async () => {
+    const key = newKey();
+    await post("/v1/accounts", { user_identifier: "a" }, key);
+    expectRefusal(await post("/v1/accounts", { user_identifier: "b" }, key), 409, "idempotency_key_reused");
+    const collection = { type: "ERC721", name: "A", symbol: "AAA" };
+    expectRefusal(await post("/v1/collections", collection, key), 409, "idempotency_key_reused");
+    expect((await api.get("/v1/accounts/user/b")).status).to.equal(404);
+  });
+
+  it("leaves the key free when the call is refused", async () => {
+    const key = newKey();
+    const collection = randomAddress();
+    const body = { collection_address: collection, to_address: randomAddress() };
+    expectRefusal(await post("/v1/nfts", body, key), 422, "collection_not_found");
+    await post("/v1/accounts", { user_identifier: "taken" }, newKey());
+    const second = newKey();
+    expectRefusal(await post("/v1/accounts", { user_identifier: "taken" }, second), 422, "user_identifier_taken");
+    expect((await post("/v1/accounts", { user_identifier: "free" }, second)).status).to.equal(200);
+  });
+
+  it("answers again even when the rules would refuse by now", async () => {
+    const contract = await addCollection(api, { cap: 1 });
+    const body = { collection_address: contract, to_address: randomAddress() };
+    const key = newKey();
+    const first = await post("/v1/nfts", body, key);
+    expectAccepted(first);
+    expectRefusal(await post("/v1/nfts", body, newKey()), 422, "supply_exceeded");
+    expect((await post("/v1/nfts", body, key)).text).to.equal(first.text);
+  });
+
+  it("stores neither the body nor a plain hash of it", async () => {
+    const key = newKey();
+    await post("/v1/accounts", { user_identifier: "private person" }, key);
+    const row = await api.database.read
+      .selectFrom("idempotency_keys")
+      .selectAll()
+      .where("key", "=", key)
+      .executeTakeFirstOrThrow();
+    expect(row.fingerprint).to.match(/^test:[0-9a-f]{64}$/);
+  });
+
+  for (const [title, make] of [
+    ["wallets", () => ({ path: "/v1/accounts", body: {} })],
+    ["collections", () => ({ path: "/v1/collections", body: { type: "ERC1155", name: "R", symbol: "RRR" } })],
+  ] as const) {
+    it(`makes one of 50 equal ${title} that are asked for at once`, async () => {
+      const { path, body } = make();
+      const key = newKey();
+      const before = await count();
+      const answers = await Promise.all(Array.from({ length: 50 }, () => post(path, body, key)));
+      expect(new Set(answers.map((answer: Answer) => answer.status))).to.deep.equal(new Set([200]));
+      expect(new Set(answers.map((answer: Answer) => answer.text)).size).to.equal(1);
+      expect(await count()).to.equal(before + 1);
+    });
+  }
+
+  it("takes 1 to 255 visible ASCII characters", async () => {
+    expect((await post("/v1/accounts", {}, "~".repeat(255))).status).to.equal(200);
+    for (const key of ["", "x".repeat(256), "a b", "schlüssel"]) {
+      const answer = await post("/v1/accounts", {}, key);
+      expectInvalid(answer, { "Idempotency-Key": "invalid_format" });
+    }
+  });
+
+  async function count(): Promise<number> {
+    return (await requests()) + ((await api.get("/v1/accounts")).body.total ?? 0);
+  }
+});

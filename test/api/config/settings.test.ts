@@ -1,0 +1,124 @@
+import { expect } from "chai";
+
+import { DEFAULT_LIMITS, LIMIT_SETTINGS } from "../../../api/config/limits.ts";
+import { describeSettings, parseDatabaseSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    parseSettings(env);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("settings", () => {
+  it("has a default for everything", () => {
+    expect(parseSettings({})).to.deep.equal({
+      port: 3000,
+      host: "127.0.0.1",
+      publicUrl: "http://localhost:3000",
+      rpcUrl: "http://127.0.0.1:8545",
+      dataDir: "data",
+      deploymentsDir: "deployments",
+      databaseUrl: "file:data/moneta.sqlite",
+      seedFile: "data/seed.jwe",
+      seedPassphrase: null,
+      secretKeys: [],
+      lanes: 1,
+      confirmations: null,
+      allowedPrivateHosts: [],
+      roles: ["api", "relayer", "indexer", "webhooks"],
+      logLevel: "info",
+      limits: DEFAULT_LIMITS,
+    });
+  });
+
+  it("derives defaults from other settings", () => {
+    const settings = parseSettings({ PORT: "4000", DATA_DIR: "/var/moneta" });
+    expect(settings.publicUrl).to.equal("http://localhost:4000");
+    expect(settings.databaseUrl).to.equal("file:/var/moneta/moneta.sqlite");
+    expect(settings.seedFile).to.equal("/var/moneta/seed.jwe");
+  });
+
+  it("reads lists, keys and limits, and takes a blank variable as absent", () => {
+    const key = Buffer.alloc(32, 7);
+    const settings = parseSettings({
+      ROLES: "relayer, api",
+      ALLOWED_PRIVATE_HOSTS: "hooks.local,127.0.0.1",
+      SECRET_KEYS: `${key.toString("base64")},${Buffer.alloc(32, 8).toString("hex")}`,
+      MAX_ATTRIBUTES: "5",
+      LANES: "",
+      PUBLIC_URL: "https://nft.example/base/",
+    });
+    expect(settings.roles).to.deep.equal(["api", "relayer"]);
+    expect(settings.allowedPrivateHosts).to.deep.equal(["hooks.local", "127.0.0.1"]);
+    expect(settings.secretKeys.map(({ bytes }) => bytes[0])).to.deep.equal([7, 8]);
+    expect(settings.secretKeys[0]?.id).to.match(/^[0-9a-f]{8}$/);
+    expect(settings.limits).to.deep.equal({ ...DEFAULT_LIMITS, attributes: 5 });
+    expect(settings.lanes).to.equal(1);
+    expect(settings.publicUrl).to.equal("https://nft.example/base");
+  });
+
+  it("tells every problem at once", () => {
+    const problems = problemsOf({
+      PORT: "70000",
+      PUBLIC_URL: "ftp://nft.example",
+      RPC_URL: "nowhere",
+      LANES: "0",
+      CONFIRMATIONS: "two",
+      ROLES: "api,cook",
+      LOG_LEVEL: "loud",
+      SECRET_KEYS: "short",
+      MAX_BODY_BYTES: "-1",
+    });
+    expect(problems.map((problem) => problem.split(":")[0])).to.deep.equal([
+      "PORT",
+      "PUBLIC_URL",
+      "RPC_URL",
+      "SECRET_KEYS",
+      "LANES",
+      "CONFIRMATIONS",
+      "ROLES",
+      "LOG_LEVEL",
+      "MAX_BODY_BYTES",
+    ]);
+    expect(problems[6]).to.contain("cook");
+  });
+
+  it("never repeats a secret in a problem", () => {
+    expect(problemsOf({ SECRET_KEYS: "hunter2" }).join()).to.not.contain("hunter2");
+  });
+
+  for (const url of ["postgres://db/moneta", "postgresql://db/moneta"]) {
+    it(`says that ${url} is not supported by this version`, () => {
+      expect(problemsOf({ DATABASE_URL: url })).to.deep.equal([
+        "DATABASE_URL: postgres:// is not supported by this version; use file:<path>",
+      ]);
+    });
+  }
+
+  it("refuses a public URL with a query or credentials", () => {
+    expect(problemsOf({ PUBLIC_URL: "https://nft.example/?x=1" })).to.have.length(1);
+    expect(problemsOf({ PUBLIC_URL: "https://me:secret@nft.example" })).to.have.length(1);
+  });
+
+  it("gives the command line its database without looking at the rest", () => {
+    expect(parseDatabaseSettings({ PORT: "wrong", DATA_DIR: "x" })).to.deep.equal({
+      databaseUrl: "file:x/moneta.sqlite",
+    });
+    expect(() => parseDatabaseSettings({ DATABASE_URL: "mysql://x" })).to.throw(SettingsError);
+  });
+
+  it("describes every variable", () => {
+    const names = describeSettings().map(({ variable }) => variable);
+    expect(new Set(names).size).to.equal(names.length);
+    expect(names).to.include.members([
+      "PORT",
+      "SECRET_KEYS",
+      ...Object.values(LIMIT_SETTINGS).map((limit) => limit.variable),
+    ]);
+    for (const { description } of describeSettings()) expect(description).to.match(/\.$/);
+  });
+});

@@ -1,0 +1,112 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addWallet, randomAddress } from "../support/rows.ts";
+
+describe("accounts", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  describe("POST /v1/accounts", () => {
+    it("makes a wallet for a user", async () => {
+      const answer = await api.post("/v1/accounts", { user_identifier: "alice" });
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.have.property("user_identifier", "alice");
+      expect(answer.body)
+        .to.have.property("address")
+        .that.matches(/^0x[0-9a-fA-F]{40}$/);
+    });
+
+    it("makes as many wallets without a user as are asked for; null counts as left out", async () => {
+      const first = await api.post("/v1/accounts", {});
+      const second = await api.post("/v1/accounts", { user_identifier: null });
+      expect([first.body.user_identifier, second.body.user_identifier]).to.deep.equal([null, null]);
+      expect(first.body.address).to.not.equal(second.body.address);
+    });
+
+    it("refuses a second wallet for one user, and gives another app its own", async () => {
+      const first = await api.post("/v1/accounts", { user_identifier: "bob" });
+      const again = await api.post("/v1/accounts", { user_identifier: "bob" });
+      expectRefusal(again, 422, "user_identifier_taken", { user_identifier: "user_identifier_taken" });
+      const elsewhere = await api.post("/v1/accounts", { user_identifier: "bob" }, { token: api.other.token });
+      expect(elsewhere.status).to.equal(200);
+      expect(elsewhere.body.address).to.not.equal(first.body.address);
+    });
+
+    it("counts characters, not bytes, of the identifier", async () => {
+      const longest = "😀".repeat(256);
+      expect((await api.post("/v1/accounts", { user_identifier: longest })).status).to.equal(200);
+      expectInvalid(await api.post("/v1/accounts", { user_identifier: `${longest}x` }), {
+        user_identifier: "too_long",
+      });
+    });
+
+    it("refuses what cannot be an identifier", async () => {
+      for (const [value, code] of [
+        ["", "too_short"],
+        ["a\0b", "invalid_format"],
+        ["\ud800", "invalid_format"],
+        [7, "wrong_type"],
+        [{}, "wrong_type"],
+      ] as const) {
+        expectInvalid(await api.post("/v1/accounts", { user_identifier: value }), { user_identifier: code });
+      }
+    });
+  });
+
+  describe("GET /v1/accounts/user/:user_identifier", () => {
+    for (const user of [
+      "plain",
+      "a/b c?d#e%f",
+      "Ünïcødé 🦊",
+      "history",
+      "0x0000000000000000000000000000000000000001",
+    ]) {
+      it(`finds the wallet of ${JSON.stringify(user)}`, async () => {
+        const made = await api.post("/v1/accounts", { user_identifier: user });
+        const answer = await api.get(`/v1/accounts/user/${encodeURIComponent(user)}`);
+        expect(answer.body).to.deep.equal(made.body);
+      });
+    }
+
+    it("finds nobody's and another app's wallet alike: not at all", async () => {
+      await api.post("/v1/accounts", { user_identifier: "theirs" }, { token: api.other.token });
+      const theirs = await api.get("/v1/accounts/user/theirs");
+      const nobodys = await api.get("/v1/accounts/user/nobody");
+      expectRefusal(theirs, 404, "not_found");
+      expect(theirs.text).to.equal(nobodys.text);
+    });
+  });
+
+  describe("GET /v1/accounts", () => {
+    it("lists this app's wallets only, oldest first", async () => {
+      const fresh = await startApi();
+      const made = [await addWallet(fresh), await addWallet(fresh), await addWallet(fresh)];
+      await addWallet(fresh, fresh.other.token);
+      const answer = await fresh.get("/v1/accounts");
+      expect(answer.body.wallets?.map((wallet) => wallet.address)).to.deep.equal(made);
+      expect(answer.body).to.include({ total: 3, limit: 30, offset: 0, next: null });
+      await fresh.close();
+    });
+  });
+
+  describe("addresses in paths", () => {
+    it("are taken in any case, and refused with a wrong checksum", async () => {
+      const address = await addWallet(api);
+      const hex = address.slice(2);
+      for (const spelling of [address, `0x${hex.toLowerCase()}`, `0x${hex.toUpperCase()}`]) {
+        expect((await api.get(`/v1/accounts/${spelling}`)).status).to.equal(200);
+      }
+      const swapped = Array.from(hex).map((digit) =>
+        digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase(),
+      );
+      expectInvalid(await api.get(`/v1/accounts/0x${swapped.join("")}`), { address: "bad_checksum" });
+      expectInvalid(await api.get("/v1/accounts/alice"), { address: "invalid_format" });
+      expectRefusal(await api.get(`/v1/accounts/${randomAddress()}`), 404, "not_found");
+    });
+  });
+});

@@ -1,0 +1,291 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addCollection, addMint, addMove, addWallet, randomAddress } from "../support/rows.ts";
+
+const HOSTED = { type: "ERC721", name: "Cats", symbol: "CAT" };
+const SELF_HOSTED = { ...HOSTED, base_uri: "ipfs://cats/" };
+
+describe("collections", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  describe("POST /v1/collections", () => {
+    async function commandOf(body: object): Promise<Record<string, unknown>> {
+      const id = expectAccepted(await api.post("/v1/collections", body));
+      const row = await api.database.read
+        .selectFrom("requests")
+        .selectAll()
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+      expect(row).to.include({ type: "collection", status: "pending", app_id: api.app.id, nft_collection: null });
+      expect(row.ready_at).to.equal(row.created_at);
+      return JSON.parse(row.command) as Record<string, unknown>;
+    }
+
+    it("accepts a hosted collection, and wakes the relayer", async () => {
+      const before = api.notified;
+      const recipient = randomAddress();
+      const owner = randomAddress();
+      const command = await commandOf({
+        ...HOSTED,
+        mint_supply_count: 100,
+        description: "All cats",
+        image: "https://cats.example/logo.png",
+        external_link: "https://cats.example",
+        seller_fee_basis_points: 250,
+        fee_recipient: recipient.toLowerCase(),
+        new_owner: owner.toLowerCase(),
+      });
+      expect(command).to.deep.equal({
+        kind: "create-collection",
+        type: "ERC721",
+        hosting: "hosted",
+        name: "Cats",
+        symbol: "CAT",
+        maxSupply: 100,
+        baseUri: null,
+        collectionUri: null,
+        metadata: {
+          description: "All cats",
+          image: "https://cats.example/logo.png",
+          external_link: "https://cats.example",
+          seller_fee_basis_points: 250,
+          fee_recipient: recipient,
+        },
+        newOwner: owner,
+      });
+      expect(api.notified).to.equal(before + 1);
+    });
+
+    it("accepts a self-hosted collection, with or without a collection_uri", async () => {
+      const command = await commandOf({ ...SELF_HOSTED, collection_uri: "ipfs://cats/collection.json" });
+      expect(command).to.deep.include({
+        hosting: "self-hosted",
+        baseUri: "ipfs://cats/",
+        collectionUri: "ipfs://cats/collection.json",
+        metadata: {},
+      });
+      expect(await commandOf(SELF_HOSTED)).to.include({ collectionUri: null });
+    });
+
+    it("takes the cap under both of its names, and none for 0 or ERC1155", async () => {
+      expect(await commandOf({ ...SELF_HOSTED, mint_supply_account: 5 })).to.include({ maxSupply: 5 });
+      expect(await commandOf({ ...HOSTED, mint_supply_count: "7", mint_supply_account: 7 })).to.include({
+        maxSupply: 7,
+      });
+      expect(await commandOf({ ...HOSTED, mint_supply_count: 0 })).to.include({ maxSupply: null });
+      expect(await commandOf(HOSTED)).to.include({ maxSupply: null });
+      expect(await commandOf({ ...HOSTED, type: "ERC1155", mint_supply_count: 9 })).to.include({ maxSupply: null });
+    });
+
+    it("takes null for left out", async () => {
+      expect(await commandOf({ ...HOSTED, base_uri: null, collection_uri: null, image: null })).to.include({
+        hosting: "hosted",
+      });
+    });
+
+    for (const [title, body, fields] of [
+      ["without its required fields", {}, { type: "required", name: "required", symbol: "required" }],
+      [
+        "with nulls in their place",
+        { type: null, name: null, symbol: null },
+        { type: "required", name: "required", symbol: "required" },
+      ],
+      ["with another type", { ...HOSTED, type: "ERC20" }, { type: "invalid" }],
+      ["with an empty name", { ...HOSTED, name: "" }, { name: "too_short" }],
+      [
+        "with a long name and symbol",
+        { ...HOSTED, name: "x".repeat(257), symbol: "x".repeat(33) },
+        { name: "too_long", symbol: "too_long" },
+      ],
+      [
+        "with two different caps",
+        { ...HOSTED, mint_supply_count: 1, mint_supply_account: 2 },
+        { mint_supply_account: "conflict" },
+      ],
+      ["with a negative cap", { ...HOSTED, mint_supply_count: -1 }, { mint_supply_count: "too_small" }],
+      ["with half a token as cap", { ...HOSTED, mint_supply_count: 0.5 }, { mint_supply_count: "wrong_type" }],
+      [
+        "with a fee over 100 %",
+        { ...HOSTED, seller_fee_basis_points: 10_001, fee_recipient: randomAddress() },
+        { seller_fee_basis_points: "too_big" },
+      ],
+      ["with a fee for nobody", { ...HOSTED, seller_fee_basis_points: 1 }, { fee_recipient: "required" }],
+      ["owned by the zero address", { ...HOSTED, new_owner: `0x${"0".repeat(40)}` }, { new_owner: "zero_address" }],
+      [
+        "self-hosted with hosted fields",
+        { ...SELF_HOSTED, image: "x", fee_recipient: randomAddress() },
+        { image: "conflict", fee_recipient: "conflict" },
+      ],
+      ["with collection_uri but no base_uri", { ...HOSTED, collection_uri: "ipfs://c" }, { base_uri: "required" }],
+      ["with an empty base_uri", { ...HOSTED, base_uri: "" }, { base_uri: "too_short" }],
+      ["self-hosted ERC1155 without {id}", { ...SELF_HOSTED, type: "ERC1155" }, { base_uri: "invalid_format" }],
+      ["with a long URI", { ...HOSTED, base_uri: "x".repeat(2_049) }, { base_uri: "too_long" }],
+      ["with unknown fields", { ...HOSTED, supply: 1 }, { supply: "unknown_field" }],
+    ] as const) {
+      it(`refuses one ${title}`, async () => {
+        expectInvalid(await api.post("/v1/collections", body), fields);
+      });
+    }
+  });
+
+  describe("GET /v1/collections", () => {
+    let fresh: TestApi;
+    before(async () => {
+      fresh = await startApi();
+    });
+    after(() => fresh.close());
+
+    it("lists successfully created collections of this app only, each as a record", async () => {
+      const recipient = randomAddress();
+      const hosted = await addCollection(fresh, {
+        cap: 10,
+        metadata: { description: "d", seller_fee_basis_points: 5, fee_recipient: recipient },
+      });
+      const selfHosted = await addCollection(fresh, { type: "ERC1155", hosting: "self-hosted", name: "Own" });
+      await addCollection(fresh, { listed: false });
+      await addCollection(fresh, { app: fresh.other.id });
+
+      const { body } = await fresh.get("/v1/collections");
+      expect(body).to.include({ total: 2, next: null });
+      expect(body.collections).to.have.length(2);
+      expect(body.collections?.[0]).to.deep.include({
+        address: hosted,
+        type: "ERC721",
+        hosting: "hosted",
+        mint_supply_count: 10,
+        minted: 0,
+        collection_uri: `https://nft.example/metadata/31337/${hosted}`,
+        description: "d",
+        image: null,
+        external_link: null,
+        seller_fee_basis_points: 5,
+        fee_recipient: recipient,
+        created_at: "2023-11-14T22:13:20.000Z",
+      });
+      expect(body.collections?.[0]).to.not.have.property("base_uri");
+      expect(body.collections?.[1]).to.deep.include({
+        address: selfHosted,
+        name: "Own",
+        hosting: "self-hosted",
+        mint_supply_count: null,
+        collection_uri: null,
+        base_uri: "ipfs://base/{id}.json",
+      });
+      expect(body.collections?.[1]).to.not.have.property("description");
+    });
+  });
+
+  describe("GET /v1/collections/:address", () => {
+    it("lists the tokens of an ERC721 collection with their owners, burnt ones left out", async () => {
+      const contract = await addCollection(api);
+      const [alice, bob] = [randomAddress(), randomAddress()];
+      await addMint(api, {
+        contract,
+        to: alice,
+        tokenId: 1,
+        metadata: { name: "Cat {token_id}", description: "{token_id}/{token_id}", image: "{token_id}" },
+      });
+      await addMint(api, { contract, to: alice, tokenId: 2, unlockable: "secret" });
+      await addMint(api, { contract, to: alice, tokenId: 3 });
+      await addMove(api, { contract, tokenId: 2, from: alice, to: bob });
+      await addMove(api, { contract, tokenId: 3, from: alice, to: null });
+
+      const { body, text } = await api.get(`/v1/collections/${contract}`);
+      expect(body.total).to.equal(2);
+      expect(body.nfts?.[0]).to.deep.include({
+        contract_address: contract,
+        collection_name: "Collection",
+        type: "ERC721",
+        token_id: 1,
+        owner: alice,
+        token_uri: `https://nft.example/metadata/31337/${contract}/1`,
+        metadata: { name: "Cat 1", description: "1/1", image: "{token_id}" },
+      });
+      expect(body.nfts?.[0]?.minted_at).to.match(/^2023-11-14T22:13:20\.\d{3}Z$/);
+      expect(body.nfts?.[0]).to.not.have.property("quantity");
+      expect(body.nfts?.[1]).to.include({ token_id: 2, owner: bob });
+      expect(text).to.not.contain("secret").and.to.not.contain("unlockable");
+    });
+
+    it("lists the ids of a self-hosted ERC1155 collection with their copies", async () => {
+      const contract = await addCollection(api, { type: "ERC1155", hosting: "self-hosted" });
+      const huge = 2n ** 256n - 1n;
+      const mint = { contract, type: "ERC1155", metadata: null } as const;
+      await addMint(api, { ...mint, to: randomAddress(), tokenId: huge, quantity: 2n ** 127n });
+      await addMint(api, { ...mint, to: randomAddress(), tokenId: 10, quantity: 3, tokenUri: "ipfs://own" });
+      await addMint(api, { ...mint, to: randomAddress(), tokenId: 10, quantity: 4 });
+
+      const { body } = await api.get(`/v1/collections/${contract}`);
+      expect(body.nfts?.[0]).to.deep.include({
+        token_id: huge.toString(),
+        quantity: (2n ** 127n).toString(),
+        token_uri: `ipfs://base/${"f".repeat(64)}.json`,
+        metadata: null,
+      });
+      expect(body.nfts?.[0]).to.not.have.property("owner");
+      expect(body.nfts?.[1]).to.include({ token_id: 10, quantity: 7, token_uri: "ipfs://own" });
+    });
+
+    it("does not know what is unlisted, another app's, or nobody's", async () => {
+      for (const address of [
+        await addCollection(api, { listed: false }),
+        await addCollection(api, { app: api.other.id }),
+        randomAddress(),
+      ]) {
+        expectRefusal(await api.get(`/v1/collections/${address}`), 404, "not_found");
+        expectRefusal(await api.get(`/v1/collections/${address}/1`), 404, "not_found");
+        expectRefusal(await api.get(`/v1/collections/${address}/1/history`), 404, "not_found");
+      }
+    });
+
+    it("pages through many", async () => {
+      const contract = await addCollection(api);
+      for (let tokenId = 1; tokenId <= 5; tokenId++) await addMint(api, { contract, to: randomAddress(), tokenId });
+      const first = await api.get(`/v1/collections/${contract}?limit=3`);
+      const second = await api.get(`/v1/collections/${contract}?limit=3&cursor=${first.body.next ?? ""}`);
+      const ids = [first, second].flatMap(({ body }) => (body.nfts ?? []).map((nft) => nft.token_id));
+      expect(ids).to.deep.equal([1, 2, 3, 4, 5]);
+      expect(second.body.next).to.equal(null);
+    });
+  });
+
+  describe("GET /v1/collections/:address/:token_id", () => {
+    it("shows an ERC721 token with its owner", async () => {
+      const contract = await addCollection(api);
+      const owner = await addWallet(api);
+      await addMint(api, { contract, to: owner, tokenId: 1, unlockable: "secret" });
+      const { body, text } = await api.get(`/v1/collections/${contract}/1`);
+      expect(body).to.include({ token_id: 1, owner, type: "ERC721" });
+      expect(text).to.not.contain("secret");
+      await addMove(api, { contract, tokenId: 1, from: owner, to: null });
+      expectRefusal(await api.get(`/v1/collections/${contract}/1`), 404, "not_found");
+    });
+
+    it("shows an ERC1155 token with a page of its owners", async () => {
+      const contract = await addCollection(api, { type: "ERC1155" });
+      const owners = [randomAddress(), randomAddress(), randomAddress()];
+      const tokenId = 2n ** 255n;
+      for (const to of owners) await addMint(api, { contract, to, tokenId, quantity: 2, type: "ERC1155" });
+      const first = await api.get(`/v1/collections/${contract}/${tokenId.toString()}?limit=2`);
+      expect(first.body).to.include({ token_id: tokenId.toString(), quantity: 6, total: 3, limit: 2, offset: 0 });
+      expect(first.body.token_uri).to.equal(`https://nft.example/metadata/31337/${contract}/8${"0".repeat(63)}`);
+      expect(first.body.owners).to.deep.equal(owners.slice(0, 2).map((address) => ({ address, quantity: 2 })));
+      const next = first.body.next ?? "";
+      const second = await api.get(`/v1/collections/${contract}/${tokenId.toString()}?limit=2&cursor=${next}`);
+      expect(second.body.owners).to.deep.equal([{ address: owners[2], quantity: 2 }]);
+    });
+
+    it("refuses what is no token id", async () => {
+      const contract = await addCollection(api);
+      expectInvalid(await api.get(`/v1/collections/${contract}/one`), { token_id: "wrong_type" });
+      expectInvalid(await api.get(`/v1/collections/${contract}/${(2n ** 256n).toString()}`), { token_id: "too_big" });
+      expectRefusal(await api.get(`/v1/collections/${contract}/1`), 404, "not_found");
+    });
+  });
+});

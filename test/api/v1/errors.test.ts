@@ -1,0 +1,187 @@
+import { request } from "node:http";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectInvalid, expectRefusal } from "../support/expect.ts";
+
+describe("errors", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  it("answers 404 in the error shape, inside and outside /v1", async () => {
+    for (const path of [
+      "/",
+      "/nothing",
+      "/v1",
+      "/v1/nothing",
+      "/metadata",
+      "/v1/accounts/a/b/c/d",
+      "/v1/accounts/user/%ff",
+    ]) {
+      expectRefusal(await api.get(path), 404, "not_found");
+    }
+  });
+
+  it("answers 405 with the methods that there are", async () => {
+    for (const [method, path, allow] of [
+      ["DELETE", "/v1/accounts", "POST, GET, HEAD"],
+      ["PATCH", "/v1/webhook", "PUT, GET, DELETE, HEAD"],
+      ["POST", "/v1/requests/x", "GET, HEAD"],
+      ["OPTIONS", "/v1/nfts", "POST"],
+      ["POST", "/healthz", "GET, HEAD"],
+      ["PUT", "/metadata/1/0x/1", "GET, HEAD, OPTIONS"],
+    ] as const) {
+      const answer = await api.call(method, path);
+      expectRefusal(answer, 405, "method_not_allowed");
+      expect(answer.headers.get("allow")).to.equal(allow);
+    }
+  });
+
+  for (const [title, raw] of [
+    ["broken JSON", '{"user_identifier": '],
+    ["text that is no JSON", "hello"],
+    ["JSON nested too deeply to be read", `{"a":${"[".repeat(200_000)}12345678901234567890${"]".repeat(200_000)}}`],
+    ["bytes that are not UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ] as const) {
+    it(`answers 400 to ${title}`, async () => {
+      expectRefusal(await api.call("POST", "/v1/accounts", { raw }), 400, "malformed_json");
+    });
+  }
+
+  it("answers 422 to JSON that is no object", async () => {
+    for (const raw of ["[]", "null", '"text"', "12345678901234567890"]) {
+      const answer = await api.call("POST", "/v1/nfts", { raw });
+      expectRefusal(answer, 422, "validation_failed");
+    }
+  });
+
+  it("answers 413 to a body over the limit, compressed ones included", async () => {
+    const large = JSON.stringify({ user_identifier: "x".repeat(1_048_577) });
+    expectRefusal(await api.call("POST", "/v1/accounts", { raw: large }), 413, "payload_too_large");
+    const zipped = new Uint8Array(gzipSync(large));
+    const headers = { "content-encoding": "gzip" };
+    expectRefusal(await api.call("POST", "/v1/accounts", { raw: zipped, headers }), 413, "payload_too_large");
+  });
+
+  it("answers 415 to another type, charset or encoding", async () => {
+    for (const headers of [
+      { "content-type": "text/plain" },
+      { "content-type": "application/x-www-form-urlencoded" },
+      { "content-type": "application/json; charset=utf-16" },
+      { "content-type": "application/json", "content-encoding": "rot13" },
+    ]) {
+      const answer = await api.call("POST", "/v1/accounts", { raw: "{}", headers });
+      expectRefusal(answer, 415, "unsupported_media_type");
+    }
+    const utf8 = { "content-type": "application/json; charset=UTF-8" };
+    expect((await api.call("POST", "/v1/accounts", { raw: "{}", headers: utf8 })).status).to.equal(200);
+  });
+
+  it("takes a POST without any body as an empty object", async () => {
+    expect((await api.call("POST", "/v1/accounts")).status).to.equal(200);
+    expectInvalid(await api.call("POST", "/v1/collections"), {
+      type: "required",
+      name: "required",
+      symbol: "required",
+    });
+  });
+
+  it("names unknown fields, in bodies and in queries, dangerous names included", async () => {
+    const raw = '{"user_identifer": "a", "__proto__": {"x": 1}, "constructor": null}';
+    expectInvalid(await api.call("POST", "/v1/accounts", { raw }), {
+      user_identifer: "unknown_field",
+      constructor: "unknown_field",
+      ["__proto__"]: "unknown_field",
+    });
+    expectInvalid(await api.get("/v1/accounts?limt=3"), { limt: "unknown_field" });
+  });
+
+  it("bounds what it repeats of the caller's", async () => {
+    const body = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${n.toString()}${"x".repeat(500)}`, 1]));
+    const answer = await api.post("/v1/accounts", body);
+    expect((answer.body as { errors: { field: string }[] }).errors).to.have.length(100);
+    expect(answer.text.length).to.be.below(40_000);
+  });
+
+  it("hides what goes wrong inside, and writes it to the log with the call's id", async () => {
+    const broken = await startApi();
+    await broken.database.write((trx) => trx.schema.dropTable("wallet_history").execute());
+    await broken.database.write((trx) => trx.schema.alterTable("wallets").renameTo("gone").execute());
+    const answer = await broken.get("/v1/accounts", { headers: { "x-request-id": "trace-7" } });
+    expect(answer.text).to.equal('{"error_code":"internal_error","errors":null}');
+    expect(answer.status).to.equal(500);
+    expect(answer.headers.get("x-request-id")).to.equal("trace-7");
+    const line = broken.log.find((text) => text.includes("trace-7")) ?? "";
+    expect(line).to.contain("no such table").and.to.contain('"level":50');
+    await broken.close();
+  });
+
+  it("gives every answer an id, its own where the caller's is not plain", async () => {
+    const forged = await api.get("/healthz", { headers: { "x-request-id": "a b" } });
+    expect(forged.headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it("tells nothing about what it runs on, and forbids caching", async () => {
+    const answer = await api.get("/v1/accounts");
+    expect(answer.headers.get("x-powered-by")).to.equal(null);
+    expect(answer.headers.get("cache-control")).to.equal("no-store");
+    expect(answer.headers.get("x-content-type-options")).to.equal("nosniff");
+    expect(answer.headers.get("content-security-policy")).to.not.contain("upgrade-insecure-requests");
+  });
+
+  it("answers broken HTTP and endless headers in the error shape", async () => {
+    expect(await rawCall(api, "NONSENSE\r\n\r\n")).to.match(
+      /^HTTP\/1.1 400 .*\{"error_code":"malformed_json","errors":null\}$/s,
+    );
+    const long = `GET /${"x".repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`;
+    expect(await rawCall(api, long)).to.match(/^HTTP\/1.1 413 .*"payload_too_large"/s);
+  });
+
+  it("answers HEAD as GET without the body", async () => {
+    const { port } = new URL(api.baseUrl);
+    const status = await new Promise<number | undefined>((resolve) => {
+      const options = { port, method: "HEAD", path: "/v1/accounts", headers: { authorization: api.app.token } };
+      request(options, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).end();
+    });
+    expect(status).to.equal(200);
+  });
+
+  describe("health", () => {
+    it("says that the process runs", async () => {
+      expect((await api.get("/healthz", { token: null })).body).to.deep.equal({ status: "ok" });
+    });
+
+    it("says what is not ready, with 503 and Retry-After", async () => {
+      expect((await api.get("/readyz", { token: null })).body).to.deep.equal({
+        status: "ready",
+        checks: { database: "ok" },
+      });
+      api.readiness = { ready: false, checks: { database: "ok", chain: "cannot be reached" } };
+      const answer = await api.get("/readyz", { token: null });
+      expectRefusal(answer, 503, "unavailable", { chain: "unavailable" });
+      expect(answer.headers.get("retry-after")).to.equal("5");
+    });
+  });
+});
+
+function rawCall(api: TestApi, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(api.baseUrl).port), "127.0.0.1");
+    let answer = "";
+    socket.on("data", (chunk) => (answer += chunk.toString()));
+    socket.on("close", () => {
+      resolve(answer);
+    });
+    socket.on("error", reject);
+    socket.write(text);
+  });
+}

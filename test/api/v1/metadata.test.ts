@@ -1,0 +1,117 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectRefusal } from "../support/expect.ts";
+import { addCollection, addMint, addMove, confirmUpTo, randomAddress } from "../support/rows.ts";
+
+const HOLDER = randomAddress();
+
+describe("GET /metadata", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+    await confirmUpTo(api, 10);
+  });
+  after(() => api.close());
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    api.get(`/metadata/31337/${path}`, { token: null, headers });
+
+  it("serves a token to anybody, with the id in its text", async () => {
+    const contract = await addCollection(api);
+    const metadata = {
+      name: "Cat {token_id}",
+      description: "no {token_id}",
+      image: "ipfs://{token_id}",
+      attributes: [1],
+    };
+    await addMint(api, { contract, to: HOLDER, tokenId: 12, metadata, unlockable: "secret" });
+    const answer = await get(`${contract}/12`);
+    expect(answer.status).to.equal(200);
+    expect(answer.body).to.deep.equal({ ...metadata, name: "Cat 12", description: "no 12" });
+    expect(answer.headers.get("content-type")).to.equal("application/json; charset=utf-8");
+    expect(answer.headers.get("access-control-allow-origin")).to.equal("*");
+    expect(answer.headers.get("cross-origin-resource-policy")).to.equal("cross-origin");
+    expect(answer.headers.get("cache-control")).to.equal("public, max-age=300");
+    expect((await get(`${contract.toLowerCase()}/12`)).text).to.equal(answer.text);
+  });
+
+  it("takes an id in decimal, and in the 64 hex digits of ERC-1155", async () => {
+    const contract = await addCollection(api, { type: "ERC1155" });
+    const digits = "1".repeat(64);
+    const tokens: [bigint, string][] = [
+      [BigInt(`0x${digits}`), "hex"],
+      [2n ** 256n - 1n, "largest"],
+      [10n, "small"],
+    ];
+    for (const [tokenId, name] of tokens) {
+      await addMint(api, { contract, to: HOLDER, tokenId, type: "ERC1155", metadata: { name: `${name} {token_id}` } });
+      const expected = { name: `${name} ${tokenId.toString()}` };
+      for (const form of [tokenId.toString(), tokenId.toString(16).padStart(64, "0")]) {
+        expect((await get(`${contract}/${form}`)).body).to.deep.equal(expected);
+      }
+    }
+    expect((await get(`${contract}/${digits}`)).body)
+      .to.have.property("name")
+      .that.matches(/^hex/);
+  });
+
+  it("tells who has seen it already that nothing changed", async () => {
+    const contract = await addCollection(api);
+    await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: { name: "a" } });
+    const tag = (await get(`${contract}/1`)).headers.get("etag") ?? "";
+    expect(tag).to.match(/^"[A-Za-z0-9_-]{43}"$/);
+    expect((await get(`${contract}/1`, { "if-none-match": tag })).status).to.equal(304);
+    expect((await get(`${contract}/1`, { "if-none-match": '"other"' })).status).to.equal(200);
+    const preflight = await api.call("OPTIONS", `/metadata/31337/${contract}/1`, { token: null });
+    expect(preflight.status).to.equal(204);
+    expect(preflight.headers.get("access-control-allow-headers")).to.equal("*");
+  });
+
+  it("serves a mint as soon as it is in a block, but lets nobody keep it until it is final", async () => {
+    const contract = await addCollection(api, { listed: false });
+    await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: { name: "new" }, block: 11 });
+    for (const path of [contract, `${contract}/1`]) {
+      const answer = await get(path);
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get("cache-control")).to.equal("no-store");
+    }
+  });
+
+  it("serves a collection", async () => {
+    const metadata = { description: "d", seller_fee_basis_points: 100, fee_recipient: HOLDER };
+    const contract = await addCollection(api, { name: "Cats", metadata });
+    const answer = await get(contract);
+    expect(answer.body).to.deep.equal({ name: "Cats", symbol: "COL", ...metadata });
+    expect(answer.headers.get("cache-control")).to.equal("public, max-age=300");
+  });
+
+  it("does not know anything else, and lets nobody remember that", async () => {
+    const contract = await addCollection(api);
+    await addMint(api, { contract, to: HOLDER, tokenId: 1 });
+    await addMint(api, { contract, to: HOLDER, tokenId: 2, metadata: null });
+    await addMint(api, { contract, to: HOLDER, tokenId: 3 });
+    await addMove(api, { contract, tokenId: 3, from: HOLDER, to: null });
+    const selfHosted = await addCollection(api, { hosting: "self-hosted" });
+    for (const path of [
+      `/metadata/1/${contract}/1`,
+      `/metadata/31337/${contract}/2`,
+      `/metadata/31337/${contract}/3`,
+      `/metadata/31337/${contract}/4`,
+      `/metadata/31337/${contract}/0x1`,
+      `/metadata/31337/${contract}/-1`,
+      `/metadata/31337/${contract}/${(2n ** 256n).toString()}`,
+      `/metadata/31337/${contract}/${"g".repeat(64)}`,
+      `/metadata/31337/${selfHosted}`,
+      `/metadata/31337/${selfHosted}/1`,
+      `/metadata/31337/${randomAddress()}`,
+      `/metadata/31337/cats/1`,
+      `/metadata/31337`,
+      `/metadata`,
+    ]) {
+      const answer = await api.get(path, { token: null });
+      expectRefusal(answer, 404, "not_found");
+      expect(answer.headers.get("cache-control")).to.equal("no-store");
+    }
+  });
+});

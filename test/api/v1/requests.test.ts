@@ -1,0 +1,151 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addCollection, addMint, addMove, addWallet, randomAddress } from "../support/rows.ts";
+
+const COLLECTION = { type: "ERC721", name: "A", symbol: "AAA" };
+
+describe("requests", () => {
+  let api: TestApi;
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => api.close());
+
+  describe("GET /v1/requests/:request_id", () => {
+    it("shows a pending request", async () => {
+      const id = expectAccepted(await api.post("/v1/collections", COLLECTION));
+      const { body } = await api.get(`/v1/requests/${id}`);
+      const { created_at: created, ...rest } = body as Record<string, unknown>;
+      expect(Date.parse(String(created))).to.be.closeTo(Date.now(), 5_000);
+      expect(rest).to.deep.equal({
+        request_id: id,
+        type: "collection",
+        status: "pending",
+        nft_collection: null,
+        nft_token_id: null,
+        transaction_hash: null,
+        block_number: null,
+        error_code: null,
+        errors: null,
+        updated_at: created,
+      });
+    });
+
+    it("shows what a final one made, or why it failed", async () => {
+      const id = expectAccepted(await api.post("/v1/collections", COLLECTION));
+      const collection = randomAddress();
+      const change = (set: object) =>
+        api.database.write((trx) => trx.updateTable("requests").set(set).where("id", "=", id).execute());
+      await change({ status: "completed", nft_collection: collection, nft_token_id: "12", block_number: 4 });
+      expect((await api.get(`/v1/requests/${id}`)).body).to.include({
+        status: "completed",
+        nft_collection: collection,
+        nft_token_id: 12,
+        block_number: 4,
+      });
+      const errors = [{ field: "", code: "ERC721InvalidReceiver", message: "refused" }];
+      await change({ status: "failed", error_code: "execution_reverted", errors: JSON.stringify(errors) });
+      expect((await api.get(`/v1/requests/${id}`)).body).to.deep.include({
+        status: "failed",
+        error_code: "execution_reverted",
+        errors,
+      });
+    });
+
+    it("finds neither another app's request nor nonsense", async () => {
+      const id = expectAccepted(await api.post("/v1/collections", COLLECTION, { token: api.other.token }));
+      const texts = new Set<string>();
+      for (const which of [id, "0".repeat(64), "nonsense", "%00"]) {
+        const answer = await api.get(`/v1/requests/${which}`);
+        expectRefusal(answer, 404, "not_found");
+        texts.add(answer.text);
+      }
+      expect(texts.size).to.equal(1);
+    });
+  });
+
+  describe("GET /v1/requests", () => {
+    it("lists newest first, filtered by status and type, with totals of the filter", async () => {
+      const first = expectAccepted(await api.post("/v1/collections", COLLECTION));
+      const contract = await addCollection(api);
+      const mint = expectAccepted(await api.post("/v1/nfts", { collection_address: contract, to_address: contract }));
+      await api.post("/v1/collections", COLLECTION, { token: api.other.token });
+      const last = expectAccepted(await api.post("/v1/collections", COLLECTION));
+
+      const list = async (query: string) => {
+        const { body } = await api.get(`/v1/requests?${query}`);
+        return { ids: body.requests?.map((request) => request.request_id), total: body.total };
+      };
+      const all = await list("");
+      expect(all.total).to.equal(4);
+      expect(all.ids?.[0]).to.equal(last);
+      expect(await list("status=pending")).to.deep.equal({ ids: [last, mint, first], total: 3 });
+      expect(await list("type=mint")).to.deep.equal({ ids: [mint], total: 1 });
+      expect(await list("status=pending&type=collection")).to.deep.equal({ ids: [last, first], total: 2 });
+      expect(await list("status=failed")).to.deep.equal({ ids: [], total: 0 });
+      expect(await list("status=completed&type=collection")).to.deep.include({ total: 1 });
+    });
+
+    it("pages by cursor while new requests arrive", async () => {
+      const ids: string[] = [];
+      for (let n = 0; n < 4; n++) ids.unshift(expectAccepted(await api.post("/v1/collections", COLLECTION)));
+      const first = await api.get("/v1/requests?limit=2");
+      await api.post("/v1/collections", COLLECTION);
+      const second = await api.get(`/v1/requests?limit=2&cursor=${first.body.next ?? ""}`);
+      const seen = [first, second].flatMap(({ body }) => (body.requests ?? []).map((request) => request.request_id));
+      expect(seen).to.deep.equal(ids);
+    });
+
+    it("refuses filters that do not exist", async () => {
+      expectInvalid(await api.get("/v1/requests?status=done&type=burn"), { status: "invalid", type: "invalid" });
+    });
+  });
+
+  describe("history", () => {
+    it("lists what happened to a token and in a wallet, newest first, and whose request it was", async () => {
+      const wallet = await addWallet(api);
+      const theirs = await addWallet(api, api.other.token);
+      const contract = await addCollection(api);
+      await addMint(api, { contract, to: wallet, tokenId: 1 });
+      const foreign = await addCollection(api, { app: api.other.id });
+      await addMint(api, { contract: foreign, to: wallet, tokenId: 9, app: api.other.id });
+
+      const ofWallet = await api.get(`/v1/accounts/${wallet}/history`);
+      expect(ofWallet.body).to.include({ total: 2, next: null });
+      expect(ofWallet.body.history?.[0]).to.deep.include({
+        type: "mint",
+        contract_address: foreign,
+        token_id: 9,
+        quantity: 1,
+        from_address: null,
+        to_address: wallet,
+        request_id: null,
+      });
+      expect(ofWallet.body.history?.[1]?.request_id).to.match(/^[0-9a-f]{64}$/);
+      const ofToken = await api.get(`/v1/collections/${contract}/1/history`);
+      expect(ofToken.body.history).to.deep.equal(ofWallet.body.history?.slice(1));
+      expectRefusal(await api.get(`/v1/accounts/${theirs}/history`), 404, "not_found");
+      expectRefusal(await api.get(`/v1/collections/${contract}/2/history`), 404, "not_found");
+    });
+
+    it("goes on after a token is burnt, and pages by cursor", async () => {
+      const [alice, bob] = [await addWallet(api), await addWallet(api)];
+      const contract = await addCollection(api);
+      await addMint(api, { contract, to: alice, tokenId: 1 });
+      await addMove(api, { contract, tokenId: 1, from: alice, to: bob });
+      await addMove(api, { contract, tokenId: 1, from: bob, to: null });
+      const types: (string | undefined)[] = [];
+      let cursor = "";
+      do {
+        const { body } = await api.get(`/v1/collections/${contract}/1/history?limit=1${cursor}`);
+        expect(body.total).to.equal(3);
+        types.push(...(body.history ?? []).map((entry) => entry.type));
+        cursor = body.next == null ? "" : `&cursor=${body.next}`;
+      } while (cursor !== "");
+      expect(types).to.deep.equal(["burn", "transfer", "mint"]);
+      expect((await api.get(`/v1/accounts/${bob}/history`)).body.total).to.equal(2);
+    });
+  });
+});

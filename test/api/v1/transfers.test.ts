@@ -1,0 +1,192 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addCollection, addMint, addMove, addWallet, randomAddress } from "../support/rows.ts";
+
+describe("POST /v1/transfers", () => {
+  let api: TestApi;
+  let wallet: string;
+  let erc721: string;
+  let erc1155: string;
+  const to = randomAddress();
+  before(async () => {
+    api = await startApi();
+    wallet = await addWallet(api);
+    erc721 = await addCollection(api);
+    erc1155 = await addCollection(api, { type: "ERC1155" });
+  });
+  after(() => api.close());
+
+  const body = (fields: object) => ({ from_address: wallet, to_address: to, ...fields });
+  const transfer = (fields: object) => api.post("/v1/transfers", body(fields));
+
+  async function acceptedRow(fields: object) {
+    const id = expectAccepted(await transfer(fields));
+    const row = await api.database.read
+      .selectFrom("requests")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
+  }
+
+  describe("ERC721", () => {
+    for (const [title, amount] of [
+      ["left out", undefined],
+      ["null", null],
+      ["blank", ""],
+      ["1", 1],
+      ['"1"', "1"],
+    ] as const) {
+      it(`accepts an amount that is ${title}`, async () => {
+        const contract = await addCollection(api);
+        await addMint(api, { contract, to: wallet, tokenId: 5 });
+        const row = await acceptedRow({ contract_address: contract.toLowerCase(), token_id: "5", amount });
+        expect(row).to.include({ type: "transfer", nft_collection: contract, nft_token_id: "5" });
+        expect(row.command).to.deep.equal({
+          kind: "transfer",
+          contract,
+          contractType: "ERC721",
+          foreign: false,
+          from: wallet,
+          to,
+          tokenId: "5",
+          quantity: "1",
+        });
+      });
+    }
+
+    it("refuses more than one copy, and none", async () => {
+      await addMint(api, { contract: erc721, to: wallet, tokenId: 1 });
+      expectInvalid(await transfer({ contract_address: erc721, token_id: 1, amount: 2 }), { amount: "too_big" });
+      expectInvalid(await transfer({ contract_address: erc721, token_id: 1, amount: 0 }), { amount: "too_small" });
+    });
+
+    it("refuses a token whose transfer is pending", async () => {
+      await addMint(api, { contract: erc721, to: wallet, tokenId: 2 });
+      expectAccepted(await transfer({ contract_address: erc721, token_id: 2 }));
+      const again = await transfer({ contract_address: erc721, token_id: 2 });
+      expectRefusal(again, 422, "token_busy", { token_id: "token_busy" });
+    });
+
+    it("tells a token held elsewhere from one that does not exist", async () => {
+      await addMint(api, { contract: erc721, to: wallet, tokenId: 3 });
+      await addMove(api, { contract: erc721, tokenId: 3, from: wallet, to });
+      expectRefusal(await transfer({ contract_address: erc721, token_id: 3 }), 422, "insufficient_balance");
+      const absent = await transfer({ contract_address: erc721, token_id: 999 });
+      expectRefusal(absent, 422, "token_not_found", { token_id: "token_not_found" });
+    });
+  });
+
+  describe("ERC1155", () => {
+    it("takes what is pending off the balance", async () => {
+      const tokenId = (2n ** 256n - 1n).toString();
+      await addMint(api, { contract: erc1155, to: wallet, tokenId: BigInt(tokenId), quantity: 10, type: "ERC1155" });
+      const send = (amount: number) => transfer({ contract_address: erc1155, token_id: tokenId, amount });
+      expectAccepted(await send(6));
+      expectRefusal(await send(5), 422, "insufficient_balance");
+      expectAccepted(await send(4));
+      expectRefusal(await send(1), 422, "insufficient_balance");
+    });
+
+    it("asks for an amount", async () => {
+      await addMint(api, { contract: erc1155, to: wallet, tokenId: 1, quantity: 1, type: "ERC1155" });
+      for (const amount of [undefined, null, ""]) {
+        expectInvalid(await transfer({ contract_address: erc1155, token_id: 1, amount }), { amount: "required" });
+      }
+    });
+  });
+
+  it("moves tokens of another app's collection out of this app's wallet", async () => {
+    const contract = await addCollection(api, { app: api.other.id });
+    await addMint(api, { contract, to: wallet, tokenId: 1, app: api.other.id });
+    expectAccepted(await transfer({ contract_address: contract, token_id: 1 }));
+  });
+
+  it("refuses wallets that are not this app's", async () => {
+    const theirs = await addWallet(api, api.other.token);
+    await addMint(api, { contract: erc721, to: theirs, tokenId: 20 });
+    for (const from of [theirs, randomAddress()]) {
+      const answer = await transfer({ from_address: from, contract_address: erc721, token_id: 20 });
+      expectRefusal(answer, 422, "wallet_not_found", { from_address: "wallet_not_found" });
+    }
+  });
+
+  for (const [title, fields, refusal] of [
+    [
+      "without its fields",
+      { from_address: null, to_address: null },
+      { from_address: "required", to_address: "required", contract_address: "required", token_id: "required" },
+    ],
+    [
+      "to the zero address",
+      { to_address: `0x${"0".repeat(40)}`, contract_address: to, token_id: 1 },
+      { to_address: "zero_address" },
+    ],
+    ["with text as amount", { contract_address: to, token_id: 1, amount: "many" }, { amount: "wrong_type" }],
+    ["with a typo", { contract_address: to, token_id: 1, ammount: 1 }, { ammount: "unknown_field" }],
+  ] as const) {
+    it(`refuses one ${title}`, async () => {
+      expectInvalid(await transfer(fields), refusal);
+    });
+  }
+
+  describe("a contract that is not the service's", () => {
+    it("is asked what it is and who holds the token, and followed from then on", async () => {
+      const contract = randomAddress();
+      api.foreign.contracts.set(contract, { type: "ERC721", name: "Elsewhere" });
+      api.foreign.give(contract, "7", wallet);
+      const row = await acceptedRow({ contract_address: contract, token_id: 7 });
+      expect(row.command).to.include({ foreign: true, contractType: "ERC721", contract, tokenId: "7" });
+      const followed = await api.database.read
+        .selectFrom("foreign_contracts")
+        .selectAll()
+        .where("address", "=", contract)
+        .executeTakeFirstOrThrow();
+      expect(followed).to.include({ name: "Elsewhere", followed_from: 100 });
+      expectRefusal(await transfer({ contract_address: contract, token_id: 7 }), 422, "token_busy");
+    });
+
+    it("counts the copies that it says the wallet has", async () => {
+      const contract = randomAddress();
+      api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
+      api.foreign.give(contract, "1", wallet, 3n);
+      const send = (amount: number) => transfer({ contract_address: contract, token_id: 1, amount });
+      expectRefusal(await send(4), 422, "insufficient_balance");
+      expectAccepted(await send(2));
+      expectRefusal(await send(2), 422, "insufficient_balance");
+    });
+
+    it("refuses tokens that are not there or not the wallet's", async () => {
+      const contract = randomAddress();
+      api.foreign.contracts.set(contract, { type: "ERC721", name: null });
+      api.foreign.give(contract, "1", randomAddress());
+      api.foreign.holdings.set(`${contract}/1/${wallet}`, 0n);
+      expectRefusal(await transfer({ contract_address: contract, token_id: 1 }), 422, "insufficient_balance");
+      expectRefusal(await transfer({ contract_address: contract, token_id: 2 }), 422, "token_not_found");
+    });
+
+    it("is refused when it is no token contract", async () => {
+      const answer = await transfer({ contract_address: randomAddress(), token_id: 1 });
+      expectRefusal(answer, 422, "contract_not_supported", { contract_address: "contract_not_supported" });
+    });
+
+    it("leaves nothing behind when the chain cannot be asked: 503 with Retry-After", async () => {
+      api.foreign.down = true;
+      const contract = randomAddress();
+      const answer = await transfer({ contract_address: contract, token_id: 1 });
+      api.foreign.down = false;
+      expectRefusal(answer, 503, "unavailable");
+      expect(answer.headers.get("retry-after")).to.equal("5");
+    });
+
+    it("is no concern of transfers of the service's own tokens", async () => {
+      await addMint(api, { contract: erc721, to: wallet, tokenId: 30 });
+      api.foreign.down = true;
+      const answer = await transfer({ contract_address: erc721, token_id: 30 });
+      api.foreign.down = false;
+      expectAccepted(answer);
+    });
+  });
+});

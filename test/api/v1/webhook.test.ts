@@ -1,0 +1,72 @@
+import { expect } from "chai";
+
+import type { WebhookSecret } from "../../../api/commands/register-webhook.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectInvalid, expectRefusal } from "../support/expect.ts";
+
+describe("/v1/webhook", () => {
+  let api: TestApi;
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => api.close());
+
+  const put = (body: object) => api.call("PUT", "/v1/webhook", { body });
+  const row = () =>
+    api.database.read.selectFrom("webhooks").selectAll().where("app_id", "=", api.app.id).executeTakeFirstOrThrow();
+
+  it("is registered with a secret that is shown once and stored sealed", async () => {
+    const { body } = await put({ url: "https://hooks.example/nft?x=1" });
+    expect(body).to.deep.include({ url: "https://hooks.example/nft?x=1", events: null, disabled_at: null });
+    expect(body.secret).to.match(/^whsec_[A-Za-z0-9+/]{32}$/);
+    const stored = await row();
+    expect(stored.secrets).to.not.contain(body.secret);
+    const opened = JSON.parse(await api.sealer.open(stored.secrets)) as WebhookSecret[];
+    expect(opened).to.deep.equal([{ secret: body.secret, expires_at: null }]);
+
+    const shown = await api.get("/v1/webhook");
+    expect(shown.body).to.not.have.property("secret");
+    expect(shown.text + api.log.join("")).to.not.contain(body.secret);
+  });
+
+  it("keeps its secret when it is changed, and works again after it was disabled", async () => {
+    await put({ url: "https://hooks.example/a" });
+    const before = await row();
+    await api.database.write((trx) => trx.updateTable("webhooks").set({ disabled_at: 5 }).execute());
+    expect((await api.get("/v1/webhook")).body).to.include({ disabled_at: "1970-01-01T00:00:00.005Z" });
+    const { body } = await put({ url: "http://hooks.example/b", events: ["completed", "error", "error"] });
+    expect(body).to.deep.include({
+      url: "http://hooks.example/b",
+      events: ["completed", "error"],
+      secret: null,
+      disabled_at: null,
+    });
+    expect((await row()).secrets).to.equal(before.secrets);
+  });
+
+  it("is one per app, invisible to others, and can be removed", async () => {
+    await put({ url: "https://hooks.example/a" });
+    expectRefusal(await api.get("/v1/webhook", { token: api.other.token }), 404, "not_found");
+    expectRefusal(await api.call("DELETE", "/v1/webhook", { token: api.other.token }), 404, "not_found");
+    const removed = await api.call("DELETE", "/v1/webhook");
+    expect({ status: removed.status, text: removed.text }).to.deep.equal({ status: 200, text: "{}" });
+    expectRefusal(await api.get("/v1/webhook"), 404, "not_found");
+    expectRefusal(await api.call("DELETE", "/v1/webhook"), 404, "not_found");
+    expect((await put({ url: "https://hooks.example/a" })).body.secret).to.be.a("string");
+  });
+
+  for (const [title, body, fields] of [
+    ["without a URL", {}, { url: "required" }],
+    ["with another scheme", { url: "ftp://hooks.example" }, { url: "invalid_format" }],
+    ["with a script", { url: "javascript:alert(1)" }, { url: "invalid_format" }],
+    ["with half a URL", { url: "hooks.example" }, { url: "invalid_format" }],
+    ["with credentials", { url: "https://me:secret@hooks.example" }, { url: "invalid_format" }],
+    ["with a long URL", { url: `https://hooks.example/${"x".repeat(2_048)}` }, { url: "too_long" }],
+    ["with unknown events", { url: "https://hooks.example", events: ["lost"] }, { "events.0": "invalid" }],
+    ["with no events", { url: "https://hooks.example", events: [] }, { events: "too_short" }],
+  ] as const) {
+    it(`is refused ${title}`, async () => {
+      expectInvalid(await put(body), fields);
+    });
+  }
+});
