@@ -35,15 +35,7 @@ function collectionNfts(db: Db, contract: string) {
     db
       .selectFrom("nfts")
       .innerJoin("collections", "collections.address", "nfts.contract")
-      .leftJoin("holdings", (join) =>
-        join
-          .onRef("holdings.contract", "=", "nfts.contract")
-          .onRef("holdings.token_id", "=", "nfts.token_id")
-          // An ERC1155 id has many holders: they have a listing of their own.
-          .on("collections.type", "=", "ERC721")
-          .on("holdings.quantity", "<>", "0"),
-      )
-      .select([
+      .select((eb) => [
         "nfts.seq as seq",
         "nfts.contract as contract",
         "nfts.token_id as tokenId",
@@ -55,7 +47,21 @@ function collectionNfts(db: Db, contract: string) {
         "nfts.metadata as metadata",
         "nfts.minted_at as mintedAt",
         "nfts.supply as supply",
-        "holdings.owner as owner",
+        // An ERC1155 id can have any number of holders, who have a listing of their own: none is looked for here.
+        eb
+          .case()
+          .when("collections.type", "=", "ERC721")
+          .then(
+            eb
+              .selectFrom("holdings")
+              .select("holdings.owner")
+              .whereRef("holdings.contract", "=", "nfts.contract")
+              .whereRef("holdings.token_id", "=", "nfts.token_id")
+              .where("holdings.quantity", "<>", "0")
+              .limit(1),
+          )
+          .end()
+          .as("owner"),
       ])
       .where("nfts.contract", "=", contract)
       .where("nfts.minted_block", "is not", null)

@@ -10,6 +10,7 @@ export const addressParams = z.object({ address });
 export const contractParams = z.object({ address, contract_address: address });
 export const contractTokenParams = z.object({ address, contract_address: address, token_id: tokenId });
 export const tokenParams = z.object({ address, token_id: tokenId });
-/** Any text: what is no request id is simply not found. */
-export const requestParams = z.object({ request_id: z.string() });
-export const userParams = z.object({ user_identifier: z.string() });
+/** Any text: what is no id is simply not found. NUL, which not every database takes, names nothing either. */
+const name = z.string().transform((text) => (text.includes("\0") ? "" : text));
+export const requestParams = z.object({ request_id: name });
+export const userParams = z.object({ user_identifier: name });

@@ -77,6 +77,7 @@ describe("accounts", () => {
       await api.post("/v1/accounts", { user_identifier: "theirs" }, { token: api.other.token });
       const theirs = await api.get("/v1/accounts/user/theirs");
       const nobodys = await api.get("/v1/accounts/user/nobody");
+      expectRefusal(await api.get("/v1/accounts/user/%00"), 404, "not_found");
       expectRefusal(theirs, 404, "not_found");
       expect(theirs.text).to.equal(nobodys.text);
     });

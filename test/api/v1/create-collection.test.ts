@@ -1,0 +1,134 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid } from "../support/expect.ts";
+import { randomAddress } from "../support/rows.ts";
+
+const HOSTED = { type: "ERC721", name: "Cats", symbol: "CAT" };
+const SELF_HOSTED = { ...HOSTED, base_uri: "ipfs://cats/" };
+
+describe("POST /v1/collections", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  async function commandOf(body: object): Promise<Record<string, unknown>> {
+    const id = expectAccepted(await api.post("/v1/collections", body));
+    const row = await api.database.read
+      .selectFrom("requests")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    expect(row).to.include({ type: "collection", status: "pending", app_id: api.app.id, nft_collection: null });
+    expect(row.ready_at).to.equal(row.created_at);
+    return JSON.parse(row.command) as Record<string, unknown>;
+  }
+
+  it("accepts a hosted collection, and wakes the relayer", async () => {
+    const before = api.notified;
+    const recipient = randomAddress();
+    const owner = randomAddress();
+    const command = await commandOf({
+      ...HOSTED,
+      mint_supply_count: 100,
+      description: "All cats",
+      image: "https://cats.example/logo.png",
+      external_link: "https://cats.example",
+      seller_fee_basis_points: 250,
+      fee_recipient: recipient.toLowerCase(),
+      new_owner: owner.toLowerCase(),
+    });
+    expect(command).to.deep.equal({
+      kind: "create-collection",
+      type: "ERC721",
+      hosting: "hosted",
+      name: "Cats",
+      symbol: "CAT",
+      maxSupply: 100,
+      baseUri: null,
+      collectionUri: null,
+      metadata: {
+        description: "All cats",
+        image: "https://cats.example/logo.png",
+        external_link: "https://cats.example",
+        seller_fee_basis_points: 250,
+        fee_recipient: recipient,
+      },
+      newOwner: owner,
+    });
+    expect(api.notified).to.equal(before + 1);
+  });
+
+  it("accepts a self-hosted collection, with or without a collection_uri", async () => {
+    const command = await commandOf({ ...SELF_HOSTED, collection_uri: "ipfs://cats/collection.json" });
+    expect(command).to.deep.include({
+      hosting: "self-hosted",
+      baseUri: "ipfs://cats/",
+      collectionUri: "ipfs://cats/collection.json",
+      metadata: {},
+    });
+    expect(await commandOf(SELF_HOSTED)).to.include({ collectionUri: null });
+  });
+
+  it("takes the cap under both of its names, and none for 0 or ERC1155", async () => {
+    expect(await commandOf({ ...SELF_HOSTED, mint_supply_account: 5 })).to.include({ maxSupply: 5 });
+    expect(await commandOf({ ...HOSTED, mint_supply_count: "7", mint_supply_account: 7 })).to.include({
+      maxSupply: 7,
+    });
+    expect(await commandOf({ ...HOSTED, mint_supply_count: 0 })).to.include({ maxSupply: null });
+    expect(await commandOf(HOSTED)).to.include({ maxSupply: null });
+    expect(await commandOf({ ...HOSTED, type: "ERC1155", mint_supply_count: 9 })).to.include({ maxSupply: null });
+  });
+
+  it("takes null for left out", async () => {
+    expect(await commandOf({ ...HOSTED, base_uri: null, collection_uri: null, image: null })).to.include({
+      hosting: "hosted",
+    });
+  });
+
+  for (const [title, body, fields] of [
+    ["without its required fields", {}, { type: "required", name: "required", symbol: "required" }],
+    [
+      "with nulls in their place",
+      { type: null, name: null, symbol: null },
+      { type: "required", name: "required", symbol: "required" },
+    ],
+    ["with another type", { ...HOSTED, type: "ERC20" }, { type: "invalid" }],
+    ["with an empty name", { ...HOSTED, name: "" }, { name: "too_short" }],
+    [
+      "with a long name and symbol",
+      { ...HOSTED, name: "x".repeat(257), symbol: "x".repeat(33) },
+      { name: "too_long", symbol: "too_long" },
+    ],
+    [
+      "with two different caps",
+      { ...HOSTED, mint_supply_count: 1, mint_supply_account: 2 },
+      { mint_supply_account: "conflict" },
+    ],
+    ["with a negative cap", { ...HOSTED, mint_supply_count: -1 }, { mint_supply_count: "too_small" }],
+    ["with half a token as cap", { ...HOSTED, mint_supply_count: 0.5 }, { mint_supply_count: "wrong_type" }],
+    [
+      "with a fee over 100 %",
+      { ...HOSTED, seller_fee_basis_points: 10_001, fee_recipient: randomAddress() },
+      { seller_fee_basis_points: "too_big" },
+    ],
+    ["with a fee for nobody", { ...HOSTED, seller_fee_basis_points: 1 }, { fee_recipient: "required" }],
+    ["owned by the zero address", { ...HOSTED, new_owner: `0x${"0".repeat(40)}` }, { new_owner: "zero_address" }],
+    [
+      "self-hosted with hosted fields",
+      { ...SELF_HOSTED, image: "x", fee_recipient: randomAddress() },
+      { image: "conflict", fee_recipient: "conflict" },
+    ],
+    ["with collection_uri but no base_uri", { ...HOSTED, collection_uri: "ipfs://c" }, { base_uri: "required" }],
+    ["with an empty base_uri", { ...HOSTED, base_uri: "" }, { base_uri: "too_short" }],
+    ["self-hosted ERC1155 without {id}", { ...SELF_HOSTED, type: "ERC1155" }, { base_uri: "invalid_format" }],
+    ["with a long URI", { ...HOSTED, base_uri: "x".repeat(2_049) }, { base_uri: "too_long" }],
+    ["with unknown fields", { ...HOSTED, supply: 1 }, { supply: "unknown_field" }],
+  ] as const) {
+    it(`refuses one ${title}`, async () => {
+      expectInvalid(await api.post("/v1/collections", body), fields);
+    });
+  }
+});

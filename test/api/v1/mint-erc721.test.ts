@@ -1,0 +1,167 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addCollection, addMint, randomAddress } from "../support/rows.ts";
+
+describe("POST /v1/nfts, ERC721", () => {
+  let api: TestApi;
+  let hosted721: string;
+  let own721: string;
+  const to = randomAddress();
+  before(async () => {
+    api = await startApi();
+    hosted721 = await addCollection(api);
+    own721 = await addCollection(api, { hosting: "self-hosted" });
+  });
+  after(() => api.close());
+
+  async function acceptedRow(body: object) {
+    const id = expectAccepted(await api.post("/v1/nfts", body));
+    const row = await api.database.read
+      .selectFrom("requests")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
+  }
+
+  describe("hosted", () => {
+    it("accepts metadata of every kind", async () => {
+      const metadata = {
+        name: "Cat {token_id}",
+        description: "A cat",
+        image: "ipfs://image",
+        external_url: "https://cats.example/{token_id}",
+        attributes: [{ trait_type: "Colour", value: "black" }, { display_type: "number", value: 3 }, "plain"],
+        background_color: "ffffff",
+        animation_url: "https://cats.example/a.mp4",
+        youtube_url: "https://youtu.be/cat",
+      };
+      const row = await acceptedRow({
+        collection_address: hosted721.toLowerCase(),
+        to_address: to.toLowerCase(),
+        ...metadata,
+        copy_media: false,
+      });
+      expect(row).to.include({ type: "mint", nft_collection: hosted721, nft_token_id: null, unlockable: null });
+      expect(row.command).to.deep.equal({ kind: "mint-erc721", collection: hosted721, to, metadata });
+    });
+
+    it("accepts none, and reserves a place", async () => {
+      const row = await acceptedRow({ collection_address: hosted721, to_address: to });
+      expect(row.command).to.deep.include({ metadata: {} });
+    });
+
+    it("keeps big numbers in attributes as they were written", async () => {
+      const attributes = '[{"value": 123456789012345678901234567890, "other": 1e999}]';
+      const raw = `{"collection_address": "${hosted721}", "to_address": "${to}", "attributes": ${attributes}}`;
+      const id = expectAccepted(await api.call("POST", "/v1/nfts", { raw }));
+      const row = await api.database.read
+        .selectFrom("requests")
+        .select("command")
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+      expect(row.command).to.contain('{"value":123456789012345678901234567890,"other":1e999}');
+    });
+
+    it("seals unlockable content before it is stored, and keeps it out of the log", async () => {
+      const secret = "the treasure is under the old oak";
+      const row = await acceptedRow({ collection_address: hosted721, to_address: to, unlockable_content: secret });
+      expect(row.unlockable).to.be.a("string").that.does.not.contain("treasure");
+      expect(await api.sealer.open(row.unlockable ?? "")).to.equal(secret);
+      expect(JSON.stringify(row.command) + api.log.join("")).to.not.contain("treasure");
+    });
+
+    for (const [title, fields, refusal] of [
+      ["without a destination", { to_address: undefined }, { to_address: "required" }],
+      ["to the zero address", { to_address: `0x${"0".repeat(40)}` }, { to_address: "zero_address" }],
+      [
+        "with a wrong checksum",
+        { to_address: "0xABcdefABCDEFabcdefabcdefabcdefabcdefabcd" },
+        { to_address: "bad_checksum" },
+      ],
+      ["with copy_media", { copy_media: true }, { copy_media: "not_available" }],
+      ["with attributes that are no list", { attributes: {} }, { attributes: "wrong_type" }],
+      ["with too many attributes", { attributes: Array(201).fill({}) }, { attributes: "too_long" }],
+      [
+        "with attributes nested too deeply",
+        { attributes: [JSON.parse("[".repeat(20) + "]".repeat(20))] },
+        { attributes: "too_deep" },
+      ],
+      [
+        "with too much unlockable content",
+        { unlockable_content: "ü".repeat(32_769) },
+        { unlockable_content: "too_long" },
+      ],
+      ["with a long description", { description: "x".repeat(10_001) }, { description: "too_long" }],
+      ["with fields of the wrong type", { name: 1, image: ["x"] }, { name: "wrong_type", image: "wrong_type" }],
+      ["with a typo", { unlockable: "x" }, { unlockable: "unknown_field" }],
+    ] as const) {
+      it(`refuses one ${title}`, async () => {
+        expectInvalid(
+          await api.post("/v1/nfts", { collection_address: hosted721, to_address: to, ...fields }),
+          refusal,
+        );
+      });
+    }
+
+    it("refuses fields of ERC1155, naming them", async () => {
+      const fields = { token_id: 1, quantity: 1, initial_supply: 1, initial_owner: to, uri: "ipfs://x" };
+      const answer = await api.post("/v1/nfts", { collection_address: hosted721, ...fields });
+      const named = Object.fromEntries(Object.keys(fields).map((name) => [name, "wrong_collection_type"]));
+      expectRefusal(answer, 422, "wrong_collection_type", named);
+    });
+  });
+
+  describe("self-hosted", () => {
+    it("accepts a destination and nothing more", async () => {
+      const row = await acceptedRow({ collection_address: own721, to_address: to });
+      expect(row.command).to.deep.equal({ kind: "mint-erc721", collection: own721, to, metadata: null });
+    });
+
+    it("refuses what only a hosted collection takes", async () => {
+      const answer = await api.post("/v1/nfts", {
+        collection_address: own721,
+        to_address: to,
+        name: "x",
+        unlockable_content: "y",
+        copy_media: false,
+      });
+      expectRefusal(answer, 422, "wrong_hosting", {
+        name: "wrong_hosting",
+        unlockable_content: "wrong_hosting",
+        copy_media: "wrong_hosting",
+      });
+    });
+  });
+
+  describe("the collection", () => {
+    it("must be named, and be a listed one of this app", async () => {
+      expectInvalid(await api.post("/v1/nfts", { to_address: to }), { collection_address: "required" });
+      for (const address of [
+        randomAddress(),
+        await addCollection(api, { app: api.other.id }),
+        await addCollection(api, { listed: false }),
+      ]) {
+        const answer = await api.post("/v1/nfts", { collection_address: address, to_address: to });
+        expectRefusal(answer, 422, "collection_not_found", { collection_address: "collection_not_found" });
+      }
+    });
+
+    it("must still let the service mint", async () => {
+      const closed = await addCollection(api, { mayMint: false });
+      const answer = await api.post("/v1/nfts", { collection_address: closed, to_address: to });
+      expectRefusal(answer, 422, "service_cannot_mint", { collection_address: "service_cannot_mint" });
+    });
+
+    it("must have room under its cap, promised places counted", async () => {
+      const capped = await addCollection(api, { cap: 3 });
+      await addMint(api, { contract: capped, to, tokenId: 1 });
+      const mint = () => api.post("/v1/nfts", { collection_address: capped, to_address: to });
+      expectAccepted(await mint());
+      expectAccepted(await mint());
+      expectRefusal(await mint(), 422, "supply_exceeded", { collection_address: "supply_exceeded" });
+    });
+  });
+});
