@@ -39,8 +39,11 @@ export default defineConfig({
       metadata: { bytecodeHash: "none" },
     },
   },
+  // The short form; `npm run test:invariants` runs the long one.
+  test: { solidity: { fuzz: { runs: 100 }, invariant: { runs: 12, depth: 60 } } },
   typechain: { outDir: "./types/ethers-contracts" },
   networks: {
+    localhost: { type: "http", url: process.env["LOCALHOST_RPC_URL"] ?? "http://127.0.0.1:8545" },
     sepolia: { type: "http", chainType: "l1", url: configVariable("SEPOLIA_RPC_URL"), accounts },
     baseSepolia: { type: "http", chainType: "op", url: configVariable("BASE_SEPOLIA_RPC_URL"), accounts },
     polygonAmoy: { type: "http", chainType: "generic", url: configVariable("POLYGON_AMOY_RPC_URL"), accounts },

@@ -1,3 +1,5 @@
+import { setTimeout as wait } from "node:timers/promises";
+
 import { concat, formatEther, getCreate2Address, getCreateAddress, keccak256, type Provider, type Signer, ZeroHash } from "ethers";
 
 import { LOCAL_CHAIN_ID } from "../../api/chain/local-contracts.ts";
@@ -18,6 +20,8 @@ import type { Plan } from "./plan.ts";
 const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 /** Longest wait for one transaction to be in a block, in milliseconds. */
 const MINED_WITHIN = 600_000;
+/** Between two looks for a transaction of an earlier run, in milliseconds. */
+const LOOK = 500;
 
 /**
  * Puts what is missing on the chain and writes `deployments/<chain id>.json`. What is there already stays.
@@ -137,7 +141,7 @@ async function nonceMined(provider: Provider, account: string, nonce: number): P
   const deadline = Date.now() + MINED_WITHIN;
   while ((await provider.getTransactionCount(account)) <= nonce) {
     if (Date.now() > deadline) throw new Error(`The transaction with nonce ${nonce.toString()} is still pending.`);
-    await new Promise((resolve) => provider.once("block", resolve));
+    await wait(LOOK);
   }
 }
 

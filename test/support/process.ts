@@ -10,9 +10,9 @@ export class TestProcess {
   #output = "";
   #changed: (() => void)[] = [];
 
-  /** @param args for Node, TypeScript entry included. */
-  constructor(args: string[], env: Record<string, string>) {
-    this.child = spawn(process.execPath, args, {
+  /** @param args for Node, TypeScript entry included, unless another program is named. */
+  constructor(args: string[], env: Record<string, string>, program: string = process.execPath) {
+    this.child = spawn(program, args, {
       cwd: ROOT,
       env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
       stdio: ["ignore", "pipe", "pipe"],
