@@ -58,8 +58,14 @@ export default tseslint.config(
     },
   },
   {
-    // These export what a tool asks for.
-    files: ["*.config.{js,ts}", "scripts/lint/rules.mjs", "scripts/test/reporter.ts", ".dependency-cruiser.mjs"],
+    // These export what a tool asks for, such as Hardhat for the action of a task.
+    files: [
+      "scripts/*/task.ts",
+      "*.config.{js,ts}",
+      "scripts/lint/rules.mjs",
+      "scripts/test/reporter.ts",
+      ".dependency-cruiser.mjs",
+    ],
     rules: { "no-restricted-syntax": "off" },
   },
   {

@@ -2,11 +2,13 @@
 // Makes a fresh clone ready (packages, contracts), then runs the entry, if there is one, on the project's own Node.
 // Plain JavaScript without packages: it runs on whatever Node the machine has, before anything is installed.
 // Only the entry writes to stdout; everything said here goes to stderr, so that output of the entry can be piped.
+import { existsSync } from "node:fs";
+
 import { buildContracts, contractsAreBuilt } from "./contracts.mjs";
 import { installPackages, packagesAreInstalled, projectNode } from "./packages.mjs";
 import { withSetupLock } from "./lock.mjs";
 import { runAlone } from "./child.mjs";
-import { root, say } from "./project.mjs";
+import { inProject, root, say } from "./project.mjs";
 
 const [entry, ...args] = process.argv.slice(2);
 
@@ -25,7 +27,8 @@ try {
 if (entry === undefined) process.exit(0);
 
 // Tests and the demonstration of `npm start` must not pick up the settings of an installation.
-const settings = entry.replaceAll("\\", "/").startsWith("api/") ? ["--env-file-if-exists=.env"] : [];
+const isService = entry.replaceAll("\\", "/").startsWith("api/");
+const settings = isService && existsSync(inProject(".env")) ? ["--env-file=.env"] : [];
 const lifeline = new URL("./lifeline.mjs", import.meta.url).href;
 const code = await runAlone(
   projectNode(),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { addCounts, type Counts, judgePart, readCounts, summaryLine } from "./counts.ts";
 
-/** `npm test [-- contracts | api ...]`: all tests, or some parts of them. Its last line is `N passed, N failed[, N skipped]`. */
+/** `npm test [-- contracts | api | scripts ...]`: all tests, or some parts of them. Its last line is `N passed, N failed[, N skipped]`. */
 
 interface Part {
   name: string;
@@ -20,17 +20,24 @@ const PARTS: Part[] = [
     counted: ["solidity.json", "contracts.json"],
     args: (folder) => ["scripts/test/contracts.ts", folder],
   },
-  {
-    name: "api",
-    counted: ["api.json"],
+  mochaPart("api", "test/api/**/*.test.ts"),
+  mochaPart("scripts", "test/scripts/**/*.test.ts"),
+];
+
+function mochaPart(name: string, files: string): Part {
+  const counted = `${name}.json`;
+  return {
+    name,
+    counted: [counted],
     args: (folder) => [
       "node_modules/mocha/bin/_mocha",
       "--forbid-only",
       "--reporter=scripts/test/reporter.cjs",
-      `--reporter-option=counts=${join(folder, "api.json")}`,
+      `--reporter-option=counts=${join(folder, counted)}`,
+      files,
     ],
-  },
-];
+  };
+}
 
 /** A part that takes longer hangs. */
 const PART_TIMEOUT_MS = 15 * 60_000;
