@@ -5,7 +5,9 @@ import pino from "pino";
 import { createApp } from "../../api/commands/create-app.ts";
 import { environment } from "../../api/config/environment.ts";
 import { SettingsError } from "../../api/config/settings.ts";
+import { StartupError } from "../../api/context/chain-identity.ts";
 import { type Service, startService } from "../../api/context/service.ts";
+import { SeedFileError } from "../../api/keys/seed-file.ts";
 import { type LocalChain, startChain } from "./chain.ts";
 import { lockFolder, setDatabaseAside } from "./data-folder.ts";
 import { readOptions, serviceSettings, type StartOptions } from "./options.ts";
@@ -17,6 +19,8 @@ import { runTour } from "./tour/main.ts";
 /** `npm start`: a local chain, the service and a tour of the main job, until it is told to stop. Returns the exit code. */
 async function main(): Promise<number> {
   const stop = new AbortController();
+  // A terminal or a pipe that is gone is no reason to leave without stopping what runs.
+  for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       if (!stop.signal.aborted) say("\nstopping");
@@ -33,7 +37,9 @@ async function main(): Promise<number> {
       say("stopped");
       return 0;
     }
-    const plain = [Problem, SettingsError, TourError].some((kind) => cause instanceof kind);
+    const plain = [Problem, SettingsError, StartupError, SeedFileError, TourError].some(
+      (kind) => cause instanceof kind,
+    );
     console.error(plain ? `\n${(cause as Error).message}` : cause);
     return 1;
   }

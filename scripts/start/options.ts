@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import { wholeNumber } from "../../api/config/parsers.ts";
 import { type Environment, parseSettings, type Settings, SettingsError } from "../../api/config/settings.ts";
 
@@ -35,7 +37,12 @@ export function readOptions(env: Environment): StartOptions {
   return options;
 }
 
-/** The service's settings: its defaults, against the local chain. */
+/** The service's settings: its defaults, against the local chain, with contracts of its own. */
 export function serviceSettings(options: StartOptions, rpcUrl: string): Settings {
-  return parseSettings({ PORT: options.port.toString(), DATA_DIR: options.dataDir, RPC_URL: rpcUrl });
+  return parseSettings({
+    PORT: options.port.toString(),
+    DATA_DIR: options.dataDir,
+    DEPLOYMENTS_DIR: join(options.dataDir, "deployments"),
+    RPC_URL: rpcUrl,
+  });
 }
