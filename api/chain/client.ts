@@ -2,7 +2,7 @@ import { getAddress } from "ethers";
 import { z } from "zod";
 
 import { ChainUnavailable, type RpcError } from "./errors.ts";
-import type { Rpc, RpcCall } from "./rpc.ts";
+import type { Rpc, RpcCall, RpcResult } from "./rpc.ts";
 
 const hex = z.string().regex(/^0x[0-9a-fA-F]*$/);
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
@@ -72,6 +72,12 @@ export class ChainClient {
     return parse(z.array(log), await this.#rpc.call("eth_getLogs", params));
   }
 
+  /** Logs of single blocks, asked for by hash: a node that does not have the block says so, where a range gives nothing. */
+  async logsOfBlocks(filter: LogFilter, hashes: string[]): Promise<RawLog[]> {
+    const calls = hashes.map((blockHash) => ({ method: "eth_getLogs", params: [{ ...filter, blockHash }] }));
+    return (await this.#rpc.all(calls)).flatMap((answer) => parse(z.array(log), answer));
+  }
+
   async receipts(hashes: string[]): Promise<(Receipt | null)[]> {
     const answers = await this.#rpc.all(hashes.map((h) => ({ method: "eth_getTransactionReceipt", params: [h] })));
     return answers.map((answer) => parse(receipt.nullish(), answer) ?? null);
@@ -99,17 +105,44 @@ export class ChainClient {
     return parse(quantity, await this.#rpc.call("eth_maxPriorityFeePerGas", []));
   }
 
-  /** @returns what the call returns, or null when it reverts or there is no such function. */
-  async tryCalls(calls: { to: string; data: string; from?: string }[], blockNumber?: number): Promise<(string | null)[]> {
-    const at = blockNumber === undefined ? "latest" : toHex(blockNumber);
-    const results = await this.#rpc.batch(calls.map((call) => ({ method: "eth_call", params: [call, at] })));
-    return results.map((result) => (result.ok ? parse(hex, result.value) : refused(result.error)));
+  /**
+   * @returns for each call what it returns, null when it reverts or there is no such function, undefined when the node
+   *   could not run it: then nothing is known of it.
+   */
+  async tryCalls(
+    calls: { to: string; data: string; from?: string }[],
+    blockNumber?: number,
+  ): Promise<(string | null | undefined)[]> {
+    const results = await this.#ethCalls(calls, blockNumber);
+    const answers = results.map((result) => (result.ok ? parse(hex, result.value) : ranAndReverted(result.error)));
+    // Some nodes give one code to a call that ran out of gas and to a block whose state they do not have.
+    const unclear = results.flatMap((result, index) => (!result.ok && AMBIGUOUS.has(result.error.code) ? [index] : []));
+    const open = unclear.filter((index) => answers[index] === undefined);
+    if (open.length > 0) {
+      const [control, ...again] = await this.#ethCalls(
+        [CONTROL_CALL, ...open.flatMap((index) => calls[index] ?? [])],
+        blockNumber,
+      );
+      const hasState = control?.ok === true && control.value === CONTROL_CALL.data;
+      for (const [position, result] of again.entries()) {
+        const index = open[position];
+        if (index === undefined) continue;
+        if (result.ok) answers[index] = parse(hex, result.value);
+        else if (hasState && AMBIGUOUS.has(result.error.code)) answers[index] = null;
+      }
+    }
+    return answers;
   }
 
-  /** Gas of a call as a transaction of its own, or null when it would revert. */
+  #ethCalls(calls: { to: string; data: string; from?: string }[], blockNumber?: number): Promise<RpcResult[]> {
+    const at = blockNumber === undefined ? "latest" : toHex(blockNumber);
+    return this.#rpc.batch(calls.map((call) => ({ method: "eth_call", params: [call, at] })));
+  }
+
+  /** Gas of a call as a transaction of its own, or null when the node gives none: it reverts, or the node cannot tell. */
   async estimates(calls: { to: string; data: string; from: string }[]): Promise<(bigint | null)[]> {
     const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [call] }));
-    return (await this.#rpc.batch(requests)).map((result) => (result.ok ? parse(quantity, result.value) : refused(result.error)));
+    return (await this.#rpc.batch(requests)).map((result) => (result.ok ? parse(quantity, result.value) : null));
   }
 
   /** Hands signed bytes to the node. @throws RpcError, ChainUnavailable: neither proves that it was not taken. */
@@ -119,13 +152,18 @@ export class ChainClient {
 }
 
 /**
- * Codes with which nodes say that a call was run and reverted: 3 (the execution API), -32000 (Geth without revert data),
- * -32015 (Nethermind); others say it by giving revert data. Anything else, a rate limit for one, says nothing of the call.
+ * Codes with which nodes say that a call was run and reverted: 3 (the execution API), -32015 (Nethermind); others say it
+ * by giving revert data. Anything else, a rate limit for one, says nothing of the call.
  */
-function refused(error: RpcError): null {
-  if (error.data !== null || error.code === 3 || error.code === -32000 || error.code === -32015) return null;
-  throw new ChainUnavailable("the node could not run a call", { cause: error.message });
+function ranAndReverted(error: RpcError): null | undefined {
+  return error.data !== null || error.code === 3 || error.code === -32015 ? null : undefined;
 }
+
+/** Said of a call that failed while it ran, and also of a call that could not be run at all. */
+const AMBIGUOUS = new Set([-32000, -32603]);
+
+/** The identity precompile: every node that has the block's state answers this. */
+const CONTROL_CALL = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
 
 function toHex(value: number): string {
   return `0x${value.toString(16)}`;

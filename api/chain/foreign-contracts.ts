@@ -3,8 +3,9 @@ import { AbiCoder, dataLength, zeroPadValue } from "ethers";
 import type { CollectionType } from "../domain/command.ts";
 import type { ChainClient } from "./client.ts";
 import { abi } from "./contracts.ts";
-import { RpcError } from "./errors.ts";
+import { ChainUnavailable, RpcError } from "./errors.ts";
 import { decodeMoves, MOVE_TOPICS } from "./logs.ts";
+import { cleanText } from "./text.ts";
 
 /** What the service reads of token contracts that are not its own, from the chain as it is at that moment. */
 export interface ForeignContracts {
@@ -25,8 +26,11 @@ const NOTHING = "0xffffffff";
 export function createForeignContracts(client: ChainClient): ForeignContracts {
   return {
     inspect: (address) => inspect(client, address),
-    holding: async (contract, type, tokenId, owner) =>
-      (await readHoldings(client, [{ contract, type, tokenId, owner }]))[0] ?? null,
+    holding: async (contract, type, tokenId, owner) => {
+      const [held] = await readHoldings(client, [{ contract, type, tokenId, owner }]);
+      if (held === undefined) throw new ChainUnavailable("the node could not run a call");
+      return held;
+    },
     tokensOf: (contract, type, owner) => tokensOf(client, contract, type, owner),
     headBlock: () => client.headNumber(),
   };
@@ -39,12 +43,14 @@ export interface HoldingQuery {
   owner: string;
 }
 
-/** Copies held, in the order asked; null for an ERC-721 token that does not exist. */
+/**
+ * Copies held, in the order asked; null for an ERC-721 token that does not exist; undefined where the node could not tell.
+ */
 export async function readHoldings(
   client: ChainClient,
   queries: HoldingQuery[],
   blockNumber?: number,
-): Promise<(bigint | null)[]> {
+): Promise<(bigint | null | undefined)[]> {
   const calls = queries.map(({ contract, type, tokenId, owner }) => ({
     to: contract,
     data:
@@ -54,7 +60,8 @@ export async function readHoldings(
   }));
   const answers = await client.tryCalls(calls, blockNumber);
   return queries.map((query, index) => {
-    const answer = answers[index] ?? null;
+    const answer = answers[index];
+    if (answer === undefined) return undefined;
     if (query.type === "ERC1155") return answer === null || dataLength(answer) !== 32 ? 0n : BigInt(answer);
     if (answer === null || dataLength(answer) !== 32 || BigInt(answer) === 0n) return null;
     return BigInt(answer) === BigInt(query.owner) ? 1n : 0n;
@@ -76,6 +83,9 @@ async function inspect(client: ChainClient, address: string): ReturnType<Foreign
     supports(ERC1155),
     { to: address, data: abi.erc721.encodeFunctionData("name") },
   ]);
+  if ([erc165, nothing, erc721, erc1155].includes(undefined)) {
+    throw new ChainUnavailable("the node could not run a call");
+  }
   if (!isTrue(erc165) || isTrue(nothing)) return null;
   if (isTrue(erc721)) return { type: "ERC721", name: decodeString(name) };
   if (isTrue(erc1155)) return { type: "ERC1155", name: decodeString(name) };
@@ -109,7 +119,7 @@ function decodeString(answer: string | null | undefined): string | null {
   if (answer == null) return null;
   try {
     const [text] = AbiCoder.defaultAbiCoder().decode(["string"], answer) as unknown as [string];
-    return text.slice(0, 256);
+    return cleanText(Array.from(text).slice(0, 256).join(""));
   } catch {
     // `name` is optional, and some contracts answer it in other shapes.
     return null;

@@ -2,6 +2,7 @@ import { AbiCoder, getAddress, id, ZeroAddress } from "ethers";
 
 import type { RawLog } from "./client.ts";
 import { abi } from "./contracts.ts";
+import { textOfBytes } from "./text.ts";
 
 /** Where a log stands. */
 export interface LogPosition {
@@ -33,8 +34,9 @@ export type RelayEvent = LogPosition &
 export type CollectionEvent = LogPosition & { contract: string } & (
     | { kind: "owner-changed"; owner: string }
     | { kind: "minter-set"; minter: string; allowed: boolean }
-    | { kind: "cap-lowered"; maxSupply: number }
+    | { kind: "cap-lowered"; maxSupply: number | null }
     | { kind: "base-uri-changed"; baseUri: string }
+    | { kind: "token-uri-changed"; tokenId: string; uri: string }
   );
 
 const TRANSFER = id("Transfer(address,address,uint256)");
@@ -46,6 +48,7 @@ const collectionTopics = {
   minter: abi.erc721.getEvent("MinterSet").topicHash,
   cap: abi.erc721.getEvent("MaxSupplyLowered").topicHash,
   baseUri: abi.erc721.getEvent("BaseURIUpdated").topicHash,
+  tokenUri: abi.erc1155.getEvent("URI").topicHash,
 } as const;
 
 /** Topics under which tokens of ERC-721 and ERC-1155 contracts move. */
@@ -105,29 +108,42 @@ export function decodeRelayEvent(log: RawLog): RelayEvent | null {
   }
 }
 
-/** What an owner changed on one of the service's collections, as far as the service must know it. */
+/**
+ * What an owner changed on one of the service's collections, as far as the service must know it. Owners choose the texts:
+ * they need not be UTF-8, so they are read as bytes.
+ */
 export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
-  if (!(Object.values(collectionTopics) as string[]).includes(log.topics[0] ?? "")) return null;
-  const parsed = abi.erc721.parseLog({ topics: log.topics, data: log.data });
-  if (parsed === null) return null;
+  const [topic, first, second] = log.topics;
   const at = { ...positionOf(log), contract: log.address };
-  switch (parsed.name) {
-    case "OwnershipTransferred":
-      return { kind: "owner-changed", ...at, owner: parsed.args["newOwner"] as string };
-    case "MinterSet":
-      return {
-        kind: "minter-set",
-        ...at,
-        minter: parsed.args["account"] as string,
-        allowed: parsed.args["allowed"] as boolean,
-      };
-    case "MaxSupplyLowered":
-      return { kind: "cap-lowered", ...at, maxSupply: Number(parsed.args["maxSupply"] as bigint) };
-    case "BaseURIUpdated":
-      return { kind: "base-uri-changed", ...at, baseUri: parsed.args["baseURI"] as string };
+  switch (topic) {
+    case collectionTopics.owner:
+      return second === undefined ? null : { kind: "owner-changed", ...at, owner: topicAddress(second) };
+    case collectionTopics.minter: {
+      const [allowed] = decode(["bool"], log.data) ?? [];
+      if (first === undefined || typeof allowed !== "boolean") return null;
+      return { kind: "minter-set", ...at, minter: topicAddress(first), allowed };
+    }
+    case collectionTopics.cap: {
+      const [, maxSupply] = decode(["uint256", "uint256"], log.data) ?? [];
+      return typeof maxSupply === "bigint" ? { kind: "cap-lowered", ...at, maxSupply: reachable(maxSupply) } : null;
+    }
+    case collectionTopics.baseUri: {
+      const [uri] = decode(["bytes"], log.data) ?? [];
+      return typeof uri === "string" ? { kind: "base-uri-changed", ...at, baseUri: textOfBytes(uri) } : null;
+    }
+    case collectionTopics.tokenUri: {
+      const [uri] = decode(["bytes"], log.data) ?? [];
+      if (first === undefined || typeof uri !== "string") return null;
+      return { kind: "token-uri-changed", ...at, tokenId: BigInt(first).toString(), uri: textOfBytes(uri) };
+    }
     default:
       return null;
   }
+}
+
+/** A cap that no number of blocks can reach, and that no JSON reader keeps exact, counts as none. */
+function reachable(maxSupply: bigint): number | null {
+  return maxSupply <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(maxSupply) : null;
 }
 
 /** Collections that the factory made: address by request number. */

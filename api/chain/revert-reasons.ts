@@ -2,6 +2,7 @@ import { type ErrorDescription, type Interface } from "ethers";
 
 import type { FieldError, RequestFailureCode } from "../domain/error-codes.ts";
 import { abi } from "./contracts.ts";
+import { cleanText } from "./text.ts";
 
 /** What a custom error of the contracts means for the request. Everything else is `execution_reverted`. */
 const MEANINGS: Record<string, RequestFailureCode> = {
@@ -26,7 +27,7 @@ export function decodeRevert(reason: string): { errorCode: RequestFailureCode; e
 }
 
 function describe(error: ErrorDescription | null, reason: string): string {
-  if (error !== null) return `${error.name}(${error.args.map(String).join(", ")})`;
+  if (error !== null) return cleanText(`${error.name}(${error.args.map(String).join(", ")})`);
   if (reason === "0x") return "The call reverted without a reason.";
   return `The call reverted with ${reason.slice(0, 74)}.`;
 }
@@ -35,7 +36,10 @@ function parseError(reason: string): ErrorDescription | null {
   for (const contract of INTERFACES) {
     try {
       const parsed = contract.parseError(reason);
-      if (parsed !== null) return parsed;
+      if (parsed === null) continue;
+      // Text that is not UTF-8 decodes only when it is looked at, and throws then: look here.
+      parsed.args.toArray(true);
+      return parsed;
     } catch {
       // The selector is known but its arguments were cut or made up: the bare name proves nothing.
       return null;

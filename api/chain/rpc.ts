@@ -17,7 +17,8 @@ const MAX_BATCH = 100;
 const answer = z.object({
   id: z.number(),
   result: z.unknown().optional(),
-  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
+  // Some nodes write `"error": null` beside a result.
+  error: z.object({ code: z.number(), message: z.string().default(""), data: z.unknown().optional() }).nullish(),
 });
 
 /** JSON-RPC over HTTP. Every answer is matched by its id; one that is missing or malformed counts as unavailable. */
@@ -64,7 +65,7 @@ export class Rpc {
     return calls.map((call, index) => {
       const found = byId.get(first + index);
       if (found === undefined) throw new ChainUnavailable(`the node did not answer ${call.method}`);
-      if (found.error === undefined) return { ok: true, value: found.result };
+      if (found.error == null) return { ok: true, value: found.result };
       return { ok: false, error: new RpcError(found.error.code, found.error.message, revertData(found.error.data)) };
     });
   }

@@ -60,13 +60,17 @@ export async function establishIdentity(
   const contracts =
     chainId === LOCAL_CHAIN_ID ? await localContracts(client, settings) : await readDeployment(settings.deploymentsDir, chainId);
   await requireCode(client, contracts, chainId);
-  await database.write(async (trx) => {
+  const first = await database.write(async (trx) => {
+    if ((await readMeta(trx, "chain_id")) !== null) return false;
     await writeMeta(trx, "chain_id", chainId.toString());
     await writeMeta(trx, "genesis", genesis.hash);
     await writeMeta(trx, "contracts", JSON.stringify(contracts));
     await writeMeta(trx, "checkpoint", (contracts.deployedAt - 1).toString());
     await writeMeta(trx, "confirmed_block", (contracts.deployedAt - 1).toString());
+    return true;
   });
+  // Of two processes that start together, one gives the database its chain and contracts; the other takes those.
+  if (!first) return establishIdentity(database, client, settings);
   return { chainId, contracts };
 }
 

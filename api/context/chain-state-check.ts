@@ -5,6 +5,7 @@ import type { Keyring } from "../keys/keyring.ts";
 import type { Database } from "../store/database.ts";
 import { readLane } from "../store/lanes.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
+import { hasRequests } from "../store/requests.ts";
 import { StartupError } from "./chain-identity.ts";
 
 /** The seed must be the one that made the database's wallets. @throws StartupError */
@@ -35,15 +36,17 @@ export async function checkLanes(
 ): Promise<void> {
   for (let index = 0; index < lanes; index++) {
     const row = await readLane(database.read, index);
-    if (row === undefined) continue;
     const { address } = keyring.lane(index);
-    if (row.address !== address) {
+    // A database without requests has nothing that could be done a second time: there the lane begins where the chain is.
+    if (row === undefined && !(await hasRequests(database.read))) continue;
+    if (row !== undefined && row.address !== address) {
       throw new StartupError(`Lane ${index.toString()} was ${row.address}; the seed in SEED_FILE makes ${address}.`);
     }
     const [mined = 0] = await client.nonces([address]);
-    if (mined > row.next_nonce) {
+    const known = row?.next_nonce ?? 0;
+    if (mined > known) {
       throw new StartupError(
-        `Lane ${address} has ${mined.toString()} transactions on chain, but the database knows of ${row.next_nonce.toString()}: ` +
+        `Lane ${address} has ${mined.toString()} transactions on chain, but the database knows of ${known.toString()}: ` +
           `it is an old backup, or another service uses the same seed. Restore the newest database; nothing was sent.`,
       );
     }

@@ -64,7 +64,12 @@ async function localKeys(settings: KeySettings): Promise<KeySources> {
   }
   const stored = localSecrets.parse(JSON.parse(await readFile(file, "utf8")));
   const passphrase = settings.seedPassphrase ?? stored.seed_passphrase;
-  if (!existsSync(settings.seedFile)) await writeSeedFile(settings.seedFile, newSeedPhrase(), passphrase);
+  if (!existsSync(settings.seedFile)) {
+    await writeSeedFile(settings.seedFile, newSeedPhrase(), passphrase).catch((error: unknown) => {
+      if (!existsSync(settings.seedFile)) throw error;
+      // Another process was faster: its seed counts for both.
+    });
+  }
   const keys = settings.secretKeys.length > 0 ? settings.secretKeys : secretKeys.parse(stored.secret_keys);
   return { seedFile: settings.seedFile, passphrase, keys };
 }

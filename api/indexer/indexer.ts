@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import { abi, type ContractAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable } from "../chain/errors.ts";
+import { ChainUnavailable, troubleOf } from "../chain/errors.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -10,7 +10,7 @@ import { applyRange } from "../store/apply-range.ts";
 import { newestBlocks, storedBlock } from "../store/blocks.ts";
 import type { Database } from "../store/database.ts";
 import { readMeta } from "../store/meta.ts";
-import { rollback, type UncertainHolding } from "../store/rollback.ts";
+import { rollback } from "../store/rollback.ts";
 import { watchedContracts } from "../store/watched.ts";
 import { closeReverted } from "./close-reverted.ts";
 import { prepareRange } from "./prepare-range.ts";
@@ -34,12 +34,14 @@ const RANGE = 500;
 /** Headers kept beyond those that the confirmations need: how deep a reorg is noticed. */
 const REMEMBER = 256;
 const BACK_OFF = 2_000;
+/** A node that is behind what is stored, on the same chain, is taken to lag for so many milliseconds; then it is believed. */
+const PATIENCE = 30_000;
 
 /** Follows the chain block by block and stores what it says: ownership, outcomes, history, checkpoint. */
 export class Indexer {
   readonly #deps: IndexerDeps;
-  /** Foreign holdings that a reorg left open: read again with the next range. */
-  #uncertain: UncertainHolding[] = [];
+  /** Since when the node is behind what is stored. */
+  #behindSince: number | null = null;
   #trouble: string | null = null;
 
   constructor(deps: IndexerDeps) {
@@ -59,7 +61,7 @@ export class Indexer {
         this.#trouble = null;
         if (!more) await signals.blocks.wait(pollInterval, abort);
       } catch (error) {
-        const words = error instanceof Error ? error.message : String(error);
+        const words = troubleOf(error);
         if (this.#trouble !== words) logger.error({ err: error }, "the indexer cannot follow the chain");
         this.#trouble = words;
         await pause(BACK_OFF, abort);
@@ -72,10 +74,12 @@ export class Indexer {
     const { database, client, contracts, confirmations, signals, now } = this.#deps;
     const checkpoint = await this.#checkpoint();
     const head = await client.headNumber();
+    if (head < checkpoint && this.#mayLag() && (await this.#isOnChain(head))) return false;
     if (head < checkpoint || !(await this.#isOnChain(checkpoint))) {
       await this.#rollBack(checkpoint, head);
       return true;
     }
+    this.#behindSince = null;
     if (head === checkpoint) {
       await closeReverted(this.#deps, checkpoint);
       return false;
@@ -87,19 +91,19 @@ export class Indexer {
       client,
       contracts,
       { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] },
-      { from, to, remember },
+      { from, to, head, remember },
     );
     const previous = await storedBlock(database.read, checkpoint);
     if (previous !== undefined && read.headers.get(from)?.parentHash !== previous.hash) return true;
     const range = await prepareRange(
-      { ...this.#deps, holdings: (queries) => readHoldings(client, queries, to) },
+      // Far behind the head the node may have dropped the state; what is read must be too deep to be reorganised then.
+      { ...this.#deps, holdings: (queries) => readHoldings(client, queries, Math.max(to, head - confirmations)) },
       watched,
       read,
-      { from, to, confirmed: Math.max(0, head - confirmations + 1), remember, uncertain: this.#uncertain },
+      { from, to, confirmed: Math.max(0, head - confirmations + 1), remember },
     );
     const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
-    const stored = await database.write((trx) => applyRange(trx, range, facts, now()));
-    if (stored) this.#uncertain = [];
+    await database.write((trx) => applyRange(trx, range, facts, now()));
     await closeReverted(this.#deps, to);
     // Lanes wait for their batches, the dispatcher for the outbox.
     signals.requests.notify();
@@ -111,6 +115,12 @@ export class Indexer {
     const stored = await readMeta(this.#deps.database.read, "checkpoint");
     if (stored === null) throw new Error("the database has no checkpoint: the chain was never set up");
     return Number(stored);
+  }
+
+  #mayLag(): boolean {
+    const { now } = this.#deps;
+    this.#behindSince ??= now();
+    return now() - this.#behindSince < PATIENCE;
   }
 
   async #isOnChain(number: number): Promise<boolean> {
@@ -135,7 +145,7 @@ export class Indexer {
       const common = stored.find((block, index) => blocks[index]?.hash === block.hash);
       if (common !== undefined) {
         logger.warn({ fork: common.number, checkpoint }, "the chain was reorganised: rolling back");
-        this.#uncertain.push(...(await database.write((trx) => rollback(trx, common.number))));
+        await database.write((trx) => rollback(trx, common.number));
         return;
       }
       below = last.number;

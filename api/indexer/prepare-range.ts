@@ -4,11 +4,12 @@ import type { ContractAddresses } from "../chain/contracts.ts";
 import type { HoldingQuery } from "../chain/foreign-contracts.ts";
 import type { CollectionEvent, RelayEvent, TokenMove } from "../chain/logs.ts";
 import type { CollectionType } from "../domain/command.ts";
-import type { BlockRange, CollectionChange } from "../store/apply-range.ts";
+import type { BlockRange } from "../store/apply-range.ts";
 import { batchesByHash, batchRequests, type ClaimedRequest } from "../store/batches.ts";
+import type { ChainEdit } from "../store/chain-edits.ts";
 import type { Database } from "../store/database.ts";
 import { commandOf } from "../store/request-state.ts";
-import type { UncertainHolding } from "../store/rollback.ts";
+import { type UncertainHolding, uncertainHoldings } from "../store/uncertain.ts";
 import { walletPaths } from "../store/wallet-paths.ts";
 import type { WatchedContracts } from "../store/watched.ts";
 import { attribute, AttributionError } from "./attribute.ts";
@@ -18,9 +19,12 @@ export interface PrepareDeps {
   database: Database;
   contracts: ContractAddresses;
   logger: Logger;
-  /** Reads what wallets hold of foreign contracts at the end of the range. */
-  holdings(queries: HoldingQuery[]): Promise<(bigint | null)[]>;
+  /** Reads what wallets hold of foreign contracts, no earlier than at the end of the range. */
+  holdings(queries: HoldingQuery[]): Promise<(bigint | null | undefined)[]>;
 }
+
+/** Holdings that were left open, taken up again with one range. */
+const UNCERTAIN_AT_ONCE = 500;
 
 export type PreparedRange = BlockRange & { needsRelayOwner: boolean };
 
@@ -29,7 +33,7 @@ export async function prepareRange(
   deps: PrepareDeps,
   watched: WatchedContracts,
   read: ChainRange,
-  bounds: { from: number; to: number; confirmed: number; remember: number; uncertain: UncertainHolding[] },
+  bounds: { from: number; to: number; confirmed: number; remember: number },
 ): Promise<PreparedRange> {
   const { database } = deps;
   const { batches, owners } = await ourBatches(deps, read);
@@ -45,10 +49,12 @@ export async function prepareRange(
   }
   const ends = read.moves.flatMap((move) => [move.from, move.to]).filter((end) => end !== null);
   const wallets = new Set((await walletPaths(database.read, [...new Set(ends)])).keys());
-  const moves = ownMoves(read, types, owners).concat(foreignMoves(read, watched, wallets, owners));
+  const moves = ownMoves(read, types, owners).concat(foreignMoves(read, watched, types, wallets, owners));
   moves.sort((a, b) => a.move.blockNumber - b.move.blockNumber || a.move.logIndex - b.move.logIndex || a.move.subIndex - b.move.subIndex);
+  const uncertain = await uncertainHoldings(database.read, UNCERTAIN_AT_ONCE);
   return {
     ...bounds,
+    parentHash: read.headers.get(bounds.from)?.parentHash ?? "",
     needsRelayOwner,
     forgetBlocksBefore: bounds.remember,
     blocks: [...read.headers.values()]
@@ -62,7 +68,7 @@ export async function prepareRange(
     batches,
     moves,
     changes: read.changes.flatMap((event) => changeOf(event, deps.contracts)),
-    foreignHoldings: await readForeign(deps, watched, moves, wallets, bounds.uncertain),
+    foreignHoldings: await readForeign(deps, watched, types, moves, wallets, uncertain),
     wallets,
   };
 }
@@ -116,9 +122,15 @@ function ownMoves(read: ChainRange, types: Map<string, CollectionType>, owners: 
 }
 
 /** Of foreign contracts only what concerns the service's wallets is kept. */
-function foreignMoves(read: ChainRange, watched: WatchedContracts, wallets: Set<string>, owners: Owners): Entry[] {
+function foreignMoves(
+  read: ChainRange,
+  watched: WatchedContracts,
+  own: Map<string, CollectionType>,
+  wallets: Set<string>,
+  owners: Owners,
+): Entry[] {
   return read.moves.flatMap((move) => {
-    const foreign = watched.foreign.get(move.contract);
+    const foreign = own.has(move.contract) ? undefined : watched.foreign.get(move.contract);
     if (foreign === undefined || move.blockNumber <= foreign.followedFrom) return [];
     const concerns = [move.from, move.to].some((end) => end !== null && wallets.has(end));
     return concerns ? [entryOf(read, move, foreign.type, true, owners)] : [];
@@ -141,6 +153,7 @@ function entryOf(read: ChainRange, move: TokenMove, type: CollectionType, foreig
 async function readForeign(
   deps: PrepareDeps,
   watched: WatchedContracts,
+  own: Map<string, CollectionType>,
   moves: Entry[],
   wallets: Set<string>,
   uncertain: UncertainHolding[],
@@ -148,7 +161,7 @@ async function readForeign(
   const touched = new Map<string, HoldingQuery>();
   const touch = (contract: string, tokenId: string, owner: string | null) => {
     const type = watched.foreign.get(contract)?.type;
-    if (owner === null || type === undefined || !wallets.has(owner)) return;
+    if (owner === null || type === undefined || own.has(contract) || !wallets.has(owner)) return;
     touched.set(`${contract}/${tokenId}/${owner}`, { contract, type, tokenId, owner });
   };
   for (const { move, foreign } of moves) {
@@ -163,25 +176,28 @@ async function readForeign(
   const queries = [...touched.values()];
   if (queries.length === 0) return [];
   const held = await deps.holdings(queries);
-  return queries.map((query, index) => ({
-    contract: query.contract,
-    tokenId: query.tokenId,
-    owner: query.owner,
-    quantity: held[index] ?? 0n,
-  }));
+  return queries.map(({ contract, tokenId, owner }, index) => {
+    const answer = held[index];
+    // A token that does not exist is held by nobody.
+    return { contract, tokenId, owner, quantity: answer === undefined ? null : (answer ?? 0n) };
+  });
 }
 
-function changeOf(event: CollectionEvent, contracts: ContractAddresses): CollectionChange[] {
+function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEdit[] {
+  const { contract, blockNumber } = event;
+  const collection = { contract, tokenId: null, blockNumber };
   switch (event.kind) {
     case "owner-changed":
-      return [{ contract: event.contract, owner: event.owner }];
+      return [{ ...collection, column: "owner", value: event.owner }];
     case "minter-set":
       return event.minter === contracts.relay
-        ? [{ contract: event.contract, service_may_mint: event.allowed ? 1 : 0 }]
+        ? [{ ...collection, column: "service_may_mint", value: event.allowed ? 1 : 0 }]
         : [];
     case "cap-lowered":
-      return [{ contract: event.contract, max_supply: event.maxSupply }];
+      return [{ ...collection, column: "max_supply", value: event.maxSupply }];
     case "base-uri-changed":
-      return [{ contract: event.contract, base_uri: event.baseUri }];
+      return [{ ...collection, column: "base_uri", value: event.baseUri }];
+    case "token-uri-changed":
+      return [{ contract, tokenId: event.tokenId, blockNumber, column: "token_uri", value: event.uri }];
   }
 }

@@ -44,14 +44,18 @@ export function createSealer(keys: readonly SecretKey[]): Sealer {
         .setProtectedHeader({ alg: "A256GCMKW", enc: "A256GCM", kid: newest.id })
         .encrypt(newest.sealing),
     open: async (sealed) => {
-      const { kid } = decodeProtectedHeader(sealed);
+      const kid = keyIdOf(sealed);
       const key = find(kid);
       if (key === undefined) throw new SealError(`sealed with a key that SECRET_KEYS does not hold: ${String(kid)}`);
-      const { plaintext } = await compactDecrypt(sealed, key.sealing, {
-        keyManagementAlgorithms: ["A256GCMKW"],
-        contentEncryptionAlgorithms: ["A256GCM"],
-      });
-      return new TextDecoder().decode(plaintext);
+      try {
+        const { plaintext } = await compactDecrypt(sealed, key.sealing, {
+          keyManagementAlgorithms: ["A256GCMKW"],
+          contentEncryptionAlgorithms: ["A256GCM"],
+        });
+        return new TextDecoder().decode(plaintext);
+      } catch (error) {
+        throw new SealError("what was sealed has been changed", { cause: error });
+      }
     },
     fingerprint: (data) => `${newest.id}:${hmac(newest, data).toString("hex")}`,
     matches: (data, fingerprint) => {
@@ -63,6 +67,14 @@ export function createSealer(keys: readonly SecretKey[]): Sealer {
       return given.length === expected.length && timingSafeEqual(given, expected);
     },
   };
+}
+
+function keyIdOf(sealed: string): unknown {
+  try {
+    return decodeProtectedHeader(sealed).kid;
+  } catch (error) {
+    throw new SealError("this was never sealed", { cause: error });
+  }
 }
 
 /** Two uses, two keys: what is fingerprinted never meets the key that encrypts. */

@@ -1,6 +1,7 @@
 import type { Authorization } from "ethers";
 
 import type { ChainClient } from "../chain/client.ts";
+import { CloneArgumentsError } from "../chain/clone-arguments.ts";
 import { abi, type ContractAddresses } from "../chain/contracts.ts";
 import { encodeServiceCall, encodeTransfer, type EncodedCall } from "../chain/encode-call.ts";
 import type { Command } from "../domain/command.ts";
@@ -27,11 +28,21 @@ interface Item extends EncodedCall {
   gas: ItemGas;
 }
 
+export interface Impossible {
+  request: ClaimedRequest;
+  /** For the app. */
+  reason: string;
+  /** For the log. */
+  cause: unknown;
+}
+
 export interface BuiltBatch {
   /** In the order of the calls. */
   requests: ClaimedRequest[];
   /** Claimed, but more than the gas allows: to be given back. */
   left: ClaimedRequest[];
+  /** Claimed, but no call can be made of them, now or ever. */
+  impossible: Impossible[];
   data: string;
   gasLimit: bigint;
   authorizations: Authorization[];
@@ -43,7 +54,7 @@ export async function buildBatch(
   claimed: ClaimedRequest[],
   gasBudget: number,
 ): Promise<BuiltBatch> {
-  const { requests, items, delegating } = await prepare(context, claimed);
+  const { items, delegating, impossible } = await prepare(context, claimed, gasBudget);
   let size = items.length;
   while (size > 1 && batchGas(items.slice(0, size), countDelegating(items.slice(0, size), delegating)) > gasBudget) {
     size = Math.min(size - 1, Math.floor(size * 0.9));
@@ -60,8 +71,9 @@ export async function buildBatch(
     data,
   }));
   return {
-    requests: requests.slice(0, size),
-    left: requests.slice(size),
+    requests: taken.map((item) => item.request),
+    left: items.slice(size).map((item) => item.request),
+    impossible,
     data: abi.relay.encodeFunctionData("execute", [calls]),
     gasLimit: BigInt(Math.min(batchGas(taken, authorizations.length), gasBudget)),
     authorizations,
@@ -73,7 +85,7 @@ function countDelegating(items: Item[], delegating: Map<string, Authorization>):
 }
 
 /** Reads what the calls depend on, all in a few exchanges with the node, then encodes and signs them. */
-async function prepare(context: BatchContext, claimed: ClaimedRequest[]) {
+async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudget: number) {
   const commands = claimed.map(commandOf);
   const transfers = commands.filter((command) => command.kind === "transfer");
   const wallets = await signers(context, [...new Set(transfers.map((transfer) => transfer.from))]);
@@ -82,20 +94,44 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[]) {
     wallets,
     [...new Set(transfers.filter((transfer) => transfer.foreign).map((transfer) => transfer.from))],
   );
-  const encoded = claimed.map((request, index): { request: ClaimedRequest; command: Command } & EncodedCall => {
+  const encoded: ({ request: ClaimedRequest; command: Command } & EncodedCall)[] = [];
+  const impossible: Impossible[] = [];
+  for (const [index, request] of claimed.entries()) {
     const command = commands[index] ?? commandOf(request);
-    if (command.kind !== "transfer") return { request, command, ...encodeServiceCall(command, context.contracts) };
-    const wallet = wallets.get(command.from);
-    if (wallet === undefined) throw new Error(`request ${request.id} moves from ${command.from}, which is no wallet`);
-    const site = { chainId: context.chainId, contracts: context.contracts, number: BigInt(request.number) };
-    return { request, command, ...encodeTransfer(command, wallet.key, site) };
-  });
+    try {
+      encoded.push({ request, command, ...encode(context, request, command, wallets) });
+    } catch (error) {
+      // One that cannot be encoded must not keep the others from being sent, now and at every further try.
+      const reason = error instanceof CloneArgumentsError ? error.message : "No call can be made of it.";
+      impossible.push({ request, reason, cause: error });
+    }
+  }
   const simulated = await simulate(context, encoded, delegating);
-  const items = encoded.map((item, index) => ({
-    ...item,
-    gas: itemGas(item.command, item.data, simulated[index], context.maxItemGas),
-  }));
-  return { requests: claimed, items, delegating };
+  const items: Item[] = [];
+  // An item's gas counts twice: once as expected, once as the limit that must still be there when it starts.
+  const mostForeignGas = Math.floor(gasBudget * 0.4);
+  for (const [index, item] of encoded.entries()) {
+    const gas = itemGas(item.command, item.data, simulated[index], Math.min(context.maxItemGas, mostForeignGas));
+    const alone = batchGas([{ gas, data: item.data }], delegating.has(item.target) ? 1 : 0);
+    // The relay would stop before it, and the transaction be paid for nothing, again and again.
+    if (alone > gasBudget) {
+      impossible.push({ request: item.request, reason: "It needs more gas than a transaction can have.", cause: alone });
+    } else items.push({ ...item, gas });
+  }
+  return { items, delegating, impossible };
+}
+
+function encode(
+  context: BatchContext,
+  request: ClaimedRequest,
+  command: Command,
+  wallets: Map<string, Signer>,
+): EncodedCall {
+  if (command.kind !== "transfer") return encodeServiceCall(command, context.contracts);
+  const wallet = wallets.get(command.from);
+  if (wallet === undefined) throw new Error(`${command.from} is no wallet of the service`);
+  const site = { chainId: context.chainId, contracts: context.contracts, number: BigInt(request.number) };
+  return encodeTransfer(command, wallet.key, site);
 }
 
 type Signer = ReturnType<Keyring["wallet"]>;

@@ -1,12 +1,13 @@
 import type { Logger } from "pino";
 
 import { abi } from "../chain/contracts.ts";
-import { ChainUnavailable, RpcError } from "../chain/errors.ts";
+import { ChainUnavailable, RpcError, troubleOf } from "../chain/errors.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signals } from "../shared/signal.ts";
 import {
   type ClaimedRequest,
   claimRequests,
+  failClaims,
   markSent,
   type OpenBatch,
   openBatches,
@@ -19,7 +20,8 @@ import {
 import { countReady } from "../store/ready.ts";
 import type { Database } from "../store/database.ts";
 import { ensureLane, type Lease, LeaseLost, readLane, releaseLease, renewLease, takeLease } from "../store/lanes.ts";
-import { type BatchContext, buildBatch, type BuiltBatch } from "./build-batch.ts";
+import { batchSize } from "./batch-size.ts";
+import { type BatchContext, buildBatch, type BuiltBatch, type Impossible } from "./build-batch.ts";
 import { currentFees, replacementFees } from "./fees.ts";
 import { MAX_TRANSACTION_GAS } from "./gas.ts";
 import { holderIsGone, newLeaseHolder } from "./lease-holder.ts";
@@ -175,6 +177,11 @@ export class Lane {
     if (claimed.length === 0) return false;
     const budget = Math.min(MAX_TRANSACTION_GAS, Number(block.gasLimit));
     const batch = await this.#build(claimed, budget);
+    if (batch.impossible.length > 0) await this.#fail(lease, batch.impossible);
+    if (batch.requests.length === 0) {
+      await database.write((trx) => returnClaims(trx, batch.left.map((request) => request.id), now()));
+      return true;
+    }
     const row = await readLane(database.read, lease.lane);
     if (row === undefined) throw new Error("the lane has no row");
     const { key } = keyring.lane(lease.lane);
@@ -201,9 +208,18 @@ export class Lane {
     return true;
   }
 
+  async #fail(lease: Lease, impossible: Impossible[]): Promise<void> {
+    const { database, logger, signals, now } = this.#deps;
+    await database.write((trx) => failClaims(trx, lease, impossible, now()));
+    for (const { request, cause } of impossible) {
+      logger.error({ request: request.id, err: cause }, "no call can be made of a request");
+    }
+    signals.deliveries.notify();
+  }
+
   /** A request that was in batches which the chain refused whole is tried with ever fewer neighbours. */
   async #build(claimed: ClaimedRequest[], budget: number): Promise<BuiltBatch> {
-    const most = Math.max(1, MAX_BATCH >> Math.max(...claimed.map((request) => request.returns)));
+    const most = batchSize(claimed.map((request) => request.returns), MAX_BATCH);
     const batch = await buildBatch(this.#deps, claimed.slice(0, most), budget);
     return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
   }
@@ -264,7 +280,7 @@ export class Lane {
   }
 
   #report(error: unknown): void {
-    const words = error instanceof Error ? error.message : String(error);
+    const words = troubleOf(error);
     if (words !== this.#trouble) this.#deps.logger.error({ err: error }, "the lane cannot send");
     this.#trouble = words;
   }

@@ -18,11 +18,24 @@ export async function writeNewFile(file: string, content: string): Promise<boole
   }
   try {
     await link(draft, file);
+    await syncFolder(dirname(file));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
     await unlink(draft);
+  }
+}
+
+/** A name in a folder survives a power cut only once the folder itself is on disk. */
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open folders, and needs no sync of them.
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

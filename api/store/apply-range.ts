@@ -1,8 +1,11 @@
 import type { CollectionType, Command } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/outcome.ts";
 import { returnUntouched } from "./batches.ts";
+import { storedBlock } from "./blocks.ts";
+import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
 import { CounterDeltas } from "./counter-deltas.ts";
 import type { Trx } from "./engine.ts";
+import { forgetForeign } from "./foreign.ts";
 import { insertCollection } from "./insert-collection.ts";
 import { replaceMeta, writeMeta } from "./meta.ts";
 import { addSupply, addToHistory, type MintContent, moveHoldings, removeSupply, setHolding, type StoredMove } from "./ownership.ts";
@@ -10,19 +13,14 @@ import { releaseReservation } from "./reservations.ts";
 import { commandOf } from "./request-state.ts";
 import type { BlockRow, RequestRow } from "./schema.ts";
 import { settleConfirmed } from "./settle-confirmed.ts";
-
-/** A change that an owner made to one of the service's collections. */
-export type CollectionChange = { contract: string } & Partial<{
-  owner: string;
-  service_may_mint: number;
-  max_supply: number;
-  base_uri: string;
-}>;
+import { markCertain, markUncertain } from "./uncertain.ts";
 
 /** What a range of blocks says, read and attributed: everything that one database transaction must store. */
 export interface BlockRange {
   from: number;
   to: number;
+  /** Hash of the block before the range: it continues what is stored, or is not stored. */
+  parentHash: string;
   /** Headers to remember, for noticing a reorg. */
   blocks: BlockRow[];
   /** Transactions of ours, in the order of the chain. */
@@ -36,9 +34,9 @@ export interface BlockRange {
   }[];
   /** Moves of the service's collections and of foreign contracts, in the order of the chain. */
   moves: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: RequestRow | null }[];
-  changes: CollectionChange[];
-  /** What wallets hold of foreign contracts, as their contracts say at the end of the range. */
-  foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint }[];
+  changes: ChainEdit[];
+  /** What wallets hold of foreign contracts, as their contracts say; null where the node could not tell yet. */
+  foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
   /** Addresses among the ends of the moves that are wallets of the service. */
   wallets: Set<string>;
   /** Everything up to this block is deep enough. */
@@ -55,19 +53,20 @@ export interface CreationFacts {
 /**
  * Stores a range: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
  * caller's transaction.
- * @returns false when another process has stored these blocks; nothing is changed then.
+ * @returns false when another process has stored these blocks, or has rolled back the ones before; nothing is changed then.
  */
 export async function applyRange(trx: Trx, range: BlockRange, facts: CreationFacts, now: number): Promise<boolean> {
+  const previous = await storedBlock(trx, range.from - 1);
+  if (previous !== undefined && previous.hash !== range.parentHash) return false;
   const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
   if (!moved) return false;
   await rememberBlocks(trx, range);
   const counters = new CounterDeltas();
-  for (const batch of range.batches) await applyOutcomes(trx, batch, facts, now);
+  for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
   for (const entry of range.moves) await applyMove(trx, entry, range, counters);
-  for (const holding of range.foreignHoldings) {
-    await setHolding(trx, holding, holding.quantity, range.to, counters);
-  }
-  for (const change of range.changes) await applyChange(trx, change);
+  for (const holding of range.foreignHoldings) await applyForeign(trx, holding, range.to, counters);
+  for (const change of range.changes) await applyEdit(trx, change);
+  await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
   await writeMeta(trx, "confirmed_block", range.confirmed.toString());
   await settleConfirmed(trx, range.confirmed, now);
@@ -83,6 +82,7 @@ async function applyOutcomes(
   trx: Trx,
   batch: BlockRange["batches"][number],
   facts: CreationFacts,
+  counters: CounterDeltas,
   now: number,
 ): Promise<void> {
   await trx
@@ -113,6 +113,7 @@ async function applyOutcomes(
     const command = commandOf(request);
     await releaseReservation(trx, command, outcome.ok);
     if (outcome.ok && command.kind === "create-collection" && outcome.collection !== null) {
+      await forgetForeign(trx, outcome.collection, counters);
       await insertCollection(trx, request, command, {
         address: outcome.collection,
         owner: command.newOwner ?? facts.relayOwner,
@@ -151,7 +152,16 @@ function contentOf(command: Command): MintContent | null {
   }
 }
 
-async function applyChange(trx: Trx, change: CollectionChange): Promise<void> {
-  const { contract, ...columns } = change;
-  await trx.updateTable("collections").set(columns).where("address", "=", contract).execute();
+async function applyForeign(
+  trx: Trx,
+  holding: BlockRange["foreignHoldings"][number],
+  block: number,
+  counters: CounterDeltas,
+): Promise<void> {
+  if (holding.quantity === null) {
+    await markUncertain(trx, holding);
+    return;
+  }
+  await markCertain(trx, holding);
+  await setHolding(trx, holding, holding.quantity, block, counters);
 }

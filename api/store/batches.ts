@@ -1,7 +1,10 @@
 import { engineOf, type Db, type Trx } from "./engine.ts";
 import { holdLease, type Lease } from "./lanes.ts";
-import { markProcessing } from "./request-state.ts";
+import { failBeforeSending, markProcessing } from "./request-state.ts";
 import type { AttemptRow, BatchRow, RequestRow } from "./schema.ts";
+
+/** Milliseconds. */
+const LONGEST_WAIT = 600_000;
 
 /** A signed version of a batch's transaction, as it is committed before it is broadcast. */
 export interface SignedAttempt {
@@ -61,6 +64,28 @@ export async function returnClaims(trx: Trx, ids: string[], readyAt: number): Pr
     .where("batch_id", "is", null)
     .where("status", "in", ["pending", "processing"])
     .execute();
+}
+
+/**
+ * Ends claimed requests of which no call can be made. One that was signed before may still reach the chain: it is only
+ * put off.
+ */
+export async function failClaims(
+  trx: Trx,
+  lease: Lease,
+  failures: { request: ClaimedRequest; reason: string }[],
+  now: number,
+): Promise<void> {
+  await holdLease(trx, lease);
+  for (const { request, reason } of failures) {
+    if (request.status !== "pending") {
+      await returnClaims(trx, [request.id], now + LONGEST_WAIT);
+      continue;
+    }
+    const errorCode = "execution_reverted";
+    const errors = [{ field: "transaction", code: errorCode, message: reason }];
+    await failBeforeSending(trx, request, { ok: false, errorCode, errors }, now);
+  }
 }
 
 /** What a process left claimed but unsigned when it died is ready again: nothing of it can have reached the chain. */
@@ -201,14 +226,21 @@ export async function closeBatch(trx: Trx, batchId: number, blockNumber: number,
     .where("status", "=", "open")
     .executeTakeFirst();
   if (closed.numUpdatedRows !== 1n) return;
-  for (const request of await batchRequests(trx, batchId)) await returnUntouched(trx, request, batchId, now);
+  for (const request of await batchRequests(trx, batchId)) {
+    await returnUntouched(trx, request, batchId, now + waitBeforeReturn(request.returns));
+  }
 }
 
-/** Its number was not consumed: the request may go into another batch, under the same number. */
-export async function returnUntouched(trx: Trx, request: RequestRow, batchId: number, now: number): Promise<void> {
+/** Each whole revert costs gas: what keeps causing them comes back ever later. In milliseconds. */
+function waitBeforeReturn(returns: number): number {
+  return returns === 0 ? 0 : Math.min(1_000 * 2 ** returns, LONGEST_WAIT);
+}
+
+/** Its number was not consumed: the request may go into another batch from `readyAt` on, under the same number. */
+export async function returnUntouched(trx: Trx, request: RequestRow, batchId: number, readyAt: number): Promise<void> {
   await trx
     .updateTable("requests")
-    .set((eb) => ({ ready_at: now, batch_id: null, returns: eb("returns", "+", 1), updated_at: now }))
+    .set((eb) => ({ ready_at: readyAt, batch_id: null, returns: eb("returns", "+", 1) }))
     .where("id", "=", request.id)
     .where("batch_id", "=", batchId)
     .where("status", "in", ["pending", "processing"])

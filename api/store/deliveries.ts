@@ -15,10 +15,11 @@ export interface DueDelivery {
 /**
  * Takes due deliveries for one try. Of one request only the oldest that is not delivered yet, so that its events arrive
  * in order. Until `leaseUntil` nobody else takes them; after that, a process that died in between is made up for.
+ * @param options.underWay app of each delivery that is under way; no app gets more than `limitOfApp` with them.
  */
 export async function takeDueDeliveries(
   trx: Trx,
-  options: { now: number; leaseUntil: number; limit: number },
+  options: { now: number; leaseUntil: number; limit: number; limitOfApp: number; underWay: string[] },
 ): Promise<DueDelivery[]> {
   let due = trx
     .selectFrom("deliveries as delivery")
@@ -51,7 +52,16 @@ export async function takeDueDeliveries(
     .orderBy("delivery.next_at")
     .limit(options.limit);
   if (engineOf(trx) === "postgres") due = due.forUpdate("delivery").skipLocked();
-  const taken = await due.execute();
+  const share = new Map<string, number>();
+  for (const app of options.underWay) share.set(app, (share.get(app) ?? 0) + 1);
+  const busy = [...share].filter(([, count]) => count >= options.limitOfApp).map(([app]) => app);
+  if (busy.length > 0) due = due.where("delivery.app_id", "not in", busy);
+  const taken = (await due.execute()).filter(({ appId }) => {
+    const count = (share.get(appId) ?? 0) + 1;
+    if (count > options.limitOfApp) return false;
+    share.set(appId, count);
+    return true;
+  });
   if (taken.length === 0) return [];
   await trx
     .updateTable("deliveries")

@@ -1,4 +1,16 @@
+import type { ControlledTransaction } from "kysely";
+
 import type { Db, Trx } from "./engine.ts";
+import type { Tables } from "./schema.ts";
+
+/** Where the engine ended the transaction itself (a full disk, say) there is nothing to roll back: the first error tells why. */
+async function rollBack(transaction: ControlledTransaction<Tables>): Promise<void> {
+  try {
+    await transaction.rollback().execute();
+  } catch {
+    // The transaction is over either way, and its connection free again.
+  }
+}
 
 interface Waiting {
   run: (trx: Trx) => Promise<void>;
@@ -66,13 +78,13 @@ export class GroupCommit {
             await savepoint.releaseSavepoint("operation").execute();
             succeeded.push(member);
           } catch (error) {
-            await savepoint.rollbackToSavepoint("operation").execute();
             member.failed(error);
+            await savepoint.rollbackToSavepoint("operation").execute();
           }
         }
         await transaction.commit().execute();
       } catch (error) {
-        if (!transaction.isCommitted) await transaction.rollback().execute();
+        if (!transaction.isCommitted) await rollBack(transaction);
         throw error;
       }
     } catch (error) {

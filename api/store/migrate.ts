@@ -18,19 +18,22 @@ export class SchemaError extends Error {
  * @throws SchemaError when the database was migrated by a newer version of Moneta.
  */
 export async function migrate(db: Db): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
-  const unknown = (await namesOfApplied(db)).filter((name) => !(name in MIGRATIONS));
-  if (unknown.length > 0) {
-    throw new SchemaError(
-      `The database was migrated by a newer version of Moneta (${unknown.join(", ")}). Start that version, or restore a backup made by this one.`,
-    );
-  }
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) {
-    throw new SchemaError(`The database could not be migrated: ${error instanceof Error ? error.message : "unknown"}`, {
-      cause: error,
-    });
-  }
+  // One transaction around all of it: racing processes look one after the other, and a crash leaves nothing half done.
+  await db.transaction().execute(async (trx) => {
+    const unknown = (await namesOfApplied(trx)).filter((name) => !(name in MIGRATIONS));
+    if (unknown.length > 0) {
+      throw new SchemaError(
+        `The database was migrated by a newer version of Moneta (${unknown.join(", ")}). Start that version, or restore a backup made by this one.`,
+      );
+    }
+    const migrator = new Migrator({ db: trx, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
+    const { error } = await migrator.migrateToLatest();
+    if (error !== undefined) {
+      throw new SchemaError(`The database could not be migrated: ${error instanceof Error ? error.message : "unknown"}`, {
+        cause: error,
+      });
+    }
+  });
 }
 
 async function namesOfApplied(db: Db): Promise<string[]> {

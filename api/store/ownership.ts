@@ -152,9 +152,22 @@ export async function addSupply(
       })
       .execute();
   } else {
+    // A reserved id that somebody else was faster to create is that somebody's: nothing of the reserving request (its
+    // metadata, its unlockable content) may hang on it.
+    const taken = first && (move.requestId === null || token.request_id !== move.requestId);
     await trx
       .updateTable("nfts")
-      .set({ supply, ...(first ? { minted_block: move.blockNumber, minted_at: move.timestamp } : {}) })
+      .set({
+        supply,
+        ...(first ? { minted_block: move.blockNumber, minted_at: move.timestamp } : {}),
+        ...(taken
+          ? {
+              request_id: move.requestId,
+              token_uri: content?.tokenUri ?? null,
+              metadata: content?.metadata == null ? null : JSON.stringify(content.metadata),
+            }
+          : {}),
+      })
       .where("seq", "=", token.seq)
       .execute();
   }

@@ -59,7 +59,7 @@ export async function settle(trx: Trx, row: RequestRow, outcome: ChainOutcome, n
   return true;
 }
 
-/** Fails a request whose call never reached the chain: nothing happened, so what it had reserved goes back. */
+/** Fails a request that was never signed: nothing can have happened, so what it had reserved goes back. */
 export async function failBeforeSending(
   trx: Trx,
   row: RequestRow,

@@ -38,6 +38,10 @@ export async function insertRequest(trx: Trx, request: NewRequest): Promise<void
   await addToCounter(trx, counterKeys.requests(request.appId, "pending", request.type), 1);
 }
 
+export async function hasRequests(db: Db): Promise<boolean> {
+  return (await db.selectFrom("requests").select("seq").limit(1).executeTakeFirst()) !== undefined;
+}
+
 /** @param appId null: any app's (for the operator). */
 export async function findRequest(db: Db, appId: string | null, id: string): Promise<RequestRow | undefined> {
   let query = db.selectFrom("requests").selectAll().where("id", "=", id);

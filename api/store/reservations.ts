@@ -1,11 +1,13 @@
 import type { CollectionType, Command, TokenMetadata } from "../domain/command.ts";
 import { MAX_QUANTITY } from "../domain/numbers.ts";
 import type { Trx } from "./engine.ts";
+import type { RequestRow } from "./schema.ts";
 
 /*
  * What an accepted request takes before the chain knows of it: a place under the cap, an ERC1155 id, copies of a
  * holding. Every reservation is one conditional update, so that of two that cannot both succeed one is refused at once.
  * A reservation ends when its request's call is seen on chain (the chain's own figures take over) or has failed.
+ * The row of an ERC1155 id that is not on chain lives exactly as long as something of it is reserved.
  */
 
 /** @returns false when the cap is reached. */
@@ -144,19 +146,9 @@ export async function releaseReservation(trx: Trx, command: Command, happened: b
         .execute();
       return;
     case "create-erc1155":
-      if (!happened) {
-        await trx
-          .deleteFrom("nfts")
-          .where("contract", "=", command.collection)
-          .where("token_id", "=", command.tokenId)
-          .where("minted_block", "is", null)
-          .execute();
-        return;
-      }
-      await releaseSupply(trx, command.collection, command.tokenId, command.quantity);
-      return;
     case "mint-erc1155":
       await releaseSupply(trx, command.collection, command.tokenId, command.quantity);
+      if (!happened) await deleteUnreserved(trx, command.collection, command.tokenId);
       return;
     case "transfer":
       await releaseHolding(trx, command.contract, command.tokenId, command.from, command.quantity);
@@ -168,7 +160,7 @@ export async function releaseReservation(trx: Trx, command: Command, happened: b
  * Takes a reservation again, because a reorg took the block of its call back. It was granted once, so no limit is asked:
  * the chain itself decides in the end.
  */
-export async function reserveAgain(trx: Trx, command: Command): Promise<void> {
+export async function reserveAgain(trx: Trx, request: Pick<RequestRow, "id">, command: Command): Promise<void> {
   switch (command.kind) {
     case "create-collection":
       return;
@@ -180,6 +172,10 @@ export async function reserveAgain(trx: Trx, command: Command): Promise<void> {
         .execute();
       return;
     case "create-erc1155":
+      // Its row is gone where the call had failed.
+      if (await reserveErc1155Create(trx, { ...command, requestId: request.id })) return;
+      await releaseSupply(trx, command.collection, command.tokenId, `-${command.quantity}`);
+      return;
     case "mint-erc1155":
       await releaseSupply(trx, command.collection, command.tokenId, `-${command.quantity}`);
       return;
@@ -187,6 +183,16 @@ export async function reserveAgain(trx: Trx, command: Command): Promise<void> {
       await releaseHolding(trx, command.contract, command.tokenId, command.from, `-${command.quantity}`);
       return;
   }
+}
+
+async function deleteUnreserved(trx: Trx, contract: string, tokenId: string): Promise<void> {
+  await trx
+    .deleteFrom("nfts")
+    .where("contract", "=", contract)
+    .where("token_id", "=", tokenId)
+    .where("minted_block", "is", null)
+    .where("reserved", "=", "0")
+    .execute();
 }
 
 async function releaseSupply(trx: Trx, contract: string, tokenId: string, quantity: string): Promise<void> {

@@ -1,22 +1,23 @@
 import { CounterDeltas } from "./counter-deltas.ts";
 import { counterKeys } from "./counters.ts";
 import type { Trx } from "./engine.ts";
+import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { moveHoldings } from "./ownership.ts";
 import { commandOf, outcomeOf } from "./request-state.ts";
 import { reserveAgain } from "./reservations.ts";
 import type { TransferRow } from "./schema.ts";
-
-/** Holdings of foreign contracts that a reorg made uncertain: to be read from the chain again. */
-export type UncertainHolding = { contract: string; tokenId: string; owner: string };
+import { markUncertain } from "./uncertain.ts";
 
 /**
  * Takes back everything stored from blocks above `fork`, which the chain has dropped: rows, totals, outcomes that are not
  * final yet. The batches are open again, so their bytes are sent again. Final statuses stay as they are.
  */
-export async function rollback(trx: Trx, fork: number): Promise<UncertainHolding[]> {
+export async function rollback(trx: Trx, fork: number): Promise<void> {
   const counters = new CounterDeltas();
-  const uncertain = await undoTransfers(trx, fork, counters);
+  await undoEdits(trx, fork);
+  await undoTransfers(trx, fork, counters);
+  await undoForeign(trx, fork);
   await undoOutcomes(trx, fork);
   await undoMints(trx, fork);
   await trx.deleteFrom("collections").where("block_number", ">", fork).where("listed", "=", 0).execute();
@@ -30,10 +31,9 @@ export async function rollback(trx: Trx, fork: number): Promise<UncertainHolding
   const confirmed = Number((await readMeta(trx, "confirmed_block")) ?? fork);
   await writeMeta(trx, "confirmed_block", Math.min(confirmed, fork).toString());
   await writeMeta(trx, "checkpoint", fork.toString());
-  return uncertain;
 }
 
-async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): Promise<UncertainHolding[]> {
+async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): Promise<void> {
   const dropped = await trx
     .selectFrom("transfers")
     .selectAll()
@@ -41,7 +41,6 @@ async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): P
     .orderBy("id", "desc")
     .execute();
   const foreign = await foreignAmong(trx, dropped);
-  const uncertain: UncertainHolding[] = [];
   for (const row of dropped) {
     counters.add(counterKeys.tokenHistory(row.contract, row.token_id), -1);
     const wallets = await trx
@@ -51,12 +50,25 @@ async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): P
       .execute();
     for (const { wallet } of wallets) {
       counters.add(counterKeys.walletHistory(wallet), -1);
-      if (foreign.has(row.contract)) uncertain.push({ contract: row.contract, tokenId: row.token_id, owner: wallet });
+      if (foreign.has(row.contract)) {
+        await markUncertain(trx, { contract: row.contract, tokenId: row.token_id, owner: wallet });
+      }
     }
     await trx.deleteFrom("transfers").where("id", "=", row.id).execute();
     if (!foreign.has(row.contract)) await undoMove(trx, row, fork, counters);
   }
-  return uncertain;
+}
+
+/** What was read of foreign contracts in dropped blocks is read again, and what followed is followed from the fork. */
+async function undoForeign(trx: Trx, fork: number): Promise<void> {
+  const read = await trx
+    .selectFrom("foreign_contracts")
+    .innerJoin("holdings", "holdings.contract", "foreign_contracts.address")
+    .select(["holdings.contract", "holdings.token_id as tokenId", "holdings.owner"])
+    .where("holdings.since_block", ">", fork)
+    .execute();
+  for (const holding of read) await markUncertain(trx, holding);
+  await trx.updateTable("foreign_contracts").set({ followed_from: fork }).where("followed_from", ">", fork).execute();
 }
 
 async function undoMove(trx: Trx, row: TransferRow, fork: number, counters: CounterDeltas): Promise<void> {
@@ -80,13 +92,11 @@ async function undoMove(trx: Trx, row: TransferRow, fork: number, counters: Coun
 async function undoMints(trx: Trx, fork: number): Promise<void> {
   const dropped = await trx
     .selectFrom("nfts")
-    .leftJoin("requests", "requests.id", "nfts.request_id")
-    .select(["nfts.seq", "nfts.contract", "requests.command"])
-    .where("nfts.minted_block", ">", fork)
+    .select(["seq", "contract", "reserved"])
+    .where("minted_block", ">", fork)
     .execute();
   for (const row of dropped) {
-    const reserved = row.command !== null && commandOf({ command: row.command }).kind === "create-erc1155";
-    if (reserved) {
+    if (row.reserved !== "0") {
       await trx
         .updateTable("nfts")
         .set({ minted_block: null, minted_at: null })
@@ -111,9 +121,9 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
     .where("block_number", ">", fork)
     .execute();
   for (const request of dropped) {
-    await reserveAgain(trx, commandOf(request));
     const outcome = outcomeOf(request);
     const command = commandOf(request);
+    await reserveAgain(trx, request, command);
     await trx
       .updateTable("requests")
       .set({

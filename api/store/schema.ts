@@ -26,6 +26,8 @@ export interface Tables {
   holdings: HoldingsTable;
   transfers: TransfersTable;
   wallet_history: WalletHistoryTable;
+  chain_edits: ChainEditsTable;
+  uncertain_holdings: UncertainHoldingsTable;
   webhooks: WebhooksTable;
   events: EventsTable;
   deliveries: DeliveriesTable;
@@ -256,6 +258,25 @@ interface WalletHistoryTable {
   transfer_id: number;
 }
 
+/** What a column held before a block changed it, so that a reorg can put it back. Kept while its block may still be dropped. */
+interface ChainEditsTable {
+  id: Generated<number>;
+  contract: string;
+  /** The token whose row was changed; null: the collection's. */
+  token_id: string | null;
+  column: "owner" | "service_may_mint" | "max_supply" | "base_uri" | "token_uri";
+  /** JSON. */
+  previous: string;
+  block_number: number;
+}
+
+/** Holdings of foreign contracts that must be read from the chain again: after a reorg, or because the node could not tell. */
+interface UncertainHoldingsTable {
+  contract: string;
+  token_id: string;
+  owner: string;
+}
+
 interface WebhooksTable {
   app_id: string;
   url: string;
@@ -308,6 +329,7 @@ export type ForeignContractRow = Selectable<ForeignContractsTable>;
 export type NftRow = Selectable<NftsTable>;
 export type HoldingRow = Selectable<HoldingsTable>;
 export type TransferRow = Selectable<TransfersTable>;
+export type ChainEditRow = Selectable<ChainEditsTable>;
 export type WebhookRow = Selectable<WebhooksTable>;
 export type EventRow = Selectable<EventsTable>;
 export type DeliveryRow = Selectable<DeliveriesTable>;

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import BetterSqlite3 from "better-sqlite3";
-import { CompiledQuery, type DatabaseConnection, Kysely, SqliteDialect, SqliteDriver } from "kysely";
+import { CompiledQuery, type DatabaseConnection, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from "kysely";
 
 import type { Tables } from "./schema.ts";
 
@@ -16,12 +16,23 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
+/** SQLite's DDL is transactional: a migration runs under the write lock, whole or not at all. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
 class ImmediateDialect extends SqliteDialect {
   readonly #open: () => BetterSqlite3.Database;
 
   constructor(open: () => BetterSqlite3.Database) {
     super({ database: () => Promise.resolve(open()) });
     this.#open = open;
+  }
+
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
   }
 
   override createDriver(): SqliteDriver {

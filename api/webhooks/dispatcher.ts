@@ -27,8 +27,10 @@ const LEASE = 60_000;
 /** How often retries that became due are looked for. */
 const LOOK = 1_000;
 const BACK_OFF = 2_000;
-/** Deliveries under way at once. */
-const CONCURRENCY = 16;
+/** Deliveries under way at once, */
+const CONCURRENCY = 32;
+/** and of one app, so that a receiver that hangs holds up nobody else's. */
+const CONCURRENCY_OF_APP = 4;
 
 /** Delivers the outbox: signed, at least once, in order for each request, with retries. */
 export class Dispatcher {
@@ -40,7 +42,7 @@ export class Dispatcher {
 
   async run(abort: AbortSignal): Promise<void> {
     const { database, wake, logger, now } = this.#deps;
-    const running = new Set<Promise<void>>();
+    const running = new Map<Promise<void>, string>();
     while (!abort.aborted) {
       try {
         const free = CONCURRENCY - running.size;
@@ -48,7 +50,13 @@ export class Dispatcher {
           free === 0
             ? []
             : await database.write((trx) =>
-                takeDueDeliveries(trx, { now: now(), leaseUntil: now() + LEASE, limit: free }),
+                takeDueDeliveries(trx, {
+                  now: now(),
+                  leaseUntil: now() + LEASE,
+                  limit: free,
+                  limitOfApp: CONCURRENCY_OF_APP,
+                  underWay: [...running.values()],
+                }),
               );
         for (const delivery of due) {
           const task = this.#deliver(delivery)
@@ -59,7 +67,7 @@ export class Dispatcher {
               running.delete(task);
               wake.notify();
             });
-          running.add(task);
+          running.set(task, delivery.appId);
         }
         if (due.length === 0 || running.size === CONCURRENCY) await wake.wait(LOOK, abort);
       } catch (error) {
@@ -67,7 +75,7 @@ export class Dispatcher {
         await pause(BACK_OFF, abort);
       }
     }
-    await Promise.allSettled(running);
+    await Promise.allSettled(running.keys());
   }
 
   async #deliver(delivery: DueDelivery): Promise<void> {
@@ -90,8 +98,9 @@ export class Dispatcher {
   /** One try. Redirects are not followed; the answer's body is not read. */
   async #post(delivery: DueDelivery): Promise<{ status: number | null; error: string | null }> {
     const { agent, now } = this.#deps;
+    // Not part of the try: a secret that cannot be opened is no fault of the receiver's, and uses up none of its tries.
+    const headers = await this.#sign(delivery, new Date(now()));
     try {
-      const headers = await this.#sign(delivery, new Date(now()));
       const response = await request(delivery.url, {
         method: "POST",
         headers: { ...headers, "content-type": "application/json", "user-agent": "moneta" },

@@ -220,6 +220,21 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await index("wallet_history_transfer", "wallet_history", ["transfer_id"]);
 
+  await withRowNumber(db, create("chain_edits"), "id")
+    .addColumn("contract", "text", (c) => c.notNull())
+    .addColumn("token_id", "text")
+    .addColumn("column", "text", (c) => c.notNull())
+    .addColumn("previous", "text", (c) => c.notNull())
+    .addColumn("block_number", INT, (c) => c.notNull())
+    .execute();
+  await index("chain_edits_block", "chain_edits", ["block_number"]);
+  await create("uncertain_holdings")
+    .addColumn("contract", "text", (c) => c.notNull())
+    .addColumn("token_id", "text", (c) => c.notNull())
+    .addColumn("owner", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("uncertain_holdings_pk", ["contract", "token_id", "owner"])
+    .execute();
+
   await create("webhooks")
     .addColumn("app_id", "text", (c) => c.primaryKey().references("apps.id"))
     .addColumn("url", "text", (c) => c.notNull())
