@@ -1,6 +1,7 @@
 import { createWallet } from "../../commands/create-wallet.ts";
 import type { Limits } from "../../config/limits.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { walletExample } from "../examples.ts";
 import { account, createAccountBody } from "../schemas/accounts.ts";
 import { none, noQuery } from "../schemas/params.ts";
 
@@ -9,6 +10,13 @@ export function createAccount(limits: Limits) {
     method: "post",
     path: "/accounts",
     summary: "Create a wallet",
+    name: "createAccount",
+    description:
+      "The same user of the same app always gets the same address. No transaction is needed: the wallet is there at once.",
+    examples: {
+      bodies: { "A wallet of a user": { user_identifier: "alice" }, "A wallet of nobody in particular": {} },
+      answer: walletExample,
+    },
     scope: "accounts",
     params: none,
     query: noQuery,

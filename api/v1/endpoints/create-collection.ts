@@ -2,6 +2,7 @@ import { createCollection as accept } from "../../commands/create-collection.ts"
 import type { Limits } from "../../config/limits.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { acceptedExample, ALICE } from "../examples.ts";
 import { type CreateCollectionBody, createCollectionBody, HOSTED_FIELDS } from "../schemas/collections.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
@@ -11,6 +12,30 @@ export function createCollection(limits: Limits) {
     method: "post",
     path: "/collections",
     summary: "Create a collection, hosted or self-hosted",
+    name: "createCollection",
+    description:
+      "`base_uri` or `collection_uri` makes it self-hosted: the app hosts the metadata. Without them the service does. The collection is listed once its request completed.",
+    examples: {
+      bodies: {
+        "Hosted ERC721": {
+          type: "ERC721",
+          name: "Cats",
+          symbol: "CAT",
+          mint_supply_count: 1000,
+          description: "A thousand cats",
+          seller_fee_basis_points: 500,
+          fee_recipient: ALICE,
+        },
+        "Self-hosted ERC1155": {
+          type: "ERC1155",
+          name: "Gems",
+          symbol: "GEM",
+          base_uri: "https://gems.example/{id}.json",
+          collection_uri: "https://gems.example/all.json",
+        },
+      },
+      answer: acceptedExample,
+    },
     scope: "collections",
     params: none,
     query: noQuery,

@@ -9,13 +9,15 @@ export function deleteWebhook() {
     method: "delete",
     path: "/webhook",
     summary: "Remove the app's webhook",
+    name: "deleteWebhook",
+    examples: { answer: {} },
     scope: "webhooks",
     params: none,
     query: noQuery,
     response: removedWebhook,
     errors: ["not_found"],
     handle: async ({ database }, { appId }) => {
-      if (!(await database.write((trx) => remove(trx, appId)))) throw new ApiError("not_found");
+      if (!(await database.write((trx) => remove(trx, appId, Date.now())))) throw new ApiError("not_found");
       return {};
     },
   });

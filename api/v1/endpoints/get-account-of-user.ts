@@ -1,5 +1,6 @@
 import { findWalletOfUser } from "../../store/wallets.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { walletExample } from "../examples.ts";
 import { found } from "../present/not-found.ts";
 import { presentWallet } from "../present/wallet.ts";
 import { account } from "../schemas/accounts.ts";
@@ -10,6 +11,9 @@ export function getAccountOfUser() {
     method: "get",
     path: "/accounts/user/:user_identifier",
     summary: "Show the wallet of a user",
+    name: "getAccountOfUser",
+    description: "The identifier is URI-escaped in the path.",
+    examples: { answer: walletExample },
     scope: "read",
     params: userParams,
     query: noQuery,

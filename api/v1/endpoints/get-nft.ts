@@ -3,6 +3,7 @@ import { listHolders } from "../../store/holdings.ts";
 import { findNft } from "../../store/nfts.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { collectionNftExample } from "../examples.ts";
 import { presentHolder, presentNft } from "../present/nft.ts";
 import { found } from "../present/not-found.ts";
 import { placeOf } from "../present/uris.ts";
@@ -15,6 +16,9 @@ export function getNft() {
     method: "get",
     path: "/collections/:address/:token_id",
     summary: "Show a token with its owner, or with a page of its owners",
+    name: "getNft",
+    description: "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id.",
+    examples: { answer: collectionNftExample },
     scope: "read",
     params: tokenParams,
     query: pageQuery,

@@ -1,5 +1,6 @@
 import { findRequest } from "../../store/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { requestExample } from "../examples.ts";
 import { found } from "../present/not-found.ts";
 import { presentRequest } from "../present/request.ts";
 import { noQuery, requestParams } from "../schemas/params.ts";
@@ -10,6 +11,9 @@ export function getRequest() {
     method: "get",
     path: "/requests/:request_id",
     summary: "Show a request",
+    name: "getRequest",
+    description: "`completed` and `failed` are final.",
+    examples: { answer: requestExample },
     scope: "read",
     params: requestParams,
     query: noQuery,

@@ -1,5 +1,6 @@
 import { findWebhook } from "../../store/webhooks.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { webhookExample } from "../examples.ts";
 import { found } from "../present/not-found.ts";
 import { presentWebhook } from "../present/webhook.ts";
 import { none, noQuery } from "../schemas/params.ts";
@@ -10,6 +11,8 @@ export function getWebhook() {
     method: "get",
     path: "/webhook",
     summary: "Show the app's webhook",
+    name: "getWebhook",
+    examples: { answer: webhookExample },
     scope: "webhooks",
     params: none,
     query: noQuery,

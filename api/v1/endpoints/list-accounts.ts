@@ -1,5 +1,6 @@
 import { listWallets } from "../../store/wallets.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { pageExample, walletExample } from "../examples.ts";
 import { presentWallet } from "../present/wallet.ts";
 import { accountsPage } from "../schemas/accounts.ts";
 import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
@@ -10,6 +11,8 @@ export function listAccounts() {
     method: "get",
     path: "/accounts",
     summary: "List the app's wallets",
+    name: "listAccounts",
+    examples: { answer: { wallets: [walletExample], ...pageExample } },
     scope: "read",
     params: none,
     query: pageQuery,

@@ -1,5 +1,6 @@
 import { listCollections as list } from "../../store/collections.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { collectionExample, pageExample } from "../examples.ts";
 import { presentCollection } from "../present/collection.ts";
 import { placeOf } from "../present/uris.ts";
 import { collectionsPage } from "../schemas/collections.ts";
@@ -11,6 +12,8 @@ export function listCollections() {
     method: "get",
     path: "/collections",
     summary: "List the app's collections that were successfully created",
+    name: "listCollections",
+    examples: { answer: { collections: [collectionExample], ...pageExample } },
     scope: "read",
     params: none,
     query: pageQuery,

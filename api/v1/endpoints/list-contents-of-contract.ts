@@ -1,4 +1,5 @@
 import { defineEndpoint } from "../endpoint.ts";
+import { heldNftExample, pageExample } from "../examples.ts";
 import { heldNftsPage } from "../schemas/nfts.ts";
 import { pageQuery } from "../schemas/pages.ts";
 import { contractParams } from "../schemas/params.ts";
@@ -9,6 +10,9 @@ export function listContentsOfContract() {
     method: "get",
     path: "/accounts/:address/:contract_address",
     summary: "List what a wallet holds of one contract",
+    name: "listContentsOfContract",
+    description: "Any ERC721 or ERC1155 contract: one that is none of the service's is followed from then on.",
+    examples: { answer: { nfts: [heldNftExample], ...pageExample } },
     scope: "read",
     params: contractParams,
     query: pageQuery,

@@ -1,4 +1,5 @@
 import { defineEndpoint } from "../endpoint.ts";
+import { heldNftExample, pageExample } from "../examples.ts";
 import { heldNftsPage } from "../schemas/nfts.ts";
 import { pageQuery } from "../schemas/pages.ts";
 import { contractTokenParams } from "../schemas/params.ts";
@@ -9,6 +10,9 @@ export function listContentsOfToken() {
     method: "get",
     path: "/accounts/:address/:contract_address/:token_id",
     summary: "List what a wallet holds of one token",
+    name: "listContentsOfToken",
+    description: "As for a contract; empty when the wallet does not hold the token.",
+    examples: { answer: { nfts: [heldNftExample], ...pageExample } },
     scope: "read",
     params: contractTokenParams,
     query: pageQuery,

@@ -1,4 +1,5 @@
 import { defineEndpoint } from "../endpoint.ts";
+import { heldNftExample, pageExample } from "../examples.ts";
 import { heldNftsPage } from "../schemas/nfts.ts";
 import { pageQuery } from "../schemas/pages.ts";
 import { addressParams } from "../schemas/params.ts";
@@ -9,6 +10,10 @@ export function listContents() {
     method: "get",
     path: "/accounts/:address",
     summary: "List what a wallet holds",
+    name: "listContents",
+    description:
+      "Tokens of the service's collections, and of every contract that the app has named in a transfer or a contents call.",
+    examples: { answer: { nfts: [heldNftExample], ...pageExample } },
     scope: "read",
     params: addressParams,
     query: pageQuery,

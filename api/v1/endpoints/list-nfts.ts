@@ -1,6 +1,7 @@
 import { findCollectionOfApp } from "../../store/collections.ts";
 import { listNfts as list } from "../../store/nfts.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { collectionNftExample, pageExample } from "../examples.ts";
 import { presentCollectionNft } from "../present/nft.ts";
 import { found } from "../present/not-found.ts";
 import { placeOf } from "../present/uris.ts";
@@ -13,6 +14,8 @@ export function listNfts() {
     method: "get",
     path: "/collections/:address",
     summary: "List the tokens of a collection",
+    name: "listNfts",
+    examples: { answer: { nfts: [collectionNftExample], ...pageExample } },
     scope: "read",
     params: addressParams,
     query: pageQuery,

@@ -1,5 +1,6 @@
 import { listRequests as list } from "../../store/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { pageExample, requestExample } from "../examples.ts";
 import { presentRequest } from "../present/request.ts";
 import { pageFrame, readPage } from "../schemas/pages.ts";
 import { none } from "../schemas/params.ts";
@@ -10,6 +11,8 @@ export function listRequests() {
     method: "get",
     path: "/requests",
     summary: "List the app's requests, newest first",
+    name: "listRequests",
+    examples: { answer: { requests: [requestExample], ...pageExample } },
     scope: "read",
     params: none,
     query: requestsQuery,

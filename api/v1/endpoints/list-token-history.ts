@@ -2,6 +2,7 @@ import { findCollectionOfApp } from "../../store/collections.ts";
 import { listTokenHistory as list } from "../../store/history.ts";
 import { findMintedNft } from "../../store/nfts.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { historyExample, pageExample } from "../examples.ts";
 import { presentHistoryEntry } from "../present/history.ts";
 import { found } from "../present/not-found.ts";
 import { historyPage } from "../schemas/history.ts";
@@ -13,6 +14,9 @@ export function listTokenHistory() {
     method: "get",
     path: "/collections/:address/:token_id/history",
     summary: "List where a token went, newest first",
+    name: "listTokenHistory",
+    description: "What happened outside the service is included; its `request_id` is null.",
+    examples: { answer: { history: [historyExample], ...pageExample } },
     scope: "read",
     params: tokenParams,
     query: pageQuery,

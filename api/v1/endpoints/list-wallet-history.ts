@@ -1,6 +1,7 @@
 import { listWalletHistory as list } from "../../store/history.ts";
 import { findWallet } from "../../store/wallets.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { historyExample, pageExample } from "../examples.ts";
 import { presentHistoryEntry } from "../present/history.ts";
 import { found } from "../present/not-found.ts";
 import { historyPage } from "../schemas/history.ts";
@@ -12,6 +13,9 @@ export function listWalletHistory() {
     method: "get",
     path: "/accounts/:address/history",
     summary: "List what came into and left a wallet, newest first",
+    name: "listWalletHistory",
+    description: "What happened outside the service is included; its `request_id` is null.",
+    examples: { answer: { history: [historyExample], ...pageExample } },
     scope: "read",
     params: addressParams,
     query: pageQuery,

@@ -1,6 +1,7 @@
 import { mint } from "../../commands/mint.ts";
 import type { Limits } from "../../config/limits.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { acceptedExample, ALICE, BOB, COLLECTION } from "../examples.ts";
 import { mintBody } from "../schemas/nfts.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
@@ -10,6 +11,31 @@ export function mintNft(limits: Limits) {
     method: "post",
     path: "/nfts",
     summary: "Mint a token, or more copies of one",
+    name: "mintNft",
+    description:
+      "The collection's type and hosting decide which fields apply: ERC721 takes `to_address`; ERC1155 takes `token_id` with `initial_supply` and `initial_owner` for a new id, with `quantity` and `to_address` for more copies. Metadata fields and `unlockable_content` are for hosted collections.",
+    examples: {
+      bodies: {
+        "ERC721, hosted": {
+          collection_address: COLLECTION,
+          to_address: ALICE,
+          name: "Cat {token_id}",
+          image: "https://cats.example/red.png",
+          attributes: [{ trait_type: "fur", value: "red" }],
+          unlockable_content: "The cat sleeps in the attic.",
+        },
+        "ERC721, self-hosted": { collection_address: COLLECTION, to_address: ALICE },
+        "ERC1155, a new id": {
+          collection_address: COLLECTION,
+          token_id: 7,
+          initial_supply: 10,
+          initial_owner: ALICE,
+          name: "Gem {token_id}",
+        },
+        "ERC1155, more copies": { collection_address: COLLECTION, token_id: 7, quantity: "5", to_address: BOB },
+      },
+      answer: acceptedExample,
+    },
     scope: "mint",
     params: none,
     query: noQuery,

@@ -1,6 +1,7 @@
 import { registerWebhook } from "../../commands/register-webhook.ts";
 import type { Limits } from "../../config/limits.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { webhookExample } from "../examples.ts";
 import { presentWebhook } from "../present/webhook.ts";
 import { none, noQuery } from "../schemas/params.ts";
 import { registeredWebhook, webhookBody } from "../schemas/webhook.ts";
@@ -10,6 +11,16 @@ export function putWebhook(limits: Limits) {
     method: "put",
     path: "/webhook",
     summary: "Register the app's webhook, or change it",
+    name: "putWebhook",
+    description:
+      "Calls are signed as Standard Webhooks says, with the secret that the first registration answers. The addresses of the URL must be public.",
+    examples: {
+      bodies: {
+        "All events": { url: "https://app.example/hooks/nft" },
+        "Outcomes only": { url: "https://app.example/hooks/nft", events: ["completed", "error"] },
+      },
+      answer: { ...webhookExample, secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD" },
+    },
     scope: "webhooks",
     params: none,
     query: noQuery,

@@ -1,5 +1,6 @@
 import { transfer } from "../../commands/transfer.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { acceptedExample, ALICE, BOB, COLLECTION } from "../examples.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
 import { transferBody } from "../schemas/transfers.ts";
@@ -9,6 +10,22 @@ export function transferNft() {
     method: "post",
     path: "/transfers",
     summary: "Transfer a token out of a wallet",
+    name: "transferNft",
+    description:
+      "The wallet signs, the service sends: the wallet needs no gas. Any ERC721 or ERC1155 contract, not only the service's collections.",
+    examples: {
+      bodies: {
+        ERC721: { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },
+        "ERC1155, three copies": {
+          from_address: ALICE,
+          to_address: BOB,
+          contract_address: COLLECTION,
+          token_id: 7,
+          amount: 3,
+        },
+      },
+      answer: acceptedExample,
+    },
     scope: "transfer",
     params: none,
     query: noQuery,

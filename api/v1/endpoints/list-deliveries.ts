@@ -1,0 +1,22 @@
+import { listDeliveries as list } from "../../store/delivery-log.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { presentDelivery } from "../present/webhook.ts";
+import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { none } from "../schemas/params.ts";
+import { deliveriesPage } from "../schemas/webhook.ts";
+
+export function listDeliveries() {
+  return defineEndpoint({
+    method: "get",
+    path: "/webhook/deliveries",
+    summary: "List what was sent to the app's webhook, newest first",
+    scope: "webhooks",
+    params: none,
+    query: pageQuery,
+    response: deliveriesPage,
+    handle: async ({ database }, { appId, query }) => {
+      const page = await list(database.read, appId, readPage(query, "deliveries"));
+      return { deliveries: page.items.map(presentDelivery), ...pageFrame(page, "deliveries") };
+    },
+  });
+}

@@ -1,0 +1,27 @@
+import type { z } from "zod";
+
+import { MAX_PAGE } from "../../config/limits.ts";
+import { eventsAfter } from "../../store/events.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { type event, eventsFeed, eventsQuery, writePosition } from "../schemas/events.ts";
+import { none } from "../schemas/params.ts";
+
+export function listEvents() {
+  return defineEndpoint({
+    method: "get",
+    path: "/events",
+    summary: "List what happened to the app's requests, oldest first: all that was ever sent to a webhook, or could have been",
+    scope: "read",
+    params: none,
+    query: eventsQuery,
+    response: eventsFeed,
+    handle: async ({ database }, { appId, query }) => {
+      const after = query.after ?? 0;
+      const rows = await eventsAfter(database.read, appId, after, query.limit ?? MAX_PAGE);
+      return {
+        events: rows.map((row) => JSON.parse(row.body) as z.input<typeof event>),
+        next: writePosition(rows.at(-1)?.position ?? after),
+      };
+    },
+  });
+}

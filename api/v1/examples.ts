@@ -1,0 +1,83 @@
+/* Samples of what the service answers, for the document. Every schema that has one is checked against it. */
+
+export const ALICE = "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06";
+export const BOB = "0x2f3B2C0dE42f14db88301Ba6fB4a159D7621aa5e";
+export const COLLECTION = "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60";
+export const REQUEST_ID = "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee";
+export const TRANSACTION = "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0";
+const TIME = "2026-05-04T10:15:30.000Z";
+
+export const acceptedExample = { request_id: REQUEST_ID };
+
+export const walletExample = { address: ALICE, user_identifier: "alice" };
+
+export const collectionExample = {
+  address: COLLECTION,
+  type: "ERC721" as const,
+  name: "Cats",
+  symbol: "CAT",
+  hosting: "hosted" as const,
+  mint_supply_count: 1000,
+  minted: 12,
+  owner: ALICE,
+  collection_uri: `https://nft.example/metadata/1/${COLLECTION}`,
+  description: "A thousand cats",
+  image: "https://cats.example/all.png",
+  external_link: "https://cats.example",
+  seller_fee_basis_points: 500,
+  fee_recipient: ALICE,
+  request_id: REQUEST_ID,
+  created_at: TIME,
+};
+
+const nftExample = {
+  contract_address: COLLECTION,
+  collection_name: "Cats",
+  type: "ERC721" as const,
+  token_id: 12,
+  token_uri: `https://nft.example/metadata/1/${COLLECTION}/12`,
+  metadata: { name: "Cat 12", image: "https://cats.example/12.png", attributes: [{ trait_type: "fur", value: "red" }] },
+  minted_at: TIME,
+};
+
+export const collectionNftExample = { ...nftExample, owner: ALICE };
+
+export const heldNftExample = { ...nftExample, unlockable_content: "The cat sleeps in the attic." };
+
+export const historyExample = {
+  type: "transfer" as const,
+  contract_address: COLLECTION,
+  token_id: 12,
+  quantity: 1,
+  from_address: ALICE,
+  to_address: BOB,
+  transaction_hash: TRANSACTION,
+  block_number: 21_000_000,
+  timestamp: TIME,
+  request_id: REQUEST_ID,
+};
+
+export const requestExample = {
+  request_id: REQUEST_ID,
+  type: "mint" as const,
+  status: "completed" as const,
+  nft_collection: COLLECTION,
+  nft_token_id: 12,
+  transaction_hash: TRANSACTION,
+  block_number: 21_000_000,
+  error_code: null,
+  errors: null,
+  created_at: TIME,
+  updated_at: TIME,
+};
+
+export const webhookExample = {
+  url: "https://app.example/hooks/nft",
+  events: null,
+  disabled_at: null,
+  created_at: TIME,
+  updated_at: TIME,
+};
+
+/** The frame of a page with one item on it. */
+export const pageExample = { total: 1, limit: 30, offset: 0, next: null };

@@ -1,0 +1,110 @@
+import type { ZodOpenApiResponseObject } from "zod-openapi";
+
+import { HTTP_ERRORS, type HttpErrorCode } from "../../domain/error-codes.ts";
+import { ERROR_WORDS } from "../../domain/error-words.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { headerRefs } from "./headers.ts";
+
+/** Codes that any endpoint under `/v1` can answer. */
+const ANYWHERE: readonly HttpErrorCode[] = [
+  "unauthorized",
+  "forbidden",
+  "payload_too_large",
+  "validation_failed",
+  "rate_limited",
+  "internal_error",
+  "unavailable",
+];
+const WITH_BODY: readonly HttpErrorCode[] = ["malformed_json", "unsupported_media_type"];
+
+/** Every code that the endpoint can answer: its own, and those that follow from what it takes. */
+export function errorCodesOf(endpoint: Endpoint): HttpErrorCode[] {
+  const codes = [
+    ...ANYWHERE,
+    ...(endpoint.body === undefined ? [] : WITH_BODY),
+    // A path with a broken escape names nothing.
+    ...(endpoint.path.includes(":") ? (["not_found"] as const) : []),
+    ...(endpoint.idempotent === true ? (["idempotency_key_reused"] as const) : []),
+    ...(endpoint.errors ?? []),
+  ];
+  return codesInOrder(codes);
+}
+
+function codesInOrder(codes: readonly HttpErrorCode[]): HttpErrorCode[] {
+  return (Object.keys(HTTP_ERRORS) as HttpErrorCode[]).filter((code) => codes.includes(code));
+}
+
+type Responses = Record<string, ZodOpenApiResponseObject | { $ref: string }>;
+
+/** One response for each status: what is the same at many endpoints is a component, named after its only code. */
+export function errorResponses(codes: readonly HttpErrorCode[]): Responses {
+  const byStatus = Map.groupBy(codesInOrder(codes), (code) => HTTP_ERRORS[code].toString());
+  const responses = [...byStatus].map(([status, group]) => {
+    const [only, ...others] = group;
+    const shared = only !== undefined && others.length === 0;
+    return [status, shared ? { $ref: `#/components/responses/${componentName(only)}` } : errorResponse(group)] as const;
+  });
+  return Object.fromEntries(responses);
+}
+
+/** The responses that the others refer to. */
+export function sharedErrorResponses(
+  used: readonly (readonly HttpErrorCode[])[],
+): Record<string, ZodOpenApiResponseObject> {
+  const alone = used.flatMap((codes) =>
+    [...Map.groupBy(codes, (code) => HTTP_ERRORS[code]).values()].filter((group) => group.length === 1).flat(),
+  );
+  return Object.fromEntries(codesInOrder(alone).map((code) => [componentName(code), errorResponse([code])]));
+}
+
+function errorResponse(codes: readonly HttpErrorCode[]): ZodOpenApiResponseObject {
+  const [only, ...others] = codes;
+  const list = codes.map((code) => `- \`${code}\`: ${ERROR_WORDS[code]}`).join("\n");
+  return {
+    description: only !== undefined && others.length === 0 ? ERROR_WORDS[only] : list,
+    headers: headerRefs(codes.flatMap(headersOf)),
+    content: {
+      "application/json": {
+        schema: {
+          type: "object",
+          properties: {
+            error_code: { type: "string", enum: [...codes] },
+            errors: { $ref: "#/components/schemas/FieldErrors" },
+          },
+          required: ["error_code", "errors"],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+      },
+    },
+  };
+}
+
+function headersOf(code: HttpErrorCode) {
+  switch (code) {
+    case "unauthorized":
+      return ["WWW-Authenticate"] as const;
+    case "rate_limited":
+    case "quota_exceeded":
+    case "unavailable":
+      return ["Retry-After"] as const;
+    default:
+      return [];
+  }
+}
+
+function exampleOf(code: HttpErrorCode) {
+  if (code !== "validation_failed") return { error_code: code, errors: null };
+  return { error_code: code, errors: [{ field: "limt", code: "unknown_field", message: "There is no such field." }] };
+}
+
+function componentName(code: HttpErrorCode): string {
+  return code.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** The closed list of codes, as Markdown. */
+export function errorTable(): string {
+  const rows = (Object.keys(HTTP_ERRORS) as HttpErrorCode[]).map(
+    (code) => `| ${HTTP_ERRORS[code].toString()} | \`${code}\` | ${ERROR_WORDS[code]} |`,
+  );
+  return ["| Status | `error_code` | Meaning |", "|---|---|---|", ...rows].join("\n");
+}
