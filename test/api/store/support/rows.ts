@@ -5,6 +5,7 @@ import { getAddress, hexlify } from "ethers";
 import type { Command, CreateCollection } from "../../../../api/domain/command.ts";
 import type { RequestType } from "../../../../api/domain/request.ts";
 import { applyRange, type BlockRange } from "../../../../api/store/apply-range.ts";
+import { addToCounter, counterKeys } from "../../../../api/store/counters.ts";
 import type { Database } from "../../../../api/store/database.ts";
 import { insertCollection } from "../../../../api/store/insert-collection.ts";
 import { writeMeta } from "../../../../api/store/meta.ts";
@@ -76,6 +77,8 @@ export async function addCollection(database: Database, fields: Partial<CreateCo
   const made = { address: address(), owner: address(), blockNumber: 0, createdAt: 1 };
   await database.write(async (trx) => {
     await trx.updateTable("requests").set({ status: "completed", ready_at: null }).where("id", "=", request.id).execute();
+    await addToCounter(trx, counterKeys.requests(APP, "pending", "collection"), -1);
+    await addToCounter(trx, counterKeys.requests(APP, "completed", "collection"), 1);
     await insertCollection(trx, request, command, made);
     await trx.updateTable("collections").set({ listed: 1 }).where("address", "=", made.address).execute();
   });
