@@ -1,0 +1,131 @@
+import { expect } from "chai";
+
+import { ChainClient } from "../../../api/chain/client.ts";
+import { ChainUnavailable } from "../../../api/chain/errors.ts";
+import { createForeignContracts, readHoldings } from "../../../api/chain/foreign-contracts.ts";
+import { Rpc } from "../../../api/chain/rpc.ts";
+import { type FakeRpc, type RpcFailure, startFakeRpc } from "../../support/fake-rpc.ts";
+import { address } from "../store/support/rows.ts";
+
+const CONTROL = "0x0000000000000000000000000000000000000004";
+const fail = (code: number, data?: unknown): RpcFailure => ({ error: { code, message: "?", ...(data === undefined ? {} : { data }) } });
+
+describe("ChainClient", () => {
+  let node: FakeRpc;
+  let client: ChainClient;
+
+  beforeEach(async () => {
+    node = await startFakeRpc(() => "0x");
+    client = new ChainClient(new Rpc(node.url));
+  });
+  afterEach(() => node.stop());
+
+  const failure = (promise: Promise<unknown>) => promise.then(() => expect.fail("it answered"), (error: unknown) => error);
+  const target = address();
+  /** `control`: whether the node has the state at all. */
+  function answerCalls(answer: unknown, control: boolean) {
+    node.answer = ({ params }) => {
+      const { to, data } = params[0] as { to: string; data: string };
+      if (to === CONTROL) return control ? data : fail(-32000);
+      return answer;
+    };
+  }
+
+  describe("tryCalls", () => {
+    const cases: [string, unknown, boolean, string | null | undefined][] = [
+      ["a result", "0x01", true, "0x01"],
+      ["a revert by the execution API's code", fail(3), true, null],
+      ["a revert by Nethermind's code", fail(-32015), true, null],
+      ["a revert by its data", fail(-32603, { data: "0x08c379a0" }), true, null],
+      ["a failure that Geth gives no data for, by a node that has the state", fail(-32000), true, null],
+      ["the same by a node that lacks the state", fail(-32000), false, undefined],
+      ["a rate limit", fail(-32005), true, undefined],
+    ];
+    for (const [what, answer, control, expected] of cases) {
+      it(`takes ${what} for ${expected === undefined ? "unknown" : expected === null ? "a revert" : "what it is"}`, async () => {
+        answerCalls(answer, control);
+        expect(await client.tryCalls([{ to: target, data: "0x12" }], 5)).to.deep.equal([expected]);
+      });
+    }
+  });
+
+  describe("readHoldings", () => {
+    const query = { contract: target, type: "ERC721" as const, tokenId: "1", owner: address() };
+    const word = (text: string) => `0x${text.padStart(64, "0")}`;
+
+    it("never takes a node that lacks the block for a token that is gone", async () => {
+      answerCalls(fail(-32000), false);
+      expect(await readHoldings(client, [query], 5)).to.deep.equal([undefined]);
+      expect(await failure(createForeignContracts(client).holding(target, "ERC721", "1", query.owner))).to.be.instanceOf(ChainUnavailable);
+    });
+
+    it("believes neither short nor long answers, and knows other owners", async () => {
+      const owner = query.owner.slice(2).toLowerCase();
+      const read = async (answer: unknown, type: "ERC721" | "ERC1155" = "ERC721") => {
+        answerCalls(answer, true);
+        return (await readHoldings(client, [{ ...query, type }]))[0];
+      };
+      expect(await read(word(owner))).to.equal(1n);
+      expect(await read(word(address().slice(2)))).to.equal(0n);
+      expect([await read("0x"), await read(`${word(owner)}00`), await read(word("0")), await read(fail(3))]).to.deep.equal([null, null, null, null]);
+      expect(await read(`0x${"f".repeat(64)}`, "ERC1155")).to.equal(2n ** 256n - 1n);
+      expect([await read("0x", "ERC1155"), await read(fail(3), "ERC1155")]).to.deep.equal([0n, 0n]);
+    });
+  });
+
+  describe("inspect", () => {
+    const yes = `0x${"1".padStart(64, "0")}`;
+    const inspect = (answers: (selector: string, id: string) => unknown, code = "0x60") => {
+      node.answer = ({ method, params }) => {
+        if (method === "eth_getCode") return code;
+        const { to, data } = params[0] as { to: string; data: string };
+        return to === CONTROL ? data : answers(data.slice(0, 10), data.slice(10, 18));
+      };
+      return createForeignContracts(client).inspect(target);
+    };
+    const name = (text: Buffer) => `0x${"20".padStart(64, "0")}${text.length.toString(16).padStart(64, "0")}${text.toString("hex").padEnd(Math.ceil(text.length / 32) * 64, "0")}`;
+    const erc721 = (text: unknown) => (selector: string, id: string) =>
+      selector === "0x06fdde03" ? text : ["01ffc9a7", "80ac58cd"].includes(id) ? yes : `0x${"0".repeat(64)}`;
+
+    it("cuts a huge name, and bears one that is no text", async () => {
+      expect(await inspect(erc721(name(Buffer.from("é".repeat(100_000)))))).to.deep.equal({ type: "ERC721", name: "é".repeat(256) });
+      expect(await inspect(erc721(name(Buffer.from([0xff, 0xfe]))))).to.deep.equal({ type: "ERC721", name: null });
+      expect(await inspect(erc721(name(Buffer.from("a\0b"))))).to.deep.equal({ type: "ERC721", name: "a\ufffdb" });
+      expect(await inspect(erc721(fail(3)))).to.deep.equal({ type: "ERC721", name: null });
+    });
+
+    it("takes no contract that reverts, says yes to everything, is no contract, or is a wallet that delegated", async () => {
+      expect(await inspect(() => fail(3))).to.equal(null);
+      expect(await inspect(() => yes)).to.equal(null);
+      expect(await inspect(erc721("0x"), "0x")).to.equal(null);
+      expect(await inspect(erc721("0x"), `0xef0100${target.slice(2)}`)).to.equal(null);
+    });
+
+    it("is unavailable, not unsupported, when the node cannot tell", async () => {
+      expect(await failure(inspect(() => fail(-32005)))).to.be.instanceOf(ChainUnavailable);
+    });
+  });
+
+  describe("estimates", () => {
+    it("are null for whatever the node refuses, so that no receiver can stop a batch from being built", async () => {
+      for (const code of [3, -32000, -32603, -32005, -39999]) {
+        node.answer = () => fail(code);
+        expect(await client.estimates([{ to: target, data: "0x", from: target }]), code.toString()).to.deep.equal([null]);
+      }
+    });
+  });
+
+  describe("answers of an impossible shape", () => {
+    it("are unavailable", async () => {
+      for (const value of [null, 5, "0x", "0xzz", "latest", {}, [], "0x20000000000000"]) {
+        node.answer = () => value;
+        expect(await failure(client.headNumber()), JSON.stringify(value)).to.be.instanceOf(ChainUnavailable);
+      }
+      node.answer = () => ({ number: "0x1" });
+      expect(await failure(client.blocks([1]))).to.be.instanceOf(ChainUnavailable);
+      node.answer = () => null;
+      expect(await client.blocks([1])).to.deep.equal([null]);
+      expect(await client.receipts([`0x${"1".repeat(64)}`])).to.deep.equal([null]);
+    });
+  });
+});

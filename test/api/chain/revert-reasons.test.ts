@@ -1,0 +1,47 @@
+import { expect } from "chai";
+
+import { abi } from "../../../api/chain/contracts.ts";
+import { decodeRevert } from "../../../api/chain/revert-reasons.ts";
+import { address } from "../store/support/rows.ts";
+
+const SOMEBODY = address();
+
+describe("decodeRevert", () => {
+  const cases: [string, string, string, string][] = [
+    [
+      "a custom error of a collection",
+      abi.erc721.encodeErrorResult("ERC721InvalidReceiver", [SOMEBODY]),
+      "receiver_rejected",
+      `ERC721InvalidReceiver(${SOMEBODY})`,
+    ],
+    ["the end of the supply", abi.erc721.encodeErrorResult("ERC721ExceededMaxSupply", [3]), "supply_exceeded", "ERC721ExceededMaxSupply(3)"],
+    ["an id that exists", abi.erc1155.encodeErrorResult("ERC1155AlreadyCreated", [7]), "token_already_exists", "ERC1155AlreadyCreated(7)"],
+    ["nothing", "0x", "execution_reverted", "The call reverted without a reason."],
+    ["half a selector", "0x0102", "execution_reverted", "The call reverted with 0x0102."],
+    // Error(string) over the bytes ff fe, which are not UTF-8.
+    [
+      "text that is not UTF-8",
+      `0x08c379a0${"20".padStart(64, "0")}${"02".padStart(64, "0")}${"fffe".padEnd(64, "0")}`,
+      "execution_reverted",
+      `The call reverted with 0x08c379a0${"0".repeat(62)}20.`,
+    ],
+    // Error(string) that says to be longer than all memory.
+    [
+      "a length that cannot be",
+      `0x08c379a0${"20".padStart(64, "0")}${"f".repeat(64)}`,
+      "execution_reverted",
+      `The call reverted with 0x08c379a0${"0".repeat(62)}20.`,
+    ],
+    ["a known selector with its arguments cut", "0x64a0ae92ff", "execution_reverted", "The call reverted with 0x64a0ae92ff."],
+  ];
+  for (const [what, reason, errorCode, message] of cases) {
+    it(`reads ${what}`, () => {
+      expect(decodeRevert(reason)).to.deep.equal({ errorCode, errors: [{ field: "transaction", code: errorCode, message }] });
+    });
+  }
+
+  it("keeps NUL out of what is stored", () => {
+    const reason = `0x08c379a0${"20".padStart(64, "0")}${"03".padStart(64, "0")}${"610062".padEnd(64, "0")}`;
+    expect(decodeRevert(reason).errors[0]?.message).to.equal("Error(a\ufffdb)");
+  });
+});

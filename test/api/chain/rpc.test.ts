@@ -1,0 +1,77 @@
+import { expect } from "chai";
+
+import { ChainUnavailable, RpcError, troubleOf } from "../../../api/chain/errors.ts";
+import { Rpc } from "../../../api/chain/rpc.ts";
+import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
+
+describe("Rpc", () => {
+  let node: FakeRpc;
+  let rpc: Rpc;
+
+  beforeEach(async () => {
+    node = await startFakeRpc(({ params }) => params[0]);
+    rpc = new Rpc(node.url);
+  });
+  afterEach(() => node.stop());
+
+  const failure = (promise: Promise<unknown>) => promise.then(() => expect.fail("it answered"), (error: unknown) => error);
+  const send = (status: number, body: string) => {
+    node.raw = (_calls, response) => response.writeHead(status, { "content-type": "application/json" }).end(body);
+  };
+
+  describe("given a batch", () => {
+    it("gives results in the order of the calls, whatever the order of the answers", async () => {
+      node.raw = (calls, response) =>
+        response.end(JSON.stringify([...calls].reverse().map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }))));
+      const calls = Array.from({ length: 250 }, (_, index) => ({ method: "echo", params: [index] }));
+      expect(await rpc.all(calls)).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
+    });
+
+    it("keeps the error of one apart from the results of the others", async () => {
+      node.answer = ({ params }) => (params[0] === 1 ? { error: { code: 3, message: "reverted", data: "0xab" } } : params[0]);
+      const results = await rpc.batch([0, 1, 2].map((value) => ({ method: "echo", params: [value] })));
+      expect(results.map((result) => (result.ok ? result.value : [result.error.code, result.error.data]))).to.deep.equal([0, [3, "0xab"], 2]);
+    });
+
+    it("is unavailable as a whole when one answer is missing", async () => {
+      node.raw = (calls, response) => response.end(JSON.stringify(calls.slice(1).map(({ id }) => ({ jsonrpc: "2.0", id, result: 1 }))));
+      expect(await failure(rpc.batch([1, 2].map((value) => ({ method: "echo", params: [value] }))))).to.be.instanceOf(ChainUnavailable);
+    });
+  });
+
+  describe("given an answer that is none", () => {
+    const bodies: [string, number, string][] = [
+      ["malformed JSON", 200, "{"],
+      ["an error page", 500, "<html>oops</html>"],
+      ["nothing", 204, ""],
+      ["another shape", 200, '"hello"'],
+      ["an error without an id", 200, '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}'],
+      ["another call's id", 200, '{"jsonrpc":"2.0","id":999,"result":1}'],
+    ];
+    for (const [what, status, body] of bodies) {
+      it(`is unavailable: ${what}`, async () => {
+        send(status, body);
+        expect(await failure(rpc.call("echo", [1]))).to.be.instanceOf(ChainUnavailable);
+      });
+    }
+
+    it("is unavailable when the connection breaks", async () => {
+      node.raw = (_calls, response) => response.destroy();
+      const error = await failure(rpc.call("echo", [1]));
+      expect(error).to.be.instanceOf(ChainUnavailable);
+      expect((error as Error).message).to.not.include(node.url);
+    });
+  });
+
+  it("takes an error that is null for none", async () => {
+    node.raw = (calls, response) => response.end(JSON.stringify({ jsonrpc: "2.0", id: calls[0]?.id, result: 5, error: null }));
+    expect(await rpc.call("echo", [])).to.equal(5);
+  });
+
+  it("keeps a node's own words, which may hold a key, out of what readyz says", async () => {
+    node.answer = () => ({ error: { code: -32005, message: "key abc123 is over its limit" } });
+    const error = await failure(rpc.call("echo", []));
+    expect(error).to.be.instanceOf(RpcError);
+    expect(troubleOf(error)).to.equal("the node refuses a call (code -32005)");
+  });
+});

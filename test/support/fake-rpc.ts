@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+interface Call {
+  id: number;
+  method: string;
+  params: unknown[];
+}
+
+export interface RpcFailure {
+  error: { code: number; message: string; data?: unknown };
+}
+
+type Reply = (call: Call) => unknown;
+
+/** A node that answers as a test says, over real HTTP. */
+export interface FakeRpc {
+  url: string;
+  calls: Call[];
+  /** The answer to each call: a result, or `{ error }`. */
+  answer: Reply;
+  /** Takes the whole exchange over. */
+  raw: ((calls: Call[], response: ServerResponse) => void) | null;
+  stop(): Promise<void>;
+}
+
+export async function startFakeRpc(answer: Reply): Promise<FakeRpc> {
+  const server = createServer((request, response) => {
+    void read(request).then((text) => {
+      const body = JSON.parse(text) as Call | Call[];
+      const calls = Array.isArray(body) ? body : [body];
+      fake.calls.push(...calls);
+      if (fake.raw !== null) {
+        fake.raw(calls, response);
+        return;
+      }
+      const answers = calls.map((call) => {
+        const value = fake.answer(call);
+        const failed = typeof value === "object" && value !== null && "error" in value;
+        return { jsonrpc: "2.0", id: call.id, ...(failed ? value : { result: value }) };
+      });
+      response.setHeader("content-type", "application/json").end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const fake: FakeRpc = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`,
+    calls: [],
+    answer,
+    raw: null,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+  return fake;
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
