@@ -1,11 +1,13 @@
 import pino from "pino";
 
+import { crashPointIn } from "./config/crash-point.ts";
 import { environment } from "./config/environment.ts";
 import { parseSettings, type Settings, SettingsError } from "./config/settings.ts";
 import { StartupError } from "./context/chain-identity.ts";
 import { startService } from "./context/service.ts";
 import { SeedFileError } from "./keys/seed-file.ts";
 import { ChainUnavailable } from "./chain/errors.ts";
+import { armCrashPoint } from "./shared/crash-point.ts";
 import { SchemaError } from "./store/migrate.ts";
 
 /** `npm run api`: the service against the chain at RPC_URL, until it is told to stop. */
@@ -29,6 +31,8 @@ async function main(): Promise<void> {
 
 function readSettings(): Settings {
   try {
+    const point = crashPointIn(environment());
+    if (point !== null) armCrashPoint(point);
     return parseSettings(environment());
   } catch (error) {
     return fail(error);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import type { Command } from "../domain/command.ts";
 import type { RequestType } from "../domain/request.ts";
+import { crashPoint } from "../shared/crash-point.ts";
 import type { Trx } from "../store/engine.ts";
 import { insertRequest } from "../store/requests.ts";
 import { type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
@@ -48,6 +49,7 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
     await acceptance.reserve?.(trx, id);
     return response;
   });
+  crashPoint("request:committed");
   if (answer === response) deps.signals.requests.notify();
   return answer;
 }

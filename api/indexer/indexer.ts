@@ -4,6 +4,7 @@ import type { ChainClient } from "../chain/client.ts";
 import { abi, type ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable, troubleOf } from "../chain/errors.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
+import { crashPoint } from "../shared/crash-point.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signals } from "../shared/signal.ts";
 import { applyRange } from "../store/apply-range.ts";
@@ -102,8 +103,10 @@ export class Indexer {
       read,
       { from, to, confirmed: Math.max(0, head - confirmations + 1), remember },
     );
+    crashPoint("indexer:read");
     const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
     await database.write((trx) => applyRange(trx, range, facts, now()));
+    crashPoint("indexer:stored");
     await closeReverted(this.#deps, to);
     // Lanes wait for their batches, the dispatcher for the outbox.
     signals.requests.notify();

@@ -1,32 +1,31 @@
 import type { Logger } from "pino";
 
 import { abi } from "../chain/contracts.ts";
-import { ChainUnavailable, RpcError, troubleOf } from "../chain/errors.ts";
+import { troubleOf } from "../chain/errors.ts";
+import { crashPoint } from "../shared/crash-point.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signals } from "../shared/signal.ts";
 import {
   type ClaimedRequest,
   claimRequests,
   failClaims,
-  markSent,
-  type OpenBatch,
   openBatches,
-  recordAttempt,
   recordBatch,
   returnAbandonedClaims,
   returnClaims,
-  type SignedAttempt,
 } from "../store/batches.ts";
+import { AT_ONCE } from "../store/due.ts";
 import { countReady } from "../store/ready.ts";
 import type { Database } from "../store/database.ts";
 import { ensureLane, type Lease, LeaseLost, readLane, releaseLease, renewLease, takeLease } from "../store/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, buildBatch, type BuiltBatch, type Impossible } from "./build-batch.ts";
-import { currentFees, replacementFees } from "./fees.ts";
+import { currentFees } from "./fees.ts";
 import { MAX_TRANSACTION_GAS } from "./gas.ts";
+import { InFlight, type Patience } from "./in-flight.ts";
 import { holderIsGone, newLeaseHolder } from "./lease-holder.ts";
 import { createNumbers } from "./numbers.ts";
-import { signBatch, signReplacement } from "./sign.ts";
+import { signBatch } from "./sign.ts";
 
 /** All times in milliseconds. */
 const LEASE = 15_000;
@@ -37,10 +36,6 @@ const LOOK = 1_000;
 const LINGER = 30;
 /** but the first of them never waits longer than this. */
 const LINGER_MAX = 300;
-/** Signed bytes that are not in a block are handed to the node again after this. */
-const REBROADCAST = 5_000;
-/** A transaction that is not in a block by then is replaced by one with a higher fee. */
-const REPLACE = 60_000;
 /** Wait after a refusal that holds for every batch: no funds, relay paused, node away. */
 const BACK_OFF = 2_000;
 
@@ -52,6 +47,8 @@ export interface LaneDeps extends BatchContext {
   signals: Signals;
   logger: Logger;
   now: () => number;
+  /** When transactions that no block takes are sent again, and replaced. */
+  patience: Patience;
 }
 
 /** Something keeps this lane from sending at all. Said in `readyz` and in the log, once per change. */
@@ -66,11 +63,13 @@ export class Lane {
   readonly #index: number;
   readonly #holder = newLeaseHolder();
   readonly #nextNumber = createNumbers();
+  readonly #inFlight: InFlight;
   #trouble: LaneTrouble = null;
 
   constructor(index: number, deps: LaneDeps) {
     this.#index = index;
     this.#deps = { ...deps, logger: deps.logger.child({ lane: index }) };
+    this.#inFlight = new InFlight(this.#deps);
   }
 
   get trouble(): LaneTrouble {
@@ -111,7 +110,7 @@ export class Lane {
       await database.write((trx) => ensureLane(trx, this.#index, address, nonce));
     }
     const at = now();
-    return database.write((trx) => takeLease(trx, this.#index, this.#holder, at, at + LEASE, holderIsGone));
+    return database.write((trx) => takeLease(trx, this.#index, this.#holder, { now: at, lasts: LEASE }, holderIsGone));
   }
 
   async #giveBack(lease: Lease): Promise<void> {
@@ -128,17 +127,17 @@ export class Lane {
 
   async #drive(lease: Lease, abort: AbortSignal): Promise<void> {
     const { database, signals, logger, now } = this.#deps;
-    const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, now()));
+    const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "took up requests that were claimed but never signed");
-    let renewed = now();
+    let renewed = performance.now();
     let ready = false;
     while (!abort.aborted) {
-      if (now() - renewed > RENEW) {
+      if (performance.now() - renewed > RENEW) {
         await database.write((trx) => renewLease(trx, lease, now() + LEASE));
-        renewed = now();
+        renewed = performance.now();
       }
       const open = await openBatches(database.read, lease.lane);
-      await this.#watch(lease, open);
+      await this.#inFlight.watch(lease, open);
       if (!ready) {
         // Said at start, not only when the first request comes.
         await this.#checkCanSend();
@@ -155,9 +154,9 @@ export class Lane {
   /** Waits while requests keep coming, so that they share a transaction. @returns how many are ready. */
   async #gather(abort: AbortSignal): Promise<number> {
     const { database, now } = this.#deps;
-    const started = now();
+    const started = performance.now();
     let ready = await countReady(database.read, now(), MAX_BATCH);
-    while (ready > 0 && ready < MAX_BATCH && now() - started < LINGER_MAX) {
+    while (ready > 0 && ready < MAX_BATCH && performance.now() - started < LINGER_MAX) {
       await pause(LINGER, abort);
       const more = await countReady(database.read, now(), MAX_BATCH);
       if (more <= ready || abort.aborted) break;
@@ -175,11 +174,12 @@ export class Lane {
       claimRequests(trx, lease, { limit: MAX_BATCH, now: now(), nextNumber: this.#nextNumber }),
     );
     if (claimed.length === 0) return false;
+    crashPoint("relayer:claimed");
     const budget = Math.min(MAX_TRANSACTION_GAS, Number(block.gasLimit));
     const batch = await this.#build(claimed, budget);
     if (batch.impossible.length > 0) await this.#fail(lease, batch.impossible);
     if (batch.requests.length === 0) {
-      await database.write((trx) => returnClaims(trx, batch.left.map((request) => request.id), now()));
+      await database.write((trx) => returnClaims(trx, batch.left.map((request) => request.id), AT_ONCE));
       return true;
     }
     const row = await readLane(database.read, lease.lane);
@@ -194,15 +194,17 @@ export class Lane {
       fees,
       authorizations: batch.authorizations,
     });
+    crashPoint("relayer:signed");
     const { attemptId } = await database.write(async (trx) => {
-      await returnClaims(trx, batch.left.map((request) => request.id), now());
+      await returnClaims(trx, batch.left.map((request) => request.id), AT_ONCE);
       return recordBatch(trx, lease, { nonce: row.next_nonce, requests: batch.requests, attempt }, now());
     });
     logger.info(
       { hash: attempt.hash, nonce: row.next_nonce, requests: batch.requests.length, gasLimit: attempt.gasLimit.toString() },
       "batch committed",
     );
-    await this.#broadcast(attemptId, attempt);
+    crashPoint("relayer:committed");
+    await this.#inFlight.broadcast(attemptId, attempt);
     signals.deliveries.notify();
     this.#cleared();
     return true;
@@ -236,47 +238,6 @@ export class Lane {
     if (BigInt(operator) !== 1n) throw new Error(`the relay ${contracts.relay} does not know operator ${address}`);
     if (BigInt(paused) !== 0n) throw new Error("the relay is paused by its owner");
     if ((await client.balance(address)) === 0n) throw new Error(`lane ${address} has no funds`);
-  }
-
-  /** Hands open batches to the node again, and replaces those that no block takes. */
-  async #watch(lease: Lease, open: OpenBatch[]): Promise<void> {
-    const { now } = this.#deps;
-    for (const batch of open) {
-      const latest = batch.attempts.at(-1);
-      if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
-      if (now() - latest.created_at > REPLACE && latest.sent_at !== null) await this.#replace(lease, batch);
-      else if (latest.sent_at === null || now() - latest.sent_at > REBROADCAST) {
-        await this.#broadcast(latest.id, latest);
-      }
-    }
-  }
-
-  async #replace(lease: Lease, batch: OpenBatch): Promise<void> {
-    const { database, client, keyring, logger, now } = this.#deps;
-    const latest = batch.attempts.at(-1);
-    if (latest === undefined) return;
-    const previous = {
-      maxFeePerGas: BigInt(latest.max_fee_per_gas),
-      maxPriorityFeePerGas: BigInt(latest.max_priority_fee_per_gas),
-    };
-    const fees = replacementFees(previous, await currentFees(client));
-    const attempt = signReplacement(keyring.lane(lease.lane).key, latest.raw, fees);
-    const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
-    logger.warn({ nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash }, "batch replaced at a higher fee");
-    await this.#broadcast(attemptId, attempt);
-  }
-
-  /** Whatever the node answers, the bytes may have reached the network: only blocks tell. */
-  async #broadcast(attemptId: number, attempt: Pick<SignedAttempt, "hash" | "raw">): Promise<void> {
-    const { client, database, logger, signals, now } = this.#deps;
-    try {
-      await client.broadcast(attempt.raw);
-    } catch (error) {
-      if (!(error instanceof RpcError || error instanceof ChainUnavailable)) throw error;
-      logger.debug({ hash: attempt.hash, code: error instanceof RpcError ? error.code : null, err: error }, "broadcast answered with an error");
-    }
-    await database.write((trx) => markSent(trx, attemptId, now()));
-    signals.blocks.notify();
   }
 
   #report(error: unknown): void {

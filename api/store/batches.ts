@@ -1,10 +1,8 @@
+import { LONGEST_WAIT, whenDue } from "./due.ts";
 import { engineOf, type Db, type Trx } from "./engine.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 import { failBeforeSending, markProcessing } from "./request-state.ts";
 import type { AttemptRow, BatchRow, RequestRow } from "./schema.ts";
-
-/** Milliseconds. */
-const LONGEST_WAIT = 600_000;
 
 /** A signed version of a batch's transaction, as it is committed before it is broadcast. */
 export interface SignedAttempt {
@@ -36,7 +34,7 @@ export async function claimRequests(
     .selectFrom("requests")
     .selectAll()
     .where("ready_at", "is not", null)
-    .where("ready_at", "<=", options.now)
+    .where((eb) => whenDue(eb, eb.ref("ready_at"), options.now, LONGEST_WAIT))
     .orderBy("ready_at")
     .orderBy("seq")
     .limit(options.limit);

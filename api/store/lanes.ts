@@ -1,3 +1,4 @@
+import { isDue } from "./due.ts";
 import type { Db, Trx } from "./engine.ts";
 import type { LaneRow } from "./schema.ts";
 
@@ -35,18 +36,18 @@ export async function takeLease(
   trx: Trx,
   lane: number,
   holder: string,
-  now: number,
-  until: number,
+  time: { now: number; lasts: number },
   isGone: (holder: string) => boolean,
 ): Promise<Lease | null> {
   const current = await readLane(trx, lane);
   if (current === undefined) return null;
-  const held = current.lease_holder !== null && current.lease_until >= now && !isGone(current.lease_holder);
+  const ranOut = isDue(current.lease_until, time.now, time.lasts);
+  const held = current.lease_holder !== null && !ranOut && !isGone(current.lease_holder);
   if (held) return null;
   const fence = current.lease_fence + 1;
   const updated = await trx
     .updateTable("lanes")
-    .set({ lease_holder: holder, lease_fence: fence, lease_until: until })
+    .set({ lease_holder: holder, lease_fence: fence, lease_until: time.now + time.lasts })
     .where("lane", "=", lane)
     .where("lease_fence", "=", current.lease_fence)
     .executeTakeFirst();

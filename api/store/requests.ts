@@ -1,5 +1,6 @@
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
 import { addToCounter, counterKeys } from "./counters.ts";
+import { AT_ONCE } from "./due.ts";
 import type { Db, Trx } from "./engine.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "./pages.ts";
 import type { RequestRow } from "./schema.ts";
@@ -27,7 +28,7 @@ export async function insertRequest(trx: Trx, request: NewRequest): Promise<void
       status: "pending",
       command: request.command,
       unlockable: request.unlockable,
-      ready_at: request.now,
+      ready_at: AT_ONCE,
       returns: 0,
       nft_collection: request.collection,
       nft_token_id: request.tokenId,

@@ -18,7 +18,7 @@ describe("leases of a lane", () => {
   afterEach(() => database.remove());
 
   const take = (holder: string, now: number, isGone = false) =>
-    database.write((trx) => takeLease(trx, 0, holder, now, now + 10, () => isGone));
+    database.write((trx) => takeLease(trx, 0, holder, { now, lasts: 10 }, () => isGone));
   async function held(holder: string, now: number, isGone = false): Promise<Lease> {
     const lease = await take(holder, now, isGone);
     if (lease === null) throw new Error("it is free");
@@ -28,7 +28,7 @@ describe("leases of a lane", () => {
   describe("given one that runs", () => {
     it("is refused to others until it has run out, was released, or its holder is gone", async () => {
       const first = await held("a", 0);
-      expect(await take("b", 10)).to.equal(null);
+      expect(await take("b", 9)).to.equal(null);
       const second = await held("b", 11);
       await database.write((trx) => releaseLease(trx, second));
       const third = await held("c", 12);

@@ -67,7 +67,7 @@ export async function batchOf(database: Database, ids: string[]): Promise<{ batc
   const address = hashOf("lane").slice(0, 42);
   await database.write((trx) => ensureLane(trx, 0, address, 0));
   const batchId = await database.write(async (trx) => {
-    const lease = await takeLease(trx, 0, "test", 1, 2, () => true);
+    const lease = await takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true);
     if (lease === null) throw new Error("the lane is free");
     const claimed = await claimRequests(trx, lease, { limit: 500, now: Number.MAX_SAFE_INTEGER, nextNumber: () => numbers++ });
     const requests = ids.map((id) => {
