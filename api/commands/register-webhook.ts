@@ -1,25 +1,21 @@
-import { randomBytes } from "node:crypto";
-
+import { ApiError } from "../domain/error-codes.ts";
+import type { RequestEvent } from "../domain/event.ts";
 import type { Sealer } from "../keys/sealer.ts";
+import { newWebhookSecret, sealSecrets } from "../keys/webhook-secrets.ts";
+import { type AddressPolicy, isForbiddenUrl } from "../outbound/addresses.ts";
 import type { Database } from "../store/database.ts";
-import type { EventRow, WebhookRow } from "../store/schema.ts";
+import type { WebhookRow } from "../store/schema.ts";
 import { findWebhook, insertWebhook, updateWebhook } from "../store/webhooks.ts";
-
-/** One of the secrets that a webhook is signed with, as it is sealed into the row. */
-export interface WebhookSecret {
-  /** `whsec_` and 24 random bytes in base64. */
-  secret: string;
-  /** Milliseconds; null: until it is replaced. */
-  expires_at: number | null;
-}
 
 export interface RegisterWebhookDeps {
   database: Database;
   sealer: Sealer;
+  addressPolicy: AddressPolicy;
 }
 
 /**
- * Registers the app's webhook, or changes the one it has, whose secret then stays.
+ * Registers the app's webhook, or changes the one it has, whose secret then stays. Where a name leads is looked at when
+ * something is sent there; an address that must not be reached is refused here already.
  * @param events types to send; null: all.
  * @returns the secret only where it is new: it cannot be read again.
  */
@@ -27,11 +23,14 @@ export async function registerWebhook(
   deps: RegisterWebhookDeps,
   appId: string,
   url: string,
-  events: EventRow["type"][] | null,
+  events: RequestEvent[] | null,
 ): Promise<{ webhook: WebhookRow; secret: string | null }> {
-  const secret = `whsec_${randomBytes(24).toString("base64")}`;
-  const secrets: WebhookSecret[] = [{ secret, expires_at: null }];
-  const sealed = await deps.sealer.seal(JSON.stringify(secrets));
+  if (isForbiddenUrl(new URL(url), deps.addressPolicy)) {
+    const message = "Must lead to a public address.";
+    throw new ApiError("validation_failed", [{ field: "url", code: "private_address", message }]);
+  }
+  const secret = newWebhookSecret();
+  const sealed = await sealSecrets(deps.sealer, [{ secret, expires_at: null }]);
   return deps.database.write(async (trx) => {
     const now = Date.now();
     const wanted = events === null ? null : JSON.stringify([...new Set(events)]);

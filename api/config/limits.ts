@@ -32,6 +32,12 @@ export const LIMIT_SETTINGS = {
     default: 1_000_000,
     description: "Most gas that one request may use on chain.",
   },
+  ratePerMinute: {
+    variable: "RATE_LIMIT_PER_MINUTE",
+    default: 600,
+    description:
+      "Most calls in a minute with one token, and most refused ones from one address; each API process counts its own.",
+  },
 } as const satisfies Record<string, LimitSetting>;
 
 export type Limits = Record<keyof typeof LIMIT_SETTINGS, number>;
@@ -46,6 +52,7 @@ export const DEFAULT_LIMITS: Limits = {
   unlockableBytes: LIMIT_SETTINGS.unlockableBytes.default,
   userIdentifier: LIMIT_SETTINGS.userIdentifier.default,
   itemGas: LIMIT_SETTINGS.itemGas.default,
+  ratePerMinute: LIMIT_SETTINGS.ratePerMinute.default,
 };
 
 /** Items on a page at most, and when the caller names no number (interface, part 8). */

@@ -52,6 +52,11 @@ const VARIABLES = {
     fallback: "`12` (`1` on chain id 31337)",
     description: "Blocks, its own included, after which a block counts as final.",
   },
+  APP_GAS_PER_DAY: {
+    schema: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    fallback: "none",
+    description: "Gas that the requests of one app may use in a day (UTC); without it there is no such limit.",
+  },
   ALLOWED_PRIVATE_HOSTS: {
     schema: list,
     fallback: "none",
@@ -82,6 +87,8 @@ export interface Settings {
   lanes: number;
   /** null: whatever suits the chain. */
   confirmations: number | null;
+  /** null: no limit. */
+  appGasPerDay: number | null;
   allowedPrivateHosts: string[];
   roles: Role[];
   logLevel: (typeof LOG_LEVELS)[number];
@@ -119,6 +126,7 @@ export function parseSettings(env: Environment): Settings {
     secretKeys: reader.optional("SECRET_KEYS") ?? [],
     lanes: reader.read("LANES"),
     confirmations: reader.optional("CONFIRMATIONS"),
+    appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),

@@ -71,10 +71,12 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
   const signals = createSignals();
   const now = () => Date.now();
   const common = { database, client, contracts, signals, now };
-  const agent = createOutboundAgent({
+  const addressPolicy = {
     allowedHosts: new Set(settings.allowedPrivateHosts.map((host) => host.toLowerCase())),
     allowLoopback: local,
-  });
+  };
+  const agent = createOutboundAgent(addressPolicy);
+  const blocks = new BlockFiles(join(settings.dataDir, "blocks"));
   const lanes = Array.from(
     { length: settings.roles.includes("relayer") ? settings.lanes : 0 },
     (_, index) =>
@@ -117,6 +119,7 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
       sealer,
       foreign: createForeignContracts(client),
       signals,
+      addressPolicy,
       logger,
       readiness: createReadiness({ database, client, lanes, indexer }),
       chainId: Number(chainId),

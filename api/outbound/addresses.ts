@@ -25,3 +25,9 @@ export function mayConnect(host: string, address: string, policy: AddressPolicy)
   if (policy.allowedHosts.has(host.toLowerCase()) || isPublicAddress(address)) return true;
   return policy.allowLoopback && ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 }
+
+/** Whether a URL leads, with no name to look up, to an address that must not be reached. */
+export function isForbiddenUrl(url: URL, policy: AddressPolicy): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  return ipaddr.isValid(host) && !mayConnect(host, host, policy);
+}

@@ -7,6 +7,8 @@ export const counterKeys = {
   collections: (app: string) => `collections:${app}`,
   requests: (app: string, status: RequestStatus, type: RequestType) => `requests:${app}:${status}:${type}`,
   deliveries: (app: string) => `deliveries:${app}`,
+  /** Events ever, test events aside: the position of the last one in the feed. */
+  events: (app: string) => `events:${app}`,
   holdings: (owner: string) => `holdings:${owner}`,
   holdingsOfContract: (owner: string, contract: string) => `holdings:${owner}:${contract}`,
   nfts: (contract: string) => `nfts:${contract}`,
@@ -20,10 +22,19 @@ export async function addToCounter(trx: Trx, key: string, delta: number): Promis
   await trx
     .insertInto("counters")
     .values({ key, value: delta })
-    .onConflict((conflict) =>
-      conflict.column("key").doUpdateSet((eb) => ({ value: eb("counters.value", "+", delta) })),
-    )
+    .onConflict((conflict) => conflict.column("key").doUpdateSet((eb) => ({ value: eb("counters.value", "+", delta) })))
     .execute();
+}
+
+/** @returns the counter after adding one. Other transactions that count it wait until this one is over. */
+export async function countUp(trx: Trx, key: string): Promise<number> {
+  const { value } = await trx
+    .insertInto("counters")
+    .values({ key, value: 1 })
+    .onConflict((conflict) => conflict.column("key").doUpdateSet((eb) => ({ value: eb("counters.value", "+", 1) })))
+    .returning("value")
+    .executeTakeFirstOrThrow();
+  return value;
 }
 
 export async function readCounter(db: Db, key: string): Promise<number> {

@@ -1,4 +1,9 @@
+import { randomUUID } from "node:crypto";
+
+import { AT_ONCE } from "./due.ts";
+import { addToCounter, counterKeys } from "./counters.ts";
 import { engineOf, type Trx } from "./engine.ts";
+import type { DeliveryRow, EventRow, NewDeliveryRow } from "./schema.ts";
 
 /** A delivery that is due, with everything that sending it takes. */
 export interface DueDelivery {
@@ -10,6 +15,30 @@ export interface DueDelivery {
   url: string;
   /** Sealed signing secrets. */
   secrets: string;
+}
+
+/** Adds a delivery of an event, due at once. */
+export async function insertDelivery(
+  trx: Trx,
+  event: Pick<EventRow, "seq" | "app_id" | "request_id">,
+  now: number,
+): Promise<DeliveryRow> {
+  const delivery: NewDeliveryRow = {
+    id: randomUUID(),
+    event_seq: event.seq,
+    app_id: event.app_id,
+    request_id: event.request_id,
+    status: "pending",
+    attempts: 0,
+    next_at: AT_ONCE,
+    response_status: null,
+    error: null,
+    created_at: now,
+    updated_at: now,
+  };
+  const row = await trx.insertInto("deliveries").values(delivery).returningAll().executeTakeFirstOrThrow();
+  await addToCounter(trx, counterKeys.deliveries(event.app_id), 1);
+  return row;
 }
 
 /**
@@ -66,7 +95,11 @@ export async function takeDueDeliveries(
   await trx
     .updateTable("deliveries")
     .set({ next_at: options.leaseUntil })
-    .where("id", "in", taken.map((delivery) => delivery.id))
+    .where(
+      "id",
+      "in",
+      taken.map((delivery) => delivery.id),
+    )
     .execute();
   return taken;
 }
@@ -98,12 +131,25 @@ export async function recordTry(trx: Trx, id: string, result: TryResult, now: nu
     .execute();
 }
 
-/** The receiver said that it is gone (410): nothing is sent to it until the app registers it anew. */
-export async function disableWebhook(trx: Trx, appId: string, url: string, now: number): Promise<void> {
+/** Ends what is still to be sent to an app's webhook, which is not there to take it any more. */
+export async function abandonDeliveries(trx: Trx, appId: string, reason: string, now: number): Promise<void> {
   await trx
-    .updateTable("webhooks")
-    .set({ disabled_at: now })
+    .updateTable("deliveries")
+    .set({ status: "failed", next_at: null, error: reason, updated_at: now })
     .where("app_id", "=", appId)
-    .where("url", "=", url)
+    .where("status", "=", "pending")
     .execute();
+}
+
+/**
+ * Sends an event once more: a delivery that is over is followed by a new one; one that waits for its next try has it now.
+ */
+export async function redeliver(trx: Trx, delivery: DeliveryRow, now: number): Promise<DeliveryRow> {
+  if (delivery.status !== "pending") return insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);
+  return trx
+    .updateTable("deliveries")
+    .set({ next_at: now, updated_at: now })
+    .where("id", "=", delivery.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }

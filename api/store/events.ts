@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 
-import { type Command } from "../domain/command.ts";
+import type { Command } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { toWireInteger } from "../domain/numbers.ts";
 import type { RequestType } from "../domain/request.ts";
-import { addToCounter, counterKeys } from "./counters.ts";
-import type { Trx } from "./engine.ts";
+import type { RequestEvent } from "../domain/event.ts";
+import { countUp, counterKeys } from "./counters.ts";
+import { insertDelivery } from "./deliveries.ts";
+import type { Db, Trx } from "./engine.ts";
+import type { DeliveryRow, EventRow } from "./schema.ts";
 
 /** Body of a webhook and of an entry of the events feed (interface section 6). */
 export interface EventBody {
   id: string;
-  type: "sent" | "completed" | "error";
+  type: RequestEvent;
   request_id: string;
   request_type: RequestType;
   transaction_hash: string | null;
@@ -40,7 +43,7 @@ interface Subject {
 export async function enqueueEvent(
   trx: Trx,
   request: Subject,
-  type: EventBody["type"],
+  type: RequestEvent,
   now: number,
   errorCode?: RequestFailureCode,
 ): Promise<void> {
@@ -55,9 +58,20 @@ export async function enqueueEvent(
     ...(errorCode === undefined ? {} : { error_code: errorCode }),
     created_at: new Date(now).toISOString(),
   };
+  // The app's counter stays locked until the commit, so positions grow in the order of the commits: who reads the feed
+  // up to one has seen all before it. (The row number is drawn earlier, and on PostgreSQL may become visible later.)
+  const position = await countUp(trx, counterKeys.events(request.app_id));
   const event = await trx
     .insertInto("events")
-    .values({ id, app_id: request.app_id, request_id: request.id, type, body: JSON.stringify(body), created_at: now })
+    .values({
+      id,
+      app_id: request.app_id,
+      position,
+      request_id: request.id,
+      type,
+      body: JSON.stringify(body),
+      created_at: now,
+    })
     .onConflict((conflict) => conflict.columns(["request_id", "type"]).doNothing())
     .returning("seq")
     .executeTakeFirst();
@@ -68,7 +82,7 @@ export async function enqueueEvent(
 /** Deliveries exist only for apps that have a webhook for this type of event when the event happens. */
 async function enqueueDelivery(
   trx: Trx,
-  event: { seq: number; app_id: string; request_id: string; type: EventBody["type"] },
+  event: { seq: number; app_id: string; request_id: string; type: RequestEvent },
   now: number,
 ): Promise<void> {
   const webhook = await trx
@@ -79,23 +93,46 @@ async function enqueueDelivery(
   if (webhook === undefined || webhook.disabled_at !== null) return;
   const wanted = webhook.events === null ? null : (JSON.parse(webhook.events) as string[]);
   if (wanted !== null && !wanted.includes(event.type)) return;
-  await trx
-    .insertInto("deliveries")
+  await insertDelivery(trx, event, now);
+}
+
+/** An event that stands for nothing that happened: delivered, never in the feed. */
+export async function enqueueTestEvent(trx: Trx, appId: string, now: number): Promise<DeliveryRow> {
+  const id = randomUUID();
+  const body = {
+    id,
+    type: "test",
+    request_id: null,
+    request_type: null,
+    transaction_hash: null,
+    created_at: new Date(now).toISOString(),
+  };
+  const event = await trx
+    .insertInto("events")
     .values({
-      id: randomUUID(),
-      event_seq: event.seq,
-      app_id: event.app_id,
-      request_id: event.request_id,
-      status: "pending",
-      attempts: 0,
-      next_at: now,
-      response_status: null,
-      error: null,
+      id,
+      app_id: appId,
+      position: null,
+      request_id: null,
+      type: "test",
+      body: JSON.stringify(body),
       created_at: now,
-      updated_at: now,
     })
+    .returning(["seq", "app_id", "request_id"])
+    .executeTakeFirstOrThrow();
+  return insertDelivery(trx, event, now);
+}
+
+/** The app's events behind a position of its feed, oldest first. */
+export async function eventsAfter(db: Db, appId: string, after: number, limit: number): Promise<EventRow[]> {
+  return db
+    .selectFrom("events")
+    .selectAll()
+    .where("app_id", "=", appId)
+    .where("position", ">", after)
+    .orderBy("position")
+    .limit(limit)
     .execute();
-  await addToCounter(trx, counterKeys.deliveries(event.app_id), 1);
 }
 
 function created(request: Subject): Pick<EventBody, "nft_collection" | "nft_token_id"> {

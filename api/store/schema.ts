@@ -1,6 +1,7 @@
 import type { Generated, Insertable, Selectable } from "kysely";
 
 import type { CollectionType, Hosting } from "../domain/command.ts";
+import type { DeliveryStatus, EventType } from "../domain/event.ts";
 import type { RequestStatus, RequestType } from "../domain/request.ts";
 
 /**
@@ -13,6 +14,7 @@ export interface Tables {
   apps: AppsTable;
   api_tokens: ApiTokensTable;
   wallets: WalletsTable;
+  gas_usage: GasUsageTable;
   idempotency_keys: IdempotencyKeysTable;
   requests: RequestsTable;
   lanes: LanesTable;
@@ -74,6 +76,14 @@ interface WalletsTable {
   created_at: number;
 }
 
+/** Gas that an app's requests have used, or may still use. Kept only where the apps have a daily budget. */
+interface GasUsageTable {
+  app_id: string;
+  /** Days since 1970, UTC. */
+  day: number;
+  used: number;
+}
+
 interface IdempotencyKeysTable {
   app_id: string;
   key: string;
@@ -114,6 +124,10 @@ interface RequestsTable {
   error_code: string | null;
   /** JSON array of field errors, or null. */
   errors: string | null;
+  /** The day whose gas budget it is charged to; null where there is no budget. */
+  gas_day: number | null;
+  /** What is charged: an estimate until its block shows its share of the transaction's gas. */
+  gas_charged: number | null;
   created_at: number;
   updated_at: number;
 }
@@ -294,8 +308,11 @@ interface EventsTable {
   seq: Generated<number>;
   id: string;
   app_id: string;
-  request_id: string;
-  type: "sent" | "completed" | "error";
+  /** Place in the app's feed: counted per app, so that it grows in the order of the commits. null: not in the feed. */
+  position: number | null;
+  /** null for a test event. */
+  request_id: string | null;
+  type: EventType;
   /** The webhook body, JSON. */
   body: string;
   created_at: number;
@@ -306,8 +323,8 @@ interface DeliveriesTable {
   id: string;
   event_seq: number;
   app_id: string;
-  request_id: string;
-  status: "pending" | "delivered" | "failed";
+  request_id: string | null;
+  status: DeliveryStatus;
   attempts: number;
   /** When the next try is due; null when there is none. */
   next_at: number | null;
@@ -333,5 +350,6 @@ export type ChainEditRow = Selectable<ChainEditsTable>;
 export type WebhookRow = Selectable<WebhooksTable>;
 export type EventRow = Selectable<EventsTable>;
 export type DeliveryRow = Selectable<DeliveriesTable>;
+export type NewDeliveryRow = Insertable<DeliveriesTable>;
 export type AppRow = Selectable<AppsTable>;
 export type ApiTokenRow = Selectable<ApiTokensTable>;

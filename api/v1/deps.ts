@@ -4,17 +4,20 @@ import type { ForeignContracts } from "../chain/foreign-contracts.ts";
 import type { Limits } from "../config/limits.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
+import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Database } from "../store/database.ts";
 
 /** What the HTTP side is made of. */
 export interface HttpDeps {
-  settings: { publicUrl: string; limits: Limits };
+  settings: { publicUrl: string; limits: Limits; appGasPerDay: number | null };
   database: Database;
   deriver: WalletDeriver;
   sealer: Sealer;
   foreign: ForeignContracts;
-  /** Told after the commit of a request. */
-  signals: { requests: { notify(): void } };
+  /** Told after the commit: that a request became claimable, that a delivery became due. */
+  signals: { requests: { notify(): void }; deliveries: { notify(): void } };
+  /** Where webhooks may lead. */
+  addressPolicy: AddressPolicy;
   logger: Logger;
   /** Whether the service can do its work now, and the word of each check ("ok", or what is wrong). */
   readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;

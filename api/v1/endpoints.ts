@@ -12,12 +12,17 @@ import { listCollections } from "./endpoints/list-collections.ts";
 import { listContentsOfContract } from "./endpoints/list-contents-of-contract.ts";
 import { listContentsOfToken } from "./endpoints/list-contents-of-token.ts";
 import { listContents } from "./endpoints/list-contents.ts";
+import { listDeliveries } from "./endpoints/list-deliveries.ts";
+import { listEvents } from "./endpoints/list-events.ts";
 import { listNfts } from "./endpoints/list-nfts.ts";
 import { listRequests } from "./endpoints/list-requests.ts";
 import { listTokenHistory } from "./endpoints/list-token-history.ts";
 import { listWalletHistory } from "./endpoints/list-wallet-history.ts";
 import { mintNft } from "./endpoints/mint-nft.ts";
 import { putWebhook } from "./endpoints/put-webhook.ts";
+import { redeliver } from "./endpoints/redeliver.ts";
+import { rotateWebhookSecret } from "./endpoints/rotate-webhook-secret.ts";
+import { testWebhook } from "./endpoints/test-webhook.ts";
 import { transferNft } from "./endpoints/transfer-nft.ts";
 
 /** Every endpoint under `/v1`. Where two paths match a call, the first one here answers. */
@@ -42,5 +47,10 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     putWebhook(limits),
     getWebhook(),
     deleteWebhook(),
+    testWebhook(),
+    rotateWebhookSecret(),
+    listDeliveries(),
+    redeliver(),
+    listEvents(),
   ];
 }

@@ -3,12 +3,14 @@ import { Webhook } from "standardwebhooks";
 import { type Dispatcher as Agent, request } from "undici";
 
 import type { Sealer } from "../keys/sealer.ts";
+import { liveSecrets, openSecrets } from "../keys/webhook-secrets.ts";
+import { crashPoint } from "../shared/crash-point.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
 import type { Database } from "../store/database.ts";
-import { disableWebhook, type DueDelivery, recordTry, takeDueDeliveries, type TryResult } from "../store/deliveries.ts";
+import { type DueDelivery, recordTry, takeDueDeliveries, type TryResult } from "../store/deliveries.ts";
+import { disableWebhook } from "../store/webhooks.ts";
 import { nextTry } from "./schedule.ts";
-import { openSecrets } from "./secrets.ts";
 
 export interface DispatcherDeps {
   database: Database;
@@ -58,10 +60,14 @@ export class Dispatcher {
                   underWay: [...running.values()],
                 }),
               );
+        if (due.length > 0) crashPoint("webhooks:taken");
         for (const delivery of due) {
           const task = this.#deliver(delivery)
             .catch((error: unknown) => {
-              logger.error({ err: error, delivery: delivery.id }, "a delivery could not be recorded; it is tried again");
+              logger.error(
+                { err: error, delivery: delivery.id },
+                "a delivery could not be recorded; it is tried again",
+              );
             })
             .finally(() => {
               running.delete(task);
@@ -81,6 +87,7 @@ export class Dispatcher {
   async #deliver(delivery: DueDelivery): Promise<void> {
     const { database, logger, now } = this.#deps;
     const { status, error } = await this.#post(delivery);
+    crashPoint("webhooks:posted");
     const delivered = status !== null && status >= 200 && status < 300;
     const gone = status === 410;
     const result: TryResult = {
@@ -90,8 +97,10 @@ export class Dispatcher {
     };
     await database.write(async (trx) => {
       await recordTry(trx, delivery.id, result, now());
-      if (gone) await disableWebhook(trx, delivery.appId, delivery.url, now());
+      if (gone)
+        await disableWebhook(trx, delivery.appId, delivery.url, "the receiver answered 410 to another event", now());
     });
+    crashPoint("webhooks:recorded");
     if (!delivered) logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
   }
 
@@ -116,14 +125,12 @@ export class Dispatcher {
   }
 
   async #sign(delivery: DueDelivery, at: Date): Promise<Record<string, string>> {
-    const secrets = (await openSecrets(this.#deps.sealer, delivery.secrets)).filter(
-      (secret) => secret.expires_at === null || secret.expires_at > at.getTime(),
-    );
+    const secrets = liveSecrets(await openSecrets(this.#deps.sealer, delivery.secrets), at.getTime());
     return {
       "webhook-id": delivery.eventId,
       "webhook-timestamp": Math.floor(at.getTime() / 1000).toString(),
       "webhook-signature": secrets
-        .map(({ secret }) => new Webhook(secret).sign(delivery.eventId, at, delivery.body))
+        .map((secret) => new Webhook(secret).sign(delivery.eventId, at, delivery.body))
         .join(" "),
     };
   }

@@ -25,6 +25,8 @@ export async function startTestService(options: {
     PORT: "0",
     RPC_URL: options.rpcUrl,
     DATA_DIR: options.dataDir,
+    // Tests ask far more often than an app does.
+    RATE_LIMIT_PER_MINUTE: "1000000",
     ...options.env,
   });
   const service = await startService(settings, pino({ level: process.env["TEST_LOG"] ?? "silent" }));

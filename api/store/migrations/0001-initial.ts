@@ -55,6 +55,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await uniqueIndex("wallets_user", "wallets", ["app_id", "user_identifier"]);
   await index("wallets_app", "wallets", ["app_id", "seq"]);
 
+  await create("gas_usage")
+    .addColumn("app_id", "text", (c) => c.notNull().references("apps.id"))
+    .addColumn("day", INT, (c) => c.notNull())
+    .addColumn("used", INT, (c) => c.notNull())
+    .addPrimaryKeyConstraint("gas_usage_pk", ["app_id", "day"])
+    .execute();
+
   await create("idempotency_keys")
     .addColumn("app_id", "text", (c) => c.notNull().references("apps.id"))
     .addColumn("key", "text", (c) => c.notNull())
@@ -114,6 +121,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("block_number", INT)
     .addColumn("error_code", "text")
     .addColumn("errors", "text")
+    .addColumn("gas_day", INT)
+    .addColumn("gas_charged", INT)
     .addColumn("created_at", INT, (c) => c.notNull())
     .addColumn("updated_at", INT, (c) => c.notNull())
     .execute();
@@ -247,7 +256,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await withRowNumber(db, create("events"), "seq")
     .addColumn("id", "text", (c) => c.notNull().unique())
     .addColumn("app_id", "text", (c) => c.notNull().references("apps.id"))
-    .addColumn("request_id", "text", (c) => c.notNull().references("requests.id"))
+    .addColumn("position", INT)
+    .addColumn("request_id", "text", (c) => c.references("requests.id"))
     .addColumn("type", "text", (c) => c.notNull())
     .addColumn("body", "text", (c) => c.notNull())
     .addColumn("created_at", INT, (c) => c.notNull())
@@ -255,12 +265,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await uniqueIndex("events_once", "events", ["request_id", "type"]);
   // Of `completed` and `error`, one per request, ever: the database itself refuses a second.
   await sql`create unique index events_final on events (request_id) where type in ('completed', 'error')`.execute(db);
-  await index("events_app", "events", ["app_id", "seq"]);
+  await uniqueIndex("events_feed", "events", ["app_id", "position"]);
   await withRowNumber(db, create("deliveries"), "seq")
     .addColumn("id", "text", (c) => c.notNull().unique())
     .addColumn("event_seq", INT, (c) => c.notNull().references("events.seq"))
     .addColumn("app_id", "text", (c) => c.notNull().references("apps.id"))
-    .addColumn("request_id", "text", (c) => c.notNull())
+    .addColumn("request_id", "text")
     .addColumn("status", "text", (c) => c.notNull())
     .addColumn("attempts", "integer", (c) => c.notNull())
     .addColumn("next_at", INT)
@@ -271,5 +281,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await index("deliveries_app", "deliveries", ["app_id", "seq"]);
   await index("deliveries_request", "deliveries", ["request_id", "seq"]);
+  await sql`create index deliveries_waiting on deliveries (app_id) where status = 'pending'`.execute(db);
   await sql`create index deliveries_due on deliveries (next_at) where next_at is not null`.execute(db);
 }

@@ -10,7 +10,8 @@ export function listEvents() {
   return defineEndpoint({
     method: "get",
     path: "/events",
-    summary: "List what happened to the app's requests, oldest first: all that was ever sent to a webhook, or could have been",
+    summary:
+      "List what happened to the app's requests, oldest first: all that was ever sent to a webhook, or could have been",
     scope: "read",
     params: none,
     query: eventsQuery,

@@ -1,12 +1,33 @@
-import type { EventRow, WebhookRow } from "../../store/schema.ts";
+import type { z } from "zod";
+
+import type { RequestEvent } from "../../domain/event.ts";
+import type { LoggedDelivery } from "../../store/delivery-log.ts";
+import type { WebhookRow } from "../../store/schema.ts";
+import type { delivery } from "../schemas/webhook.ts";
 import { isoTime } from "./time.ts";
 
 /** The webhook without its secrets. */
 export function presentWebhook(row: WebhookRow) {
   return {
     url: row.url,
-    events: row.events === null ? null : (JSON.parse(row.events) as EventRow["type"][]),
+    events: row.events === null ? null : (JSON.parse(row.events) as RequestEvent[]),
     disabled_at: row.disabled_at === null ? null : isoTime(row.disabled_at),
+    created_at: isoTime(row.created_at),
+    updated_at: isoTime(row.updated_at),
+  };
+}
+
+export function presentDelivery(row: LoggedDelivery): z.input<typeof delivery> {
+  return {
+    id: row.id,
+    event_id: row.eventId,
+    event_type: row.eventType,
+    request_id: row.request_id,
+    status: row.status,
+    attempts: row.attempts,
+    next_attempt_at: row.next_at === null ? null : isoTime(row.next_at),
+    response_status: row.response_status,
+    error: row.error,
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),
   };

@@ -24,16 +24,19 @@ interface Cursor extends Position {
   listing: string;
 }
 
-const cursor = z.string().transform((text, context): Cursor => {
-  const [, listing, after, offset] = /^([a-z_]+)\.(\d{1,15})\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
-  if (listing === undefined || after === undefined || offset === undefined) {
-    refuse(context, "invalid_format", "Must be the `next` of an earlier page.");
-    return z.NEVER;
-  }
-  return { listing, after: Number(after), offset: Number(offset) };
-});
+const cursor = z
+  .string()
+  .meta({ description: "`next` of the page before; not together with `offset`." })
+  .transform((text, context): Cursor => {
+    const [, listing, after, offset] = /^([a-z_]+)\.(\d{1,15})\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
+    if (listing === undefined || after === undefined || offset === undefined) {
+      refuse(context, "invalid_format", "Must be the `next` of an earlier page.");
+      return z.NEVER;
+    }
+    return { listing, after: Number(after), offset: Number(offset) };
+  });
 
-function fromBase64(text: string): string {
+export function fromBase64(text: string): string {
   return Buffer.from(text, "base64url").toString("latin1");
 }
 
@@ -66,7 +69,11 @@ export function pageFrame(page: Page<unknown>, listing: string) {
 }
 
 function writeCursor(listing: string, { after, offset }: Position): string {
-  return Buffer.from(`${listing}.${after.toString()}.${offset.toString()}`, "latin1").toString("base64url");
+  return toBase64(`${listing}.${after.toString()}.${offset.toString()}`);
+}
+
+export function toBase64(text: string): string {
+  return Buffer.from(text, "latin1").toString("base64url");
 }
 
 export const pageFrameFields = {

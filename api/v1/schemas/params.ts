@@ -13,4 +13,5 @@ export const tokenParams = z.object({ address, token_id: tokenId });
 /** Any text: what is no id is simply not found. NUL, which not every database takes, names nothing either. */
 const name = z.string().transform((text) => (text.includes("\0") ? "" : text));
 export const requestParams = z.object({ request_id: name });
+export const deliveryParams = z.object({ id: name });
 export const userParams = z.object({ user_identifier: name });

@@ -27,6 +27,7 @@ describe("settings", () => {
       seedPassphrase: null,
       secretKeys: [],
       lanes: 1,
+      appGasPerDay: null,
       confirmations: null,
       allowedPrivateHosts: [],
       roles: ["api", "relayer", "indexer", "webhooks"],

@@ -149,7 +149,7 @@ function checkShape(method: string, path: string, status: number, body: unknown)
   if (match !== undefined) expect(match.endpoint.response.parse(body), path).to.deep.equal(body);
 }
 
-export async function startApi(options: { limits?: Partial<Limits> } = {}): Promise<TestApi> {
+export async function startApi(options: { limits?: Partial<Limits>; appGasPerDay?: number } = {}): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
   const databaseUrl = `file:${join(folder, "moneta.sqlite")}`;
   const database = await openDatabase(databaseUrl);
@@ -165,7 +165,11 @@ export async function startApi(options: { limits?: Partial<Limits> } = {}): Prom
   // Assigned before anybody can call: the app only reads it while it answers.
   const state: { api?: TestApi } = {};
   const app = createApp({
-    settings: { publicUrl: PUBLIC_URL, limits: { ...DEFAULT_LIMITS, ...options.limits } },
+    settings: {
+      publicUrl: PUBLIC_URL,
+      limits: { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, ...options.limits },
+      appGasPerDay: options.appGasPerDay ?? null,
+    },
     database,
     deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
     sealer,
@@ -176,7 +180,9 @@ export async function startApi(options: { limits?: Partial<Limits> } = {}): Prom
           if (state.api !== undefined) state.api.notified += 1;
         },
       },
+      deliveries: { notify: () => undefined },
     },
+    addressPolicy: { allowedHosts: new Set(["hooks.internal", "10.1.2.3"]), allowLoopback: false },
     logger: pino({ level: "info" }, sink),
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
     chainId: CHAIN_ID,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { WebhookSecret } from "../../../api/commands/register-webhook.ts";
+import { openSecrets } from "../../../api/keys/webhook-secrets.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 
@@ -21,7 +21,7 @@ describe("/v1/webhook", () => {
     expect(body.secret).to.match(/^whsec_[A-Za-z0-9+/]{32}$/);
     const stored = await row();
     expect(stored.secrets).to.not.contain(body.secret);
-    const opened = JSON.parse(await api.sealer.open(stored.secrets)) as WebhookSecret[];
+    const opened = await openSecrets(api.sealer, stored.secrets);
     expect(opened).to.deep.equal([{ secret: body.secret, expires_at: null }]);
 
     const shown = await api.get("/v1/webhook");

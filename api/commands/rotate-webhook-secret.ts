@@ -1,0 +1,29 @@
+import { ApiError } from "../domain/error-codes.ts";
+import type { Sealer } from "../keys/sealer.ts";
+import { newWebhookSecret, openSecrets, rotateSecrets, SECRET_OVERLAP, sealSecrets } from "../keys/webhook-secrets.ts";
+import type { Database } from "../store/database.ts";
+import { findWebhook, replaceSecrets } from "../store/webhooks.ts";
+
+/**
+ * Gives the app's webhook a new signing secret. The one that it replaces signs beside it for a while.
+ * @returns the secret, which cannot be read again, and when the replaced one ends (milliseconds).
+ * @throws ApiError `not_found` when the app has no webhook.
+ */
+export async function rotateWebhookSecret(
+  deps: { database: Database; sealer: Sealer },
+  appId: string,
+): Promise<{ secret: string; previousExpiresAt: number }> {
+  const secret = newWebhookSecret();
+  for (;;) {
+    const webhook = await findWebhook(deps.database.read, appId);
+    if (webhook === undefined) throw new ApiError("not_found");
+    const now = Date.now();
+    const to = await sealSecrets(
+      deps.sealer,
+      rotateSecrets(await openSecrets(deps.sealer, webhook.secrets), secret, now),
+    );
+    // Of rotations that race each one is made upon the other's result: no caller is handed a secret that is not there.
+    const replaced = await deps.database.write((trx) => replaceSecrets(trx, appId, { from: webhook.secrets, to, now }));
+    if (replaced) return { secret, previousExpiresAt: now + SECRET_OVERLAP };
+  }
+}

@@ -1,0 +1,57 @@
+import { ApiError } from "../domain/error-codes.ts";
+import type { Database } from "../store/database.ts";
+import { redeliver } from "../store/deliveries.ts";
+import { findDelivery, type LoggedDelivery } from "../store/delivery-log.ts";
+import type { Db, Trx } from "../store/engine.ts";
+import { enqueueTestEvent } from "../store/events.ts";
+import type { DeliveryRow } from "../store/schema.ts";
+import { findWebhook } from "../store/webhooks.ts";
+
+export interface SendWebhookDeps {
+  database: Database;
+  /** Told when a delivery became due. */
+  signals: { deliveries: { notify(): void } };
+}
+
+/**
+ * Sends a test event to the app's webhook, as everything else is sent: signed, tried again, logged.
+ * @throws ApiError `not_found` when the app has no webhook, `validation_failed` when it is disabled.
+ */
+export function sendTestEvent(deps: SendWebhookDeps, appId: string): Promise<LoggedDelivery> {
+  return send(deps, async (trx) => {
+    await requireEnabled(trx, appId);
+    return enqueueTestEvent(trx, appId, Date.now());
+  });
+}
+
+/**
+ * Sends what a delivery carried once more, under the same event id.
+ * @param appId null: any app's (for the operator).
+ * @throws ApiError `not_found` when there is no such delivery or no webhook, `validation_failed` when it is disabled.
+ */
+export function redeliverEvent(deps: SendWebhookDeps, appId: string | null, id: string): Promise<LoggedDelivery> {
+  return send(deps, async (trx) => {
+    const delivery = await findDelivery(trx, appId, id);
+    if (delivery === undefined) throw new ApiError("not_found");
+    await requireEnabled(trx, delivery.app_id);
+    return redeliver(trx, delivery, Date.now());
+  });
+}
+
+async function send(deps: SendWebhookDeps, enqueue: (trx: Trx) => Promise<DeliveryRow>): Promise<LoggedDelivery> {
+  const delivery = await deps.database.write(async (trx) => {
+    const { app_id: appId, id } = await enqueue(trx);
+    return findDelivery(trx, appId, id);
+  });
+  if (delivery === undefined) throw new Error("a delivery is there after it was stored");
+  deps.signals.deliveries.notify();
+  return delivery;
+}
+
+async function requireEnabled(db: Db, appId: string): Promise<void> {
+  const webhook = await findWebhook(db, appId);
+  if (webhook === undefined) throw new ApiError("not_found");
+  if (webhook.disabled_at === null) return;
+  const message = "It is disabled: register its URL again.";
+  throw new ApiError("validation_failed", [{ field: "webhook", code: "disabled", message }]);
+}

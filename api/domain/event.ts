@@ -1,0 +1,11 @@
+/** What is told about a request, in the order in which it can happen; of the last two exactly one. */
+export const REQUEST_EVENTS = ["sent", "completed", "error"] as const;
+export type RequestEvent = (typeof REQUEST_EVENTS)[number];
+
+/** `test` is sent when the app asks for it, and stands for nothing that happened. */
+export const EVENT_TYPES = [...REQUEST_EVENTS, "test"] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** `pending` while there are tries left, `failed` when there are none. */
+export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

@@ -1,0 +1,36 @@
+import { randomBytes } from "node:crypto";
+
+import { z } from "zod";
+
+import type { Sealer } from "./sealer.ts";
+
+const schema = z.array(z.object({ secret: z.string(), expires_at: z.number().nullable() }));
+
+/** Signing secrets of a webhook, newest first. `expires_at` null: until it is replaced. */
+export type WebhookSecrets = z.infer<typeof schema>;
+
+/** Milliseconds for which a secret that was replaced still signs, beside the new one. */
+export const SECRET_OVERLAP = 24 * 3_600_000;
+
+/** `whsec_` and 24 random bytes in base64, as Standard Webhooks asks for. */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(24).toString("base64")}`;
+}
+
+/** The new secret, and the one that it replaces for as long as the overlap: two are live at most. */
+export function rotateSecrets(secrets: WebhookSecrets, secret: string, now: number): WebhookSecrets {
+  const replaced = secrets.slice(0, 1).map((old) => ({ secret: old.secret, expires_at: now + SECRET_OVERLAP }));
+  return [{ secret, expires_at: null }, ...replaced];
+}
+
+export function liveSecrets(secrets: WebhookSecrets, now: number): string[] {
+  return secrets.filter((entry) => entry.expires_at === null || entry.expires_at > now).map((entry) => entry.secret);
+}
+
+export function sealSecrets(sealer: Sealer, secrets: WebhookSecrets): Promise<string> {
+  return sealer.seal(JSON.stringify(secrets));
+}
+
+export async function openSecrets(sealer: Sealer, sealed: string): Promise<WebhookSecrets> {
+  return schema.parse(JSON.parse(await sealer.open(sealed)));
+}
