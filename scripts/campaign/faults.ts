@@ -1,0 +1,145 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { CRASH_POINTS } from "../../api/shared/crash-point.ts";
+import type { NodeKind } from "../nodes/node-process.ts";
+import type { RpcFault } from "./proxy.ts";
+import { CONFIRMATIONS, type World } from "./world.ts";
+
+/** Something that goes wrong while requests are under way. */
+export interface Fault {
+  name: string;
+  /** On which nodes it can be made; absent: on both. */
+  only?: NodeKind;
+  /** Goes wrong, lasts, and is over when the promise is. `load` resolves when the round's calls are accepted. */
+  strike(world: World, load: Promise<unknown>): Promise<void>;
+}
+
+const BROADCAST = ["eth_sendRawTransaction"];
+
+const RPC_FAULTS: Record<string, RpcFault> = {
+  "rpc drops calls": { kind: "drop", probability: 0.3 },
+  "rpc delays calls": { kind: "delay", probability: 0.5, amount: 400 },
+  "rpc runs calls twice": { kind: "duplicate", probability: 0.5 },
+  "rpc answers 500": { kind: "status-500", probability: 0.3 },
+  "rpc answers 429": { kind: "status-429", probability: 0.3 },
+  "rpc answers garbage": { kind: "garbage", probability: 0.3 },
+  "rpc loses a broadcast after answering": { kind: "lose-broadcast", probability: 0.7, methods: BROADCAST },
+  "rpc takes a broadcast, answers an error": { kind: "answer-broadcast-with-error", probability: 0.7, methods: BROADCAST },
+  "rpc hides receipts": { kind: "hide-receipts", probability: 1, methods: ["eth_getTransactionReceipt"] },
+  "rpc lags behind": { kind: "lag", probability: 0.5, methods: ["eth_blockNumber"], amount: 2 },
+  "rpc answers an old nonce": { kind: "old-nonce", probability: 0.8, methods: ["eth_getTransactionCount"] },
+};
+
+/** How long a fault of the node lasts, in milliseconds. */
+const LASTS = 700;
+
+export const FAULTS: Fault[] = [
+  ...CRASH_POINTS.map((point) => ({
+    name: `kill -9 at ${point}`,
+    strike: async (world: World, load: Promise<unknown>) => {
+      // The process that is to die takes over in the middle of the load.
+      await world.restart({ CRASH_POINT: point });
+      await Promise.race([world.api.gone(), load.then(() => wait(4_000))]);
+      await world.restart();
+    },
+  })),
+  {
+    name: "kill -9 at a random time",
+    strike: async (world) => {
+      await wait(world.random.whole(0, 400));
+      await world.restart();
+    },
+  },
+  ...Object.entries(RPC_FAULTS).map(([name, fault]) => ({
+    name,
+    strike: async (world: World, load: Promise<unknown>) => {
+      world.proxy.fault = fault;
+      await Promise.all([load, wait(LASTS)]);
+      world.proxy.fault = null;
+    },
+  })),
+  {
+    name: "node restarts",
+    only: "anvil",
+    strike: async (world) => {
+      await wait(world.random.whole(0, 200));
+      await world.node.restart(() => wait(world.random.whole(0, 500)));
+    },
+  },
+  {
+    name: `reorg of 1 to ${(CONFIRMATIONS - 1).toString()} blocks`,
+    only: "anvil",
+    strike: async (world, load) => {
+      await load;
+      await wait(world.random.whole(0, 300));
+      await reorganise(world, world.random.whole(1, CONFIRMATIONS - 1));
+    },
+  },
+  {
+    name: "reorg deeper than the confirmations",
+    only: "anvil",
+    strike: async (world, load) => {
+      await load;
+      await wait(world.random.whole(0, 300));
+      await reorganise(world, world.random.whole(CONFIRMATIONS + 1, CONFIRMATIONS + 4));
+    },
+  },
+  {
+    name: "disk full",
+    strike: async (world) => {
+      await world.api.order({ disk: "full" });
+      await wait(world.random.whole(200, LASTS));
+      await world.api.order({ disk: "ok" });
+    },
+  },
+  {
+    name: "database read-only",
+    strike: async (world) => {
+      await world.api.order({ disk: "read-only" });
+      await wait(world.random.whole(200, LASTS));
+      await world.api.order({ disk: "ok" });
+    },
+  },
+  {
+    name: "clock jumps",
+    strike: async (world, load) => {
+      const hour = 3_600_000;
+      await world.api.order({ clockOffset: world.random.pick([-hour, hour, 24 * hour, -24 * hour]) });
+      await load;
+      await world.api.order({ clockOffset: 0 });
+    },
+  },
+  {
+    name: "base fee doubles",
+    strike: async (world, load) => {
+      const block = await world.node.provider.getBlock("latest");
+      const fee = (block?.baseFeePerGas ?? 1n) * BigInt(world.random.whole(2, 4));
+      await world.node.provider.send(`${world.node.kind}_setNextBlockBaseFeePerGas`, [`0x${fee.toString(16)}`]);
+      await world.mine();
+      await load;
+    },
+  },
+  {
+    name: "two processes, one lease",
+    strike: async (world, load) => {
+      const rival = await world.startRival();
+      // The holder freezes, the rival may take over, the holder wakes up and believes that it still holds.
+      world.api.signal("SIGSTOP");
+      await wait(world.random.whole(0, 300));
+      world.api.signal("SIGCONT");
+      await load;
+      await (world.random.chance(0.5) ? rival.kill() : stopKindly(rival));
+    },
+  },
+];
+
+async function stopKindly(process: { signal(signal: NodeJS.Signals): void; gone(): Promise<void> }): Promise<void> {
+  process.signal("SIGTERM");
+  await process.gone();
+}
+
+async function reorganise(world: World, depth: number): Promise<void> {
+  const head = await world.node.provider.getBlockNumber();
+  if (head <= depth) return;
+  await world.node.provider.send("anvil_reorg", [depth, []]);
+}

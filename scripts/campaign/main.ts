@@ -1,0 +1,117 @@
+import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+
+import type { NodeKind } from "../nodes/node-process.ts";
+import { Checker, type Finding } from "./check.ts";
+import { type Fault, FAULTS } from "./faults.ts";
+import { Load } from "./load.ts";
+import { Random } from "./random.ts";
+import { summarise, type Line, table } from "./report.ts";
+import { World } from "./world.ts";
+
+const NODES: NodeKind[] = ["anvil", "hardhat"];
+
+/** `npm run campaign`: breaks the service in every way it knows, again and again, and counts what is lost or doubled. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: "string", default: "1" },
+      faults: { type: "string", default: "60" },
+      requests: { type: "string" },
+      json: { type: "string" },
+      only: { type: "string" },
+      verbose: { type: "boolean", default: false },
+    },
+  });
+  const seed = Number(values.seed);
+  const faults = Number(values.faults);
+  const perFault = Math.ceil(Number(values.requests ?? faults * 40) / faults);
+  const lines = new Map<string, Line>();
+  const started = performance.now();
+  for (const [index, kind] of NODES.entries()) {
+    const share = index === 0 ? Math.ceil((faults * 2) / 3) : faults - Math.ceil((faults * 2) / 3);
+    await campaign(kind, seed + index, share, perFault, lines, values.only, values.verbose);
+  }
+  console.log(table([...lines.values()]));
+  const total = summarise([...lines.values()]);
+  console.log(
+    `${total.runs.toString()} faults, ${total.requests.toString()} requests: ` +
+      `${total.lost.toString()} lost, ${total.doubled.toString()} doubled, ${total.stuck.toString()} stuck, ` +
+      `${total.other.toString()} other findings (seed ${seed.toString()}, ${((performance.now() - started) / 1000).toFixed(0)} s)`,
+  );
+  if (values.json !== undefined) {
+    await writeFile(values.json, `${JSON.stringify({ seed, total, lines: [...lines.values()] }, null, 2)}\n`);
+  }
+  const good = total.lost + total.doubled + total.stuck + total.other === 0 && total.runs >= faults;
+  console.log(good ? "1 passed, 0 failed" : "0 passed, 1 failed");
+  process.exitCode = good ? 0 : 1;
+}
+
+/** One node, one service, many faults in turn. The order is the seed's. */
+async function campaign(
+  kind: NodeKind,
+  seed: number,
+  faults: number,
+  perFault: number,
+  lines: Map<string, Line>,
+  only: string | undefined,
+  verbose: boolean,
+): Promise<void> {
+  if (faults === 0) return;
+  const world = await World.create(kind, seed);
+  const load = new Load(world);
+  const checker = new Checker(world);
+  let sound = true;
+  try {
+    for (const fault of schedule(kind, new Random(seed), faults, only)) {
+      const at = performance.now();
+      const finding = await round(world, load, checker, fault, perFault);
+      record(lines, fault, finding);
+      sound &&= finding.lost + finding.doubled + finding.stuck + finding.other.length === 0;
+      if (verbose || !sound) {
+        const seconds = ((performance.now() - at) / 1000).toFixed(1);
+        console.log(`${kind}: ${fault.name}: ${JSON.stringify(finding)} ${seconds} s`);
+      }
+      if (!sound) break;
+    }
+  } finally {
+    if (!sound) console.log(`Everything of this world is kept in ${world.folder}`);
+    await world.stop(!sound);
+  }
+}
+
+/** Every fault in turn, shuffled anew each time round. */
+function* schedule(kind: NodeKind, random: Random, count: number, only: string | undefined): Generator<Fault> {
+  const possible = FAULTS.filter((fault) => (fault.only ?? kind) === kind && (only === undefined || fault.name.includes(only)));
+  let queue: Fault[] = [];
+  for (let done = 0; done < count; done++) {
+    if (queue.length === 0) queue = possible.map((fault) => ({ fault, key: random.next() })).sort((a, b) => a.key - b.key).map(({ fault }) => fault);
+    const next = queue.pop();
+    if (next === undefined) throw new Error("no fault has that name");
+    yield next;
+  }
+}
+
+async function round(world: World, load: Load, checker: Checker, fault: Fault, requests: number): Promise<Finding> {
+  const running = load.run(requests);
+  await Promise.all([running, fault.strike(world, running)]);
+  const finding = await checker.check(await running);
+  const known = checker.owners();
+  load.know(known);
+  return finding;
+}
+
+function record(lines: Map<string, Line>, fault: Fault, finding: Finding): void {
+  const line = lines.get(fault.name) ?? { fault: fault.name, runs: 0, requests: 0, completed: 0, failed: 0, lost: 0, doubled: 0, stuck: 0, other: 0 };
+  line.runs++;
+  line.requests += finding.requests;
+  line.completed += finding.completed;
+  line.failed += finding.failed;
+  line.lost += finding.lost;
+  line.doubled += finding.doubled;
+  line.stuck += finding.stuck;
+  line.other += finding.other.length;
+  lines.set(fault.name, line);
+}
+
+await main();

@@ -1,0 +1,148 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { Random } from "./random.ts";
+
+/** One JSON-RPC call as the proxy sees it. */
+interface Call {
+  id: number;
+  method: string;
+  params: unknown[];
+}
+
+/** What the proxy does to the calls that pass, while a fault lasts. */
+export interface RpcFault {
+  /** How likely it strikes a call that it concerns. */
+  probability: number;
+  /** Methods that it concerns; absent: all. */
+  methods?: string[];
+  kind:
+    | "drop"
+    | "delay"
+    | "duplicate"
+    | "status-500"
+    | "status-429"
+    | "lose-broadcast"
+    | "answer-broadcast-with-error"
+    | "hide-receipts"
+    | "lag"
+    | "old-nonce"
+    | "garbage";
+  /** Milliseconds of a delay, or blocks of a lag. */
+  amount?: number;
+}
+
+/** Stands between the service and its node, and misbehaves when told to. */
+export class FaultProxy {
+  readonly #server: Server;
+  readonly #random: Random;
+  #target: string;
+  #fault: RpcFault | null = null;
+  /** How often the present fault has struck. */
+  struck = 0;
+
+  private constructor(target: string, seed: number) {
+    this.#target = target;
+    this.#random = new Random(seed);
+    this.#server = createServer((request, response) => {
+      this.#handle(request, response).catch(() => response.destroy());
+    });
+  }
+
+  static async start(target: string, seed: number): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target, seed);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
+  }
+
+  set target(url: string) {
+    this.#target = url;
+  }
+
+  set fault(fault: RpcFault | null) {
+    this.#fault = fault;
+    this.struck = 0;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const parsed = JSON.parse(body) as Call | Call[];
+    const calls = Array.isArray(parsed) ? parsed : [parsed];
+    const fault = this.#fault;
+    const concerned = fault !== null && calls.some((call) => concerns(fault, call)) && this.#random.chance(fault.probability);
+    if (!concerned) {
+      response.setHeader("content-type", "application/json").end(await this.#forward(body));
+      return;
+    }
+    this.struck++;
+    await this.#misbehave(fault, calls, body, response);
+  }
+
+  async #misbehave(fault: RpcFault, calls: Call[], body: string, response: ServerResponse): Promise<void> {
+    const json = (answers: unknown[]) =>
+      response.setHeader("content-type", "application/json").end(JSON.stringify(calls.length === 1 ? answers[0] : answers));
+    switch (fault.kind) {
+      case "drop":
+        response.destroy();
+        return;
+      case "delay":
+        await wait(fault.amount ?? 500);
+        response.setHeader("content-type", "application/json").end(await this.#forward(body));
+        return;
+      case "duplicate":
+        await this.#forward(body);
+        response.setHeader("content-type", "application/json").end(await this.#forward(body));
+        return;
+      case "status-500":
+        response.writeHead(500).end("internal error");
+        return;
+      case "status-429":
+        response.writeHead(429, { "retry-after": "1" }).end('{"error":"rate limit"}');
+        return;
+      case "garbage":
+        response.setHeader("content-type", "application/json").end('{"jsonrpc":"2.0","id":');
+        return;
+      case "lose-broadcast":
+        // Says that it took the transaction, and forgets it.
+        json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: `0x${"00".repeat(32)}` })));
+        return;
+      case "answer-broadcast-with-error":
+        await this.#forward(body);
+        json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, error: { code: -32000, message: "internal error" } })));
+        return;
+      case "hide-receipts":
+        json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: null })));
+        return;
+      case "old-nonce":
+        json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: "0x0" })));
+        return;
+      case "lag": {
+        const answers = JSON.parse(await this.#forward(body)) as { result: string };
+        const head = Math.max(0, Number(answers.result) - (fault.amount ?? 2));
+        json([{ ...answers, result: `0x${head.toString(16)}` }]);
+        return;
+      }
+    }
+  }
+
+  async #forward(body: string): Promise<string> {
+    const answer = await fetch(this.#target, { method: "POST", headers: { "content-type": "application/json" }, body });
+    return answer.text();
+  }
+}
+
+/** Faults that rewrite answers concern calls that come alone or all alike, so that no other answer is made up. */
+function concerns(fault: RpcFault, call: Call): boolean {
+  return fault.methods === undefined || fault.methods.includes(call.method);
+}

@@ -1,0 +1,38 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** Takes the webhooks and remembers what was said of each request. */
+export class Receiver {
+  readonly #server: Server;
+  /** Final event types by request, each event counted once however often it was delivered. */
+  readonly finals = new Map<string, Set<string>>();
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      void text(request).then((body) => {
+        const event = JSON.parse(body) as { id: string; type: string; request_id: string };
+        if (event.type !== "sent") {
+          const known = this.finals.get(event.request_id) ?? new Set();
+          this.finals.set(event.request_id, known.add(`${event.type} ${event.id}`));
+        }
+        response.end();
+      });
+    });
+  }
+
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    await new Promise<void>((resolve) => receiver.#server.listen(0, "127.0.0.1", resolve));
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}/`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

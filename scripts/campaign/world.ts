@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { createApp } from "../../api/commands/create-app.ts";
+import { openDatabase } from "../../api/store/database.ts";
+import { PlainERC721__factory } from "../../types/ethers-contracts/index.js";
+import { freePort } from "../nodes/free-port.ts";
+import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";
+import { ApiProcess } from "./api-process.ts";
+import { PatientClient } from "./client.ts";
+import { FaultProxy } from "./proxy.ts";
+import { Random } from "./random.ts";
+import { Receiver } from "./receiver.ts";
+
+/** Blocks that make a block final here; reorgs up to one less must leave no trace. */
+export const CONFIRMATIONS = 4;
+const WALLETS = 6;
+
+/** A node, a proxy that lies, the service as a process, an app with wallets and collections. */
+export class World {
+  readonly node: NodeProcess;
+  readonly proxy: FaultProxy;
+  readonly folder: string;
+  readonly random: Random;
+  readonly receiver: Receiver;
+  readonly #env: Record<string, string>;
+  #api: ApiProcess | null = null;
+  client!: PatientClient;
+  wallets: string[] = [];
+  erc721 = "";
+  erc1155 = "";
+  /** A contract that is not the service's, whose tokens the wallets hold. */
+  foreign = "";
+
+  private constructor(node: NodeProcess, proxy: FaultProxy, receiver: Receiver, folder: string, random: Random, port: number) {
+    this.node = node;
+    this.proxy = proxy;
+    this.receiver = receiver;
+    this.folder = folder;
+    this.random = random;
+    this.#env = {
+      PORT: port.toString(),
+      RPC_URL: proxy.url,
+      DATA_DIR: folder,
+      DEPLOYMENTS_DIR: join(folder, "deployments"),
+      CONFIRMATIONS: CONFIRMATIONS.toString(),
+      LANES: "2",
+      RATE_LIMIT_PER_MINUTE: "1000000",
+      REBROADCAST_SECONDS: "1",
+      LOG_LEVEL: "info",
+    };
+  }
+
+  static async create(kind: NodeKind, seed: number): Promise<World> {
+    const folder = await mkdtemp(join(tmpdir(), "moneta-campaign-"));
+    const node = await NodeProcess.start(kind, folder);
+    const proxy = await FaultProxy.start(node.url, seed);
+    const world = new World(node, proxy, await Receiver.start(), folder, new Random(seed), await freePort());
+    await world.start();
+    await world.#settle();
+    return world;
+  }
+
+  get databaseFile(): string {
+    return join(this.folder, "moneta.sqlite");
+  }
+
+  get api(): ApiProcess {
+    if (this.#api === null) throw new Error("the service is not running");
+    return this.#api;
+  }
+
+  /** Starts the service; it may be told to die at a named point of its work. */
+  async start(extra: Record<string, string> = {}): Promise<void> {
+    this.#api = await ApiProcess.start({ ...this.#env, ...extra }, join(this.folder, "api.log"));
+  }
+
+  /** A second process on the same database, without an API of its own. */
+  async startRival(): Promise<ApiProcess> {
+    const env = { ...this.#env, ROLES: "relayer,indexer,webhooks" };
+    return ApiProcess.start(env, join(this.folder, "rival.log"));
+  }
+
+  async restart(extra: Record<string, string> = {}): Promise<void> {
+    await this.api.kill();
+    await this.start(extra);
+  }
+
+  async mine(blocks = 1): Promise<void> {
+    for (let mined = 0; mined < blocks; mined++) await this.node.provider.send("evm_mine", []);
+  }
+
+  async stop(keep: boolean): Promise<void> {
+    if (this.#api?.running === true) await this.#api.kill();
+    await this.proxy.stop();
+    await this.node.stop();
+    await this.receiver.stop();
+    if (!keep) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #settle(): Promise<void> {
+    const database = await openDatabase(`file:${this.databaseFile}`);
+    const { token } = await createApp({ database }, "campaign");
+    await database.close();
+    this.client = new PatientClient(`http://127.0.0.1:${String(this.#env["PORT"])}`, token, this.random);
+    await this.client.ok("PUT", "/v1/webhook", { url: this.receiver.url });
+    for (let index = 0; index < WALLETS; index++) {
+      this.wallets.push(String((await this.client.ok("POST", "/v1/accounts", {}))["address"]));
+    }
+    this.erc721 = await this.#collection("ERC721");
+    this.erc1155 = await this.#collection("ERC1155");
+    const outsider = await this.node.provider.getSigner(5);
+    const plain = await (await new PlainERC721__factory(outsider).deploy()).waitForDeployment();
+    this.foreign = await plain.getAddress();
+    for (let id = 1; id <= 3 * WALLETS; id++) {
+      await (await plain.mint(this.wallets[id % WALLETS] ?? "", id)).wait();
+    }
+  }
+
+  async #collection(type: string): Promise<string> {
+    const id = await this.client.accept("/v1/collections", { type, name: "Campaign", symbol: "CMP" });
+    for (;;) {
+      const request = await this.client.ok("GET", `/v1/requests/${String(id)}`);
+      if (request["status"] === "completed") return String(request["nft_collection"]);
+      if (request["status"] === "failed") throw new Error(JSON.stringify(request));
+      await this.mine();
+    }
+  }
+}
