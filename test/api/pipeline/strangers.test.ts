@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import { type JsonRpcSigner, Wallet } from "ethers";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ApiClient } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+/** Reverts with Error(string) over the bytes ff fe, which are not UTF-8. */
+const REVERTS_WITH_RUBBISH = "0x6308c379a060e01b600052602060045260026024526100fffe60f01b60445260646000fd".replace("6100fffe", "61fffe");
+
+describe("strangers on chain", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+  let owner: JsonRpcSigner;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    api = new ApiClient(service.baseUrl, (await createApp(service, "strangers")).token);
+    owner = await node.provider.getSigner(3);
+  });
+  after(async () => {
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  const record = (address: string) =>
+    api
+      .ok<{ collections: Record<string, unknown>[] }>("GET", "/v1/collections?limit=30")
+      .then(({ collections }) => collections.find((one) => one["address"] === address));
+
+  describe("a receiver that reverts with a reason that is no text", () => {
+    it("fails alone, and stops nothing", async () => {
+      const receiver = Wallet.createRandom().address;
+      await node.provider.send("hardhat_setCode", [receiver, REVERTS_WITH_RUBBISH]);
+      const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+      const ids = await Promise.all([to, receiver, to].map((one) => api.accept("/v1/nfts", { collection_address: collection, to_address: one })));
+      const requests = await Promise.all(ids.map((id) => api.settled(id)));
+      expect(requests.map(({ status, error_code: code }) => [status, code])).to.deep.equal([
+        ["completed", null],
+        ["failed", "execution_reverted"],
+        ["completed", null],
+      ]);
+    });
+  });
+
+  describe("the owner of an ERC721 collection, outside the service", () => {
+    it("sets a base URI that is no text, appoints itself, mints, burns, lowers the cap and dismisses the service", async () => {
+      const to = await api.wallet();
+      const collection = await api.collection({ type: "ERC721", base_uri: "https://a.example/", new_owner: owner.address, mint_supply_count: 10 });
+      const contract = ERC721Collection__factory.connect(collection, owner);
+      const call = contract.interface.getFunction("setBaseURI").selector + `${"20".padStart(64, "0")}${"02".padStart(64, "0")}${"fffe".padEnd(64, "0")}`;
+      await (await owner.sendTransaction({ to: collection, data: call })).wait();
+      await (await contract.setMinter(owner.address, true)).wait();
+      for (let count = 0; count < 3; count++) await (await contract.mint(owner.address)).wait();
+      await (await contract.burn(2)).wait();
+      await (await contract.lowerMaxSupply(4)).wait();
+      const seen = await eventually(async () => {
+        const found = await record(collection);
+        return found?.["mint_supply_count"] === 4 && found["minted"] === 3 ? found : undefined;
+      });
+      expect(seen).to.include({ base_uri: "\ufffd\ufffd", owner: owner.address });
+
+      const last = await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
+      expect(last.nft_token_id).to.equal(4);
+      const over = await api.send("POST", "/v1/nfts", { collection_address: collection, to_address: to });
+      expect(over.body).to.include({ error_code: "supply_exceeded" });
+      const { total } = await api.ok<{ total: number }>("GET", `/v1/collections/${collection}`);
+      expect(total).to.equal(3);
+      await (await contract.setMinter(service.contracts.relay, false)).wait();
+      await eventually(async () => {
+        const refused = await api.send("POST", "/v1/nfts", { collection_address: collection, to_address: to });
+        return refused.body["error_code"] === "service_cannot_mint" ? true : undefined;
+      });
+    });
+
+    it("lowers an endless cap to one that no number holds", async () => {
+      const collection = await api.collection({ type: "ERC721", base_uri: "https://a.example/", new_owner: owner.address });
+      const contract = ERC721Collection__factory.connect(collection, owner);
+      await (await contract.lowerMaxSupply(2n ** 64n - 2n)).wait();
+      await (await contract.lowerMaxSupply(2n ** 53n)).wait();
+      const to = await api.wallet();
+      expect((await api.completed("/v1/nfts", { collection_address: collection, to_address: to })).nft_token_id).to.equal(1);
+      expect(await record(collection)).to.include({ mint_supply_count: null });
+      await (await contract.lowerMaxSupply(7)).wait();
+      await eventually(async () => ((await record(collection))?.["mint_supply_count"] === 7 ? true : undefined));
+    });
+  });
+
+  describe("the owner of an ERC1155 collection, outside the service", () => {
+    it("creates an id that a request has reserved: the request fails, and the token gets nothing of it", async () => {
+      const to = await api.wallet();
+      const collection = await api.collection({ type: "ERC1155", new_owner: owner.address });
+      const contract = ERC1155Collection__factory.connect(collection, owner);
+      await (await contract.setMinter(owner.address, true)).wait();
+      // No block until the owner's transaction is first in line.
+      await node.provider.send("evm_setAutomine", [false]);
+      const bid = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n - 1n, gasLimit: 500_000 };
+      await contract.create(to, 5, 2, "ipfs://outside", bid);
+      const id = await api.accept("/v1/nfts", {
+        collection_address: collection,
+        initial_owner: to,
+        token_id: 5,
+        initial_supply: 10,
+        name: "of the request",
+        unlockable_content: "the secret of the request",
+      });
+      await eventually(async () => ((await api.ok("GET", `/v1/requests/${id}`))["status"] === "processing" ? true : undefined));
+      await node.provider.send("evm_mine", []);
+      await node.provider.send("evm_setAutomine", [true]);
+      expect(await api.settled(id)).to.include({ status: "failed", error_code: "token_already_exists" });
+      const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}/${collection}`);
+      expect(nfts).to.have.length(1);
+      expect(nfts[0]).to.deep.include({ token_id: 5, quantity: 2, unlockable_content: null, metadata: null, token_uri: "ipfs://outside" });
+
+      await (await contract.setTokenURI(5, "ipfs://renamed")).wait();
+      await eventually(async () => {
+        const page = await api.ok<{ nfts: { token_uri: string }[] }>("GET", `/v1/accounts/${to}/${collection}`);
+        return page.nfts[0]?.token_uri === "ipfs://renamed" ? true : undefined;
+      });
+      // The reservation is back: all but the two that exist may still be made.
+      const rest = (2n ** 128n - 3n).toString();
+      await api.completed("/v1/nfts", { collection_address: collection, to_address: to, token_id: 5, quantity: rest });
+      expect(await contract.totalSupply(5)).to.equal(2n ** 128n - 1n);
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface ProxiedCall {
+  id: number;
+  method: string;
+  params: unknown[];
+}
+
+/** What a test makes of one call: an answer in its place, or undefined to let the node answer. */
+export type Interception = (call: ProxiedCall) => { result: unknown } | { error: { code: number; message: string } } | undefined;
+
+/** Stands between a service and a real node, and lies where a test says so. */
+export interface RpcProxy {
+  url: string;
+  intercept: Interception;
+  stop(): Promise<void>;
+}
+
+export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
+  const proxy: RpcProxy = { url: "", intercept: () => undefined, stop: () => Promise.resolve() };
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = JSON.parse(await read(request)) as ProxiedCall | ProxiedCall[];
+      const calls = Array.isArray(body) ? body : [body];
+      const own = new Map(calls.flatMap((call) => {
+        const answer = proxy.intercept(call);
+        return answer === undefined ? [] : [[call.id, { jsonrpc: "2.0", id: call.id, ...answer }] as const];
+      }));
+      const rest = calls.filter((call) => !own.has(call.id));
+      const answers = new Map<number, unknown>(own);
+      if (rest.length > 0) {
+        const forwarded = await fetch(nodeUrl, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(rest),
+        });
+        for (const answer of (await forwarded.json()) as { id: number }[]) answers.set(answer.id, answer);
+      }
+      const ordered = calls.map((call) => answers.get(call.id));
+      response.setHeader("content-type", "application/json").end(JSON.stringify(Array.isArray(body) ? ordered : ordered[0]));
+    })().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
+  proxy.stop = () =>
+    new Promise((resolve) => {
+      server.close(() => {
+        resolve();
+      });
+      server.closeAllConnections();
+    });
+  return proxy;
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
