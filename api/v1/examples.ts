@@ -81,3 +81,53 @@ export const webhookExample = {
 
 /** The frame of a page with one item on it. */
 export const pageExample = { total: 1, limit: 30, offset: 0, next: null };
+
+export const eventExample = {
+  id: "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
+  type: "completed" as const,
+  request_id: REQUEST_ID,
+  request_type: "mint" as const,
+  transaction_hash: TRANSACTION,
+  nft_collection: COLLECTION,
+  nft_token_id: 12,
+  created_at: TIME,
+};
+
+export const testEventExample = {
+  id: "6f1d2b77-54a1-4f0e-8f0c-3c1f0c9e7b52",
+  type: "test" as const,
+  request_id: null,
+  request_type: null,
+  transaction_hash: null,
+  created_at: TIME,
+};
+
+export const deliveryExample = {
+  id: "a7c1f0de-22f4-4c8a-bb6e-5b1c3f0d9e44",
+  event_id: eventExample.id,
+  event_type: eventExample.type,
+  request_id: eventExample.request_id,
+  status: "pending" as const,
+  attempts: 1,
+  next_attempt_at: "2026-05-04T10:15:35.000Z",
+  response_status: 503,
+  error: "the receiver answered 503",
+  created_at: TIME,
+  updated_at: TIME,
+};
+
+export const testDeliveryExample = {
+  ...deliveryExample,
+  event_id: testEventExample.id,
+  event_type: testEventExample.type,
+  request_id: null,
+  attempts: 0,
+  next_attempt_at: TIME,
+  response_status: null,
+  error: null,
+};
+
+export const rotatedSecretExample = {
+  secret: "whsec_Xb1wq8mQ0q0Pq2rM0eHc3V6oYk7nTz5d",
+  previous_expires_at: "2026-05-05T10:15:30.000Z",
+};

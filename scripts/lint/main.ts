@@ -27,6 +27,7 @@ const linters: Linter[] = [
   },
   ...solhint("solhint", ".solhint.json", CONTRACTS),
   ...solhint("solhint of tests", "scripts/lint/solhint-tests.json", TEST_CONTRACTS),
+  { name: "published document", run: ["tsx/dist/cli.mjs", "scripts/lint/document.ts"] },
   { name: "prettier", run: ["prettier/bin/prettier.cjs", "--check", "--log-level", "warn", "."] },
 ];
 

@@ -6,13 +6,15 @@ import { address } from "./outputs.ts";
 import { pageFrameFields } from "./pages.ts";
 
 export function createAccountBody(limits: Limits) {
-  return z.strictObject({
-    user_identifier: optional(text(limits.userIdentifier, 1)).meta({
-      description: "The app's own name for the user whom the wallet belongs to; unique in the app.",
-    }),
-  });
+  return z
+    .strictObject({
+      user_identifier: optional(text(limits.userIdentifier, 1)).meta({
+        description: "The app's own name for the user whom the wallet belongs to; unique in the app.",
+      }),
+    })
+    .meta({ id: "CreateWallet" });
 }
 
-export const account = z.object({ address, user_identifier: z.string().nullable() });
+export const account = z.object({ address, user_identifier: z.string().nullable() }).meta({ id: "Wallet" });
 
-export const accountsPage = z.object({ wallets: z.array(account), ...pageFrameFields });
+export const accountsPage = z.object({ wallets: z.array(account), ...pageFrameFields }).meta({ id: "WalletsPage" });

@@ -54,28 +54,33 @@ export function createCollectionBody(limits: Limits) {
       else if (body.type === "ERC1155" && !body.base_uri.includes("{id}")) {
         add("base_uri", "invalid_format", "Must contain {id} for an ERC1155 collection.");
       }
-    });
+    })
+    .meta({ id: "CreateCollection" });
 }
 export type CreateCollectionBody = z.output<ReturnType<typeof createCollectionBody>>;
 
-export const collection = z.object({
-  address,
-  type: collectionType,
-  name: z.string(),
-  symbol: z.string(),
-  hosting,
-  mint_supply_count: z.int().nullable().meta({ description: "null is unlimited." }),
-  minted: z.int().meta({ description: "Tokens (ERC721) or distinct ids (ERC1155) ever minted." }),
-  owner: address,
-  collection_uri: z.string().nullable(),
-  base_uri: z.string().nullable().optional().meta({ description: "Self-hosted only." }),
-  description: z.string().nullable().optional().meta({ description: "Hosted only, as the next four." }),
-  image: z.string().nullable().optional(),
-  external_link: z.string().nullable().optional(),
-  seller_fee_basis_points: z.int().nullable().optional(),
-  fee_recipient: address.nullable().optional(),
-  request_id: requestId,
-  created_at: time,
-});
+export const collection = z
+  .object({
+    address,
+    type: collectionType,
+    name: z.string(),
+    symbol: z.string(),
+    hosting,
+    mint_supply_count: z.int().nullable().meta({ description: "null is unlimited." }),
+    minted: z.int().meta({ description: "Tokens (ERC721) or distinct ids (ERC1155) ever minted." }),
+    owner: address,
+    collection_uri: z.string().nullable(),
+    base_uri: z.string().nullable().optional().meta({ description: "Self-hosted only." }),
+    description: z.string().nullable().optional().meta({ description: "Hosted only, as the next four." }),
+    image: z.string().nullable().optional(),
+    external_link: z.string().nullable().optional(),
+    seller_fee_basis_points: z.int().nullable().optional(),
+    fee_recipient: address.nullable().optional(),
+    request_id: requestId,
+    created_at: time,
+  })
+  .meta({ id: "Collection" });
 
-export const collectionsPage = z.object({ collections: z.array(collection), ...pageFrameFields });
+export const collectionsPage = z
+  .object({ collections: z.array(collection), ...pageFrameFields })
+  .meta({ id: "CollectionsPage" });

@@ -1,19 +1,21 @@
 import { z } from "zod";
 
-import { address, integer, requestId, time } from "./outputs.ts";
+import { address, integer, requestId, time, transactionHash } from "./outputs.ts";
 import { pageFrameFields } from "./pages.ts";
 
-const historyEntry = z.object({
-  type: z.enum(["mint", "transfer", "burn"]),
-  contract_address: address,
-  token_id: integer,
-  quantity: integer,
-  from_address: address.nullable().meta({ description: "null for a mint." }),
-  to_address: address.nullable().meta({ description: "null for a burn." }),
-  transaction_hash: z.string(),
-  block_number: z.int(),
-  timestamp: time,
-  request_id: requestId.nullable().meta({ description: "null when it was no request of this app." }),
-});
+const historyEntry = z
+  .object({
+    type: z.enum(["mint", "transfer", "burn"]),
+    contract_address: address,
+    token_id: integer,
+    quantity: integer,
+    from_address: address.nullable().meta({ description: "null for a mint." }),
+    to_address: address.nullable().meta({ description: "null for a burn." }),
+    transaction_hash: transactionHash,
+    block_number: z.int(),
+    timestamp: time,
+    request_id: requestId.nullable().meta({ description: "null when it was no request of this app." }),
+  })
+  .meta({ id: "HistoryEntry" });
 
-export const historyPage = z.object({ history: z.array(historyEntry), ...pageFrameFields });
+export const historyPage = z.object({ history: z.array(historyEntry), ...pageFrameFields }).meta({ id: "HistoryPage" });

@@ -76,15 +76,20 @@ export const destination = address.check((context) => {
   if (context.value === ZeroAddress) refuse(context, "zero_address", "Must not be the zero address.");
 });
 
+/** How the document describes the integers below. */
+export function integerForms(minimum: number, maximum?: number) {
+  return [
+    { type: "integer" as const, minimum, ...(maximum === undefined ? {} : { maximum }) },
+    { type: "string" as const, pattern: "^[0-9]{1,78}$" },
+  ];
+}
+
 /** A JSON integer of any length, or a decimal string. */
 function integer(least: bigint, most: bigint) {
   return z
     .unknown()
     .meta({
-      anyOf: [
-        { type: "integer", minimum: Number(least) },
-        { type: "string", pattern: "^[0-9]{1,78}$" },
-      ],
+      anyOf: integerForms(Number(least), most <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(most) : undefined),
     })
     .transform((value, context) => {
       const exact = readInteger(value);

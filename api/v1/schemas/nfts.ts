@@ -8,31 +8,35 @@ import { pageFrameFields } from "./pages.ts";
 
 /** All five variants in one; the collection decides which fields apply. */
 export function mintBody(limits: Limits) {
-  return z.strictObject({
-    collection_address: address,
-    to_address: optional(destination).meta({ description: "Destination of an ERC721 mint, or of more copies." }),
-    initial_owner: optional(destination).meta({ description: "Destination of a new ERC1155 id." }),
-    token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
-    initial_supply: optional(quantity).meta({ description: "Copies of a new ERC1155 id." }),
-    quantity: optional(quantity).meta({ description: "More copies of an existing ERC1155 id." }),
-    uri: optional(text(limits.uri, 1)).meta({
-      description: "Metadata URI of a new ERC1155 id, in place of the scheme.",
-    }),
-    name: optional(text(limits.name)),
-    description: optional(text(limits.description)),
-    image: optional(text(limits.uri)),
-    external_url: optional(text(limits.uri)),
-    attributes: optional(attributes(limits.attributes)),
-    background_color: optional(text(limits.symbol)),
-    animation_url: optional(text(limits.uri)),
-    youtube_url: optional(text(limits.uri)),
-    copy_media: optional(
-      z.boolean().check((context) => {
-        if (context.value) refuse(context, "not_available", "Copying media is not available yet: leave it out.");
+  return z
+    .strictObject({
+      collection_address: address,
+      to_address: optional(destination).meta({ description: "Destination of an ERC721 mint, or of more copies." }),
+      initial_owner: optional(destination).meta({ description: "Destination of a new ERC1155 id." }),
+      token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
+      initial_supply: optional(quantity).meta({ description: "Copies of a new ERC1155 id." }),
+      quantity: optional(quantity).meta({ description: "More copies of an existing ERC1155 id." }),
+      uri: optional(text(limits.uri, 1)).meta({
+        description: "Metadata URI of a new ERC1155 id, in place of the scheme.",
       }),
-    ),
-    unlockable_content: optional(textOfBytes(limits.unlockableBytes)),
-  });
+      name: optional(text(limits.name)),
+      description: optional(text(limits.description)),
+      image: optional(text(limits.uri)),
+      external_url: optional(text(limits.uri)),
+      attributes: optional(attributes(limits.attributes)),
+      background_color: optional(text(limits.symbol)),
+      animation_url: optional(text(limits.uri)),
+      youtube_url: optional(text(limits.uri)),
+      copy_media: optional(
+        z.boolean().check((context) => {
+          if (context.value) refuse(context, "not_available", "Copying media is not available yet: leave it out.");
+        }),
+      ),
+      unlockable_content: optional(textOfBytes(limits.unlockableBytes)).meta({
+        description: `Text that only the holder may see; at most ${limits.unlockableBytes.toString()} bytes.`,
+      }),
+    })
+    .meta({ id: "Mint" });
 }
 
 function attributes(most: number) {
@@ -60,7 +64,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-const tokenMetadata = z
+export const tokenMetadata = z
   .object({
     name: z.string().optional(),
     description: z.string().optional(),
@@ -71,7 +75,7 @@ const tokenMetadata = z
     animation_url: z.string().optional(),
     youtube_url: z.string().optional(),
   })
-  .meta({ description: "Token metadata of a hosted token, {token_id} replaced." });
+  .meta({ id: "TokenMetadata", description: "Token metadata of a hosted token, {token_id} replaced." });
 
 const nftFields = {
   contract_address: addressAnswer,
@@ -85,27 +89,35 @@ const nftFields = {
 };
 
 /** A token in its collection's listing. */
-export const collectionNft = z.object({
-  ...nftFields,
-  owner: addressAnswer.nullable().optional().meta({ description: "ERC721 only." }),
-});
+export const collectionNft = z
+  .object({
+    ...nftFields,
+    owner: addressAnswer.nullable().optional().meta({ description: "ERC721 only." }),
+  })
+  .meta({ id: "Nft" });
 
 /** A token in a wallet's listing. */
-export const heldNft = z.object({
-  ...nftFields,
-  unlockable_content: z.string().nullable().meta({ description: "Only while this wallet holds the token." }),
-});
+export const heldNft = z
+  .object({
+    ...nftFields,
+    unlockable_content: z.string().nullable().meta({ description: "Only while this wallet holds the token." }),
+  })
+  .meta({ id: "HeldNft" });
 
-export const collectionNftsPage = z.object({ nfts: z.array(collectionNft), ...pageFrameFields });
-export const heldNftsPage = z.object({ nfts: z.array(heldNft), ...pageFrameFields });
+export const collectionNftsPage = z
+  .object({ nfts: z.array(collectionNft), ...pageFrameFields })
+  .meta({ id: "NftsPage" });
+export const heldNftsPage = z.object({ nfts: z.array(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
 
 /** One token with its owner (ERC721) or a page of its owners (ERC1155). */
 export const singleNft = z.union([
-  z.object({ ...nftFields, type: z.literal("ERC721"), owner: addressAnswer.nullable() }),
-  z.object({
-    ...nftFields,
-    type: z.literal("ERC1155"),
-    owners: z.array(z.object({ address: addressAnswer, quantity: integer })),
-    ...pageFrameFields,
-  }),
+  z.object({ ...nftFields, type: z.literal("ERC721"), owner: addressAnswer.nullable() }).meta({ id: "Erc721Nft" }),
+  z
+    .object({
+      ...nftFields,
+      type: z.literal("ERC1155"),
+      owners: z.array(z.object({ address: addressAnswer, quantity: integer })),
+      ...pageFrameFields,
+    })
+    .meta({ id: "Erc1155Nft" }),
 ]);

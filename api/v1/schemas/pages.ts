@@ -6,10 +6,10 @@ import type { Page, PageQuery, Position } from "../../store/pages.ts";
 import { refuse } from "./inputs.ts";
 
 /** A whole number in a query string. */
-function number(least: number, most: number) {
+function number(least: number, most: number, description: string) {
   return z
     .string()
-    .meta({ type: "integer", minimum: least, maximum: most })
+    .meta({ description, type: "integer", minimum: least, maximum: most })
     .transform((text, context) => {
       const value = Number(text);
       if (!/^-?[0-9]{1,20}$/.test(text)) refuse(context, "wrong_type", "Must be a whole number.");
@@ -42,8 +42,8 @@ export function fromBase64(text: string): string {
 
 /** Query of every listing. */
 export const pageFields = {
-  limit: number(1, MAX_PAGE).optional(),
-  offset: number(0, Number.MAX_SAFE_INTEGER).optional(),
+  limit: number(1, MAX_PAGE, "Items on the page at most; as many when left out.").optional(),
+  offset: number(0, Number.MAX_SAFE_INTEGER, "Items to pass over; 0 when left out.").optional(),
   cursor: cursor.optional(),
 };
 export const pageQuery = z.strictObject(pageFields);
@@ -77,8 +77,8 @@ export function toBase64(text: string): string {
 }
 
 export const pageFrameFields = {
-  total: z.int(),
-  limit: z.int(),
-  offset: z.int(),
+  total: z.int().nonnegative(),
+  limit: z.int().positive(),
+  offset: z.int().nonnegative(),
   next: z.string().nullable().meta({ description: "Cursor of the next page; null at the end." }),
 };
