@@ -4,6 +4,7 @@ import helmet from "helmet";
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
+import { docs } from "./docs/routes.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { errorHandler } from "./errors.ts";
 import { health } from "./health.ts";
@@ -19,11 +20,12 @@ export function createApp(deps: HttpDeps): Express {
   app.use(requestLog(deps.logger));
   app.use(
     helmet({
-      // Nothing served here is a page. (The default would also send plain-HTTP installations to HTTPS.)
+      // Nothing served here is a page, but for the docs, which say so. (The default would also send plain-HTTP installations to HTTPS.)
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     }),
   );
   app.use(health(deps));
+  app.use(docs(deps));
   app.use("/metadata", hostedMetadata(deps));
   app.use("/v1", authenticate(deps.database.read), mount(endpointsOf(deps.settings.limits), deps));
   app.use(() => {
