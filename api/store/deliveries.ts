@@ -148,7 +148,7 @@ export async function redeliver(trx: Trx, delivery: DeliveryRow, now: number): P
   if (delivery.status !== "pending") return insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);
   return trx
     .updateTable("deliveries")
-    .set({ next_at: now, updated_at: now })
+    .set({ next_at: AT_ONCE, updated_at: now })
     .where("id", "=", delivery.id)
     .returningAll()
     .executeTakeFirstOrThrow();

@@ -10,11 +10,13 @@ import { errorHandler } from "./errors.ts";
 import { health } from "./health.ts";
 import { hostedMetadata } from "./metadata/routes.ts";
 import { mount } from "./mount.ts";
+import { RateLimit } from "./rate-limit.ts";
 import { requestLog } from "./request-log.ts";
 
 /** The whole HTTP side. It listens to nothing by itself: see `server.ts`. */
 export function createApp(deps: HttpDeps): Express {
   const app = express();
+  const rates = new RateLimit(deps.settings.limits.ratePerMinute);
   // Express would hash every answer; only hosted metadata is worth a tag, and makes its own.
   app.disable("etag");
   app.use(requestLog(deps.logger));
@@ -27,7 +29,7 @@ export function createApp(deps: HttpDeps): Express {
   app.use(health(deps));
   app.use(docs(deps));
   app.use("/metadata", hostedMetadata(deps));
-  app.use("/v1", authenticate(deps.database.read), mount(endpointsOf(deps.settings.limits), deps));
+  app.use("/v1", authenticate(deps.database.read, rates), mount(endpointsOf(deps.settings.limits), deps));
   app.use(() => {
     throw new ApiError("not_found");
   });

@@ -4,6 +4,7 @@ import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/ac
 import { ApiError } from "../domain/error-codes.ts";
 import { findApiTokenByHash } from "../store/api-tokens.ts";
 import type { Db } from "../store/engine.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
 /** Whose token came with the call, and what it may do. */
 export interface Identity {
@@ -13,14 +14,19 @@ export interface Identity {
 
 const identities = new WeakMap<Request, Identity>();
 
-/** Lets through calls with a valid token only. The token is looked up each time: a revocation holds at once. */
-export function authenticate(db: Db): RequestHandler {
-  return async (request, _response, next) => {
+/**
+ * Lets through calls with a valid token only, as many as one may make. The token is looked up each time: a revocation
+ * holds at once.
+ */
+export function authenticate(db: Db, rates: RateLimit): RequestHandler {
+  return async (request, response, next) => {
     const token = tokenOf(request.get("authorization"));
     const row = token === null ? undefined : await findApiTokenByHash(db, hashOfToken(token));
     if (row === undefined || row.revoked_at !== null || (row.expires_at ?? Infinity) <= Date.now()) {
+      await rates.countStranger(request, response);
       throw new ApiError("unauthorized");
     }
+    await rates.countToken(row.id, response);
     const scopes = (JSON.parse(row.scopes) as string[]).filter(isScope);
     identities.set(request, { appId: row.app_id, scopes });
     next();

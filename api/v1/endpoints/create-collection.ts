@@ -42,6 +42,7 @@ export function createCollection(limits: Limits) {
     body: createCollectionBody(limits),
     response: accepted,
     idempotent: true,
+    errors: ["quota_exceeded"],
     handle: async (deps, call) => new Verbatim(await accept(deps, call, commandOf(call.body))),
   });
 }

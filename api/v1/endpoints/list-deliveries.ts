@@ -1,5 +1,6 @@
 import { listDeliveries as list } from "../../store/delivery-log.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { deliveryExample, pageExample } from "../examples.ts";
 import { presentDelivery } from "../present/webhook.ts";
 import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
 import { none } from "../schemas/params.ts";
@@ -10,6 +11,8 @@ export function listDeliveries() {
     method: "get",
     path: "/webhook/deliveries",
     summary: "List what was sent to the app's webhook, newest first",
+    name: "listDeliveries",
+    examples: { answer: { deliveries: [deliveryExample], ...pageExample } },
     scope: "webhooks",
     params: none,
     query: pageQuery,

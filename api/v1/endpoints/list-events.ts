@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { MAX_PAGE } from "../../config/limits.ts";
 import { eventsAfter } from "../../store/events.ts";
 import { defineEndpoint } from "../endpoint.ts";
+import { eventExample } from "../examples.ts";
 import { type event, eventsFeed, eventsQuery, writePosition } from "../schemas/events.ts";
 import { none } from "../schemas/params.ts";
 
@@ -10,8 +11,11 @@ export function listEvents() {
   return defineEndpoint({
     method: "get",
     path: "/events",
-    summary:
-      "List what happened to the app's requests, oldest first: all that was ever sent to a webhook, or could have been",
+    summary: "List what happened to the app's requests, oldest first",
+    name: "listEvents",
+    description:
+      "The same bodies as the webhooks', in an order that never changes, for apps without a webhook and for those whose receiver was away. Ask again with `after` set to the `next` of the last answer: fewer events than `limit` mean that this was all, for now.",
+    examples: { answer: { events: [eventExample], next: writePosition(7) } },
     scope: "read",
     params: none,
     query: eventsQuery,

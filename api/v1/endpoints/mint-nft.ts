@@ -43,6 +43,7 @@ export function mintNft(limits: Limits) {
     response: accepted,
     idempotent: true,
     errors: [
+      "quota_exceeded",
       "collection_not_found",
       "wrong_collection_type",
       "wrong_hosting",

@@ -32,7 +32,14 @@ export function transferNft() {
     body: transferBody,
     response: accepted,
     idempotent: true,
-    errors: ["wallet_not_found", "contract_not_supported", "token_not_found", "insufficient_balance", "token_busy"],
+    errors: [
+      "quota_exceeded",
+      "wallet_not_found",
+      "contract_not_supported",
+      "token_not_found",
+      "insufficient_balance",
+      "token_busy",
+    ],
     handle: async (deps, call) => new Verbatim(await transfer(deps, call, call.body)),
   });
 }

@@ -3,7 +3,7 @@ import type { ZodOpenApiResponseObject } from "zod-openapi";
 import { HTTP_ERRORS, type HttpErrorCode } from "../../domain/error-codes.ts";
 import { ERROR_WORDS } from "../../domain/error-words.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { headerRefs } from "./headers.ts";
+import { headerRefs, RATE_HEADERS } from "./headers.ts";
 
 /** Codes that any endpoint under `/v1` can answer. */
 const ANYWHERE: readonly HttpErrorCode[] = [
@@ -62,7 +62,8 @@ function errorResponse(codes: readonly HttpErrorCode[]): ZodOpenApiResponseObjec
   const list = codes.map((code) => `- \`${code}\`: ${ERROR_WORDS[code]}`).join("\n");
   return {
     description: only !== undefined && others.length === 0 ? ERROR_WORDS[only] : list,
-    headers: headerRefs(codes.flatMap(headersOf)),
+    // Headers that are too large are refused before the call has an id.
+    headers: only === "payload_too_large" ? {} : headerRefs(codes.flatMap(headersOf)),
     content: {
       "application/json": {
         schema: {
@@ -82,8 +83,9 @@ function errorResponse(codes: readonly HttpErrorCode[]): ZodOpenApiResponseObjec
 function headersOf(code: HttpErrorCode) {
   switch (code) {
     case "unauthorized":
-      return ["WWW-Authenticate"] as const;
+      return ["WWW-Authenticate", ...RATE_HEADERS] as const;
     case "rate_limited":
+      return ["Retry-After", ...RATE_HEADERS] as const;
     case "quota_exceeded":
     case "unavailable":
       return ["Retry-After"] as const;

@@ -3,7 +3,7 @@ import type { ZodOpenApiOperationObject } from "zod-openapi";
 
 import type { Endpoint } from "../endpoint.ts";
 import { errorCodesOf, errorResponses } from "./errors.ts";
-import { headerRefs } from "./headers.ts";
+import { headerRefs, RATE_HEADERS } from "./headers.ts";
 
 /** Groups of endpoints, by the first part of their paths. */
 const TAGS: Record<string, string> = {
@@ -53,7 +53,7 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     responses: {
       "200": {
         description: "Success.",
-        headers: headerRefs(),
+        headers: headerRefs(RATE_HEADERS),
         content: { "application/json": { schema: endpoint.response, example: examples?.answer } },
       },
       ...errorResponses(errorCodesOf(endpoint)),

@@ -25,7 +25,8 @@ export function presentDelivery(row: LoggedDelivery): z.input<typeof delivery> {
     request_id: row.request_id,
     status: row.status,
     attempts: row.attempts,
-    next_attempt_at: row.next_at === null ? null : isoTime(row.next_at),
+    // One that is due at once is stored as due at any time.
+    next_attempt_at: row.next_at === null ? null : isoTime(Math.max(row.next_at, row.updated_at)),
     response_status: row.response_status,
     error: row.error,
     created_at: isoTime(row.created_at),

@@ -1,0 +1,70 @@
+import type { Request, Response } from "express";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+
+import { ApiError } from "../domain/error-codes.ts";
+
+/** Seconds in which so many calls are free. */
+const WINDOW = 60;
+
+/**
+ * Counts calls by token, and refused ones by address, in the memory of this process: a call costs no write, and a flood
+ * nothing that outlives it.
+ */
+export class RateLimit {
+  readonly #perMinute: number;
+  readonly #tokens: RateLimiterMemory;
+  readonly #strangers: RateLimiterMemory;
+
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute;
+    this.#tokens = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "token" });
+    this.#strangers = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "address" });
+  }
+
+  /** Counts a call with a valid token, and says in the answer what is left. @throws ApiError `rate_limited` */
+  async countToken(tokenId: string, response: Response): Promise<void> {
+    await this.#count(this.#tokens, "token", tokenId, response);
+  }
+
+  /**
+   * Counts a call without a valid token. Only such calls are refused for their address: what others behind it do with
+   * tokens of their own is none of its business. @throws ApiError `rate_limited`
+   */
+  async countStranger(request: Request, response: Response): Promise<void> {
+    await this.#count(this.#strangers, "address", addressOf(request), response);
+  }
+
+  async #count(limiter: RateLimiterMemory, policy: string, key: string, response: Response): Promise<void> {
+    const { spent, result } = await consume(limiter, key);
+    const seconds = Math.ceil(result.msBeforeNext / 1_000);
+    response
+      .set("RateLimit-Policy", `"${policy}";q=${this.#perMinute.toString()};w=${WINDOW.toString()}`)
+      .set("RateLimit", `"${policy}";r=${Math.max(0, result.remainingPoints).toString()};t=${seconds.toString()}`);
+    if (spent) throw new ApiError("rate_limited", null, { retryAfter: Math.max(1, seconds) });
+  }
+}
+
+/** The limiter tells by a rejection that nothing is left. */
+async function consume(limiter: RateLimiterMemory, key: string): Promise<{ spent: boolean; result: RateLimiterRes }> {
+  try {
+    return { spent: false, result: await limiter.consume(key) };
+  } catch (reason) {
+    if (reason instanceof RateLimiterRes) return { spent: true, result: reason };
+    throw reason;
+  }
+}
+
+/** Of IPv6 the network that a subscriber has: its addresses are as many as anybody likes. */
+function addressOf(request: Request): string {
+  const address = request.socket.remoteAddress ?? "";
+  return address.includes(":") && !address.includes(".") ? networkOf(address) : address;
+}
+
+/** The first 64 bits of an IPv6 address. */
+export function networkOf(address: string): string {
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail === undefined) return groups.slice(0, 4).join(":");
+  const missing = 8 - groups.length - (tail === "" ? 0 : tail.split(":").length);
+  return [...groups, ...Array<string>(missing).fill("0"), ...tail.split(":")].slice(0, 4).join(":");
+}

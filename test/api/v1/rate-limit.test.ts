@@ -1,0 +1,71 @@
+import { expect } from "chai";
+
+import { issueToken } from "../../../api/commands/issue-token.ts";
+import { networkOf } from "../../../api/v1/rate-limit.ts";
+import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import { expectRefusal } from "../support/expect.ts";
+
+describe("rate limit", () => {
+  let api: TestApi;
+  beforeEach(async () => {
+    api = await startApi({ limits: { ratePerMinute: 5 } });
+  });
+  afterEach(() => api.close());
+
+  const calls = (count: number, call: () => Promise<Answer>) => Promise.all(Array.from({ length: count }, call));
+  const list = (token?: string) => api.get("/v1/accounts", token === undefined ? {} : { token });
+  const statuses = (answers: Answer[]) => answers.map((answer) => answer.status).sort();
+
+  it("says in each answer what is left", async () => {
+    const first = await list();
+    expect(first.headers.get("ratelimit-policy")).to.equal('"token";q=5;w=60');
+    expect(first.headers.get("ratelimit")).to.match(/^"token";r=4;t=(59|60)$/);
+    expect((await list()).headers.get("ratelimit")).to.match(/^"token";r=3;/);
+    const refused = await api.post("/v1/nfts", {});
+    expect(refused.status).to.equal(422);
+    expect(refused.headers.get("ratelimit")).to.match(/^"token";r=2;/);
+  });
+
+  it("refuses the call after the last, with the seconds to wait", async () => {
+    expect(statuses(await calls(6, list))).to.deep.equal([200, 200, 200, 200, 200, 429]);
+    const refused = await list();
+    expectRefusal(refused, 429, "rate_limited");
+    expect(Number(refused.headers.get("retry-after"))).to.be.within(1, 60);
+    expect(refused.headers.get("ratelimit")).to.match(/^"token";r=0;t=\d+$/);
+  });
+
+  it("counts each token for itself", async () => {
+    const second = await issueToken(api, { appId: api.app.id, name: "second", scopes: null, expiresAt: null });
+    await calls(6, list);
+    expect((await list(second.token)).status).to.equal(200);
+    expect((await list(api.other.token)).status).to.equal(200);
+  });
+
+  it("leaves nothing of a call that was refused", async () => {
+    await calls(5, list);
+    const before = await api.database.read.selectFrom("wallets").select("address").execute();
+    expectRefusal(await api.post("/v1/accounts", {}), 429, "rate_limited");
+    expect(await api.database.read.selectFrom("wallets").select("address").execute()).to.deep.equal(before);
+  });
+
+  it("limits calls without a valid token by address, and nobody else behind it", async () => {
+    const answers = await calls(7, () => api.get("/v1/accounts", { token: `moneta_${"x".repeat(43)}` }));
+    expect(statuses(answers)).to.deep.equal([401, 401, 401, 401, 401, 429, 429]);
+    const refused = await api.get("/v1/accounts", { token: null });
+    expectRefusal(refused, 429, "rate_limited");
+    expect(refused.headers.get("ratelimit-policy")).to.equal('"address";q=5;w=60');
+    expect((await list()).status).to.equal(200);
+    expect((await api.get("/healthz", { token: null })).status).to.equal(200);
+  });
+
+  it("takes an IPv6 network as one address", () => {
+    for (const [address, network] of [
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+      ["2001:db8:1:2::9", "2001:db8:1:2"],
+      ["2001:db8::9", "2001:db8:0:0"],
+      ["::1", "0:0:0:0"],
+    ] as const) {
+      expect(networkOf(address), address).to.equal(network);
+    }
+  });
+});
