@@ -1,0 +1,59 @@
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { newSeedPhrase, readSeedFile, SeedFileError, writeSeedFile } from "../../../api/keys/seed-file.ts";
+import { temporaryFolder } from "../../support/service.ts";
+
+const failure = (promise: Promise<unknown>) => promise.then(() => expect.fail("it succeeded"), (error: unknown) => error);
+
+describe("the seed file", function () {
+  // The passphrase is made slow to guess on purpose.
+  this.timeout(30_000);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    file = join(folder.path, "deep", "seed.jwe");
+  });
+  afterEach(() => folder.remove());
+
+  it("gives back the phrase that was written, to the right passphrase only, and shows nothing of it", async () => {
+    const phrase = newSeedPhrase();
+    expect(phrase.split(" ")).to.have.length(24);
+    await writeSeedFile(file, phrase, "passphräse");
+    expect(await readSeedFile(file, "passphräse")).to.equal(phrase);
+    for (const word of phrase.split(" ").filter((one) => one.length > 5)) expect(await readFile(file, "utf8")).to.not.include(word);
+    const error = await failure(readSeedFile(file, "wrong"));
+    expect(error).to.be.instanceOf(SeedFileError);
+    expect((error as Error).message).to.include("passphrase").and.not.include("wrong");
+  });
+
+  it("is readable by its owner only, and leaves no draft beside it", async () => {
+    await writeSeedFile(file, newSeedPhrase(), "p");
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    expect(await readdir(join(folder.path, "deep"))).to.deep.equal(["seed.jwe"]);
+  });
+
+  it("is never overwritten, whoever of several is first", async () => {
+    const phrases = Array.from({ length: 3 }, newSeedPhrase);
+    const results = await Promise.allSettled(phrases.map((phrase) => writeSeedFile(file, phrase, "p")));
+    const winners = phrases.filter((_, index) => results[index]?.status === "fulfilled");
+    expect(winners).to.have.length(1);
+    expect(await readSeedFile(file, "p")).to.equal(winners[0]);
+    expect(await failure(writeSeedFile(file, newSeedPhrase(), "p"))).to.be.instanceOf(SeedFileError);
+    expect(await readSeedFile(file, "p")).to.equal(winners[0]);
+    expect(await readdir(join(folder.path, "deep"))).to.deep.equal(["seed.jwe"]);
+  });
+
+  it("is refused with words when it is missing, or is something else", async () => {
+    expect(await failure(readSeedFile(file, "p"))).to.be.instanceOf(SeedFileError);
+    const other = join(folder.path, "other");
+    for (const text of ["", "hello", "a.b.c.d.e", "{}"]) {
+      await writeFile(other, text);
+      expect(await failure(readSeedFile(other, "p")), text).to.be.instanceOf(SeedFileError);
+    }
+  });
+});

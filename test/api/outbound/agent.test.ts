@@ -1,0 +1,103 @@
+import { createServer, type Server } from "node:http";
+import dns from "node:dns";
+import { syncBuiltinESMExports } from "node:module";
+import type { AddressInfo } from "node:net";
+
+import { expect } from "chai";
+import { request } from "undici";
+
+import { createOutboundAgent } from "../../../api/outbound/agent.ts";
+
+describe("createOutboundAgent", () => {
+  let server: Server;
+  let port: string;
+  let reached: number;
+
+  before(async () => {
+    server = createServer((_request, response) => {
+      reached += 1;
+      response.end("inside");
+    });
+    // On every address of this machine.
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    port = (server.address() as AddressInfo).port.toString();
+  });
+  beforeEach(() => {
+    reached = 0;
+  });
+  after(() => new Promise((resolve) => server.close(resolve)));
+
+  async function codeOf(url: string, policy = { allowedHosts: new Set<string>(), allowLoopback: false }): Promise<string> {
+    const dispatcher = createOutboundAgent(policy);
+    try {
+      const { statusCode, body } = await request(url, { dispatcher });
+      await body.dump();
+      return statusCode.toString();
+    } catch (error) {
+      return (error as { code?: string }).code ?? "?";
+    } finally {
+      await dispatcher.close();
+    }
+  }
+
+  const hosts = [
+    "127.0.0.1",
+    "2130706433",
+    "0x7f000001",
+    "0x7f.1",
+    "0177.0.0.1",
+    "127.1",
+    "0",
+    "0.0.0.0",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "localhost",
+    "LOCALHOST",
+    "%6c%6f%63%61%6c%68%6f%73%74",
+    "１２７.0.0.1",
+    "127。0。0。1",
+  ];
+  for (const host of hosts) {
+    it(`does not reach this machine as ${host}`, async () => {
+      expect(await codeOf(`http://${host}:${port}/`)).to.equal("BLOCKED_ADDRESS");
+      expect(reached).to.equal(0);
+    });
+  }
+
+  it("reaches it where it may", async () => {
+    expect(await codeOf(`http://127.0.0.1:${port}/`, { allowedHosts: new Set(), allowLoopback: true })).to.equal("200");
+    expect(await codeOf(`http://localhost:${port}/`, { allowedHosts: new Set(["localhost"]), allowLoopback: false })).to.equal("200");
+    expect(reached).to.equal(2);
+  });
+
+  describe("given a name", () => {
+    const original = dns.lookup;
+    let answers: dns.LookupAddress[];
+    before(() => {
+      // The agent holds the function itself: this is the resolver under it.
+      (dns as { lookup: unknown }).lookup = (_host: string, _options: unknown, done: (e: null, a: dns.LookupAddress[]) => void) => {
+        done(null, answers);
+      };
+      syncBuiltinESMExports();
+    });
+    after(() => {
+      (dns as { lookup: unknown }).lookup = original;
+      syncBuiltinESMExports();
+    });
+
+    it("is refused whole when one of its addresses is not public", async () => {
+      answers = [
+        { address: "8.8.8.8", family: 4 },
+        { address: "127.0.0.1", family: 4 },
+      ];
+      expect(await codeOf(`http://mixed.example:${port}/`)).to.equal("BLOCKED_ADDRESS");
+      answers = [{ address: "169.254.169.254", family: 4 }];
+      expect(await codeOf(`http://metadata.example:${port}/`)).to.equal("BLOCKED_ADDRESS");
+      answers = [];
+      expect(await codeOf(`http://nothing.example:${port}/`)).to.equal("BLOCKED_ADDRESS");
+      expect(reached).to.equal(0);
+    });
+  });
+});
