@@ -47,11 +47,11 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
   router.get("/docs/init.js", (_request, response) => {
     response.sendFile("init.js", PAGE_FILES);
   });
-  router.use("/docs", only(SWAGGER_UI_FILES), express.static(SWAGGER_UI, { index: false }));
   router.all(["/openapi.json", "/docs"], (_request, response) => {
     response.set("Allow", "GET, HEAD");
     throw new ApiError("method_not_allowed");
   });
+  router.use("/docs", only(SWAGGER_UI_FILES), express.static(SWAGGER_UI, { index: false }));
   return router;
 }
 

@@ -1,0 +1,62 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../../support/api.ts";
+import { expectRefusal } from "../../support/expect.ts";
+
+describe("GET /docs", () => {
+  let api: TestApi;
+  let page: string;
+  let policy: string;
+  before(async () => {
+    api = await startApi();
+    const response = await fetch(`${api.baseUrl}/docs`);
+    page = await response.text();
+    policy = response.headers.get("content-security-policy") ?? "";
+  });
+  after(() => api.close());
+
+  it("is a page whose every part is served here", async () => {
+    const parts = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, part]) => part ?? "");
+    expect(parts).to.include("docs/swagger-ui-bundle.js").and.to.have.length(4);
+    for (const part of parts) {
+      const url = new URL(part, `${api.baseUrl}/docs`);
+      expect(url.origin, part).to.equal(api.baseUrl);
+      const response = await fetch(url);
+      expect(response.status, part).to.equal(200);
+      expect((await response.arrayBuffer()).byteLength, part).to.be.above(100);
+    }
+  });
+
+  it("asks nobody else, as its policy also says: no inline script, no other origin", () => {
+    expect(page).to.not.match(/<script>|<style|\son\w+=|https?:/);
+    const directives = policy.split("; ");
+    expect(directives).to.include("default-src 'none'").and.to.include("script-src 'self'");
+    expect(policy).to.not.match(/unsafe|https?:|\*/);
+  });
+
+  it("starts the viewer with this service's document, and without the checker elsewhere that it has by default", async () => {
+    const script = await (await fetch(`${api.baseUrl}/docs/init.js`)).text();
+    expect(script).to.contain('url: "openapi.json"').and.to.contain("validatorUrl: null");
+  });
+
+  it("is found with a slash at its end too, also behind a proxy that adds a prefix", async () => {
+    const response = await fetch(`${api.baseUrl}/docs/`, { redirect: "manual" });
+    expect([response.status, response.headers.get("location")]).to.deep.equal([308, "../docs"]);
+  });
+
+  it("serves nothing else of the viewer's package", async () => {
+    for (const path of [
+      "/docs/package.json",
+      "/docs/swagger-ui-bundle.js.map",
+      "/docs/index.html",
+      "/docs/../package.json",
+    ]) {
+      expectRefusal(await api.get(path, { token: null }), 404, "not_found");
+    }
+  });
+
+  it("takes GET and HEAD only", async () => {
+    expectRefusal(await api.call("POST", "/docs", { token: null }), 405, "method_not_allowed");
+    expectRefusal(await api.call("DELETE", "/openapi.json"), 405, "method_not_allowed");
+  });
+});

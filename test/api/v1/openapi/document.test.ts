@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import type { z } from "zod";
+
+import { DEFAULT_LIMITS } from "../../../../api/config/limits.ts";
+import { HTTP_ERRORS, type HttpErrorCode } from "../../../../api/domain/error-codes.ts";
+import { endpointsOf } from "../../../../api/v1/endpoints.ts";
+import { apiDocument } from "../../../../api/v1/openapi/document.ts";
+import { documentPath } from "../../../../api/v1/openapi/operation.ts";
+import { Conformance, type OpenApiDocument, type Operation } from "../../../support/conformance.ts";
+import { PUBLIC_URL, type TestApi, startApi } from "../../support/api.ts";
+
+describe("the published document", () => {
+  const document = JSON.parse(
+    JSON.stringify(apiDocument({ publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS })),
+  ) as OpenApiDocument & { servers: unknown; webhooks: Record<string, { post: Operation }> };
+  const conformance = new Conformance(document);
+  const endpoints = endpointsOf(DEFAULT_LIMITS);
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  it("is what the service answers, to tools of other origins too", async () => {
+    const answer = await api.get("/openapi.json", { token: null });
+    expect(JSON.parse(answer.text)).to.deep.equal(document);
+    expect(answer.headers.get("access-control-allow-origin")).to.equal("*");
+  });
+
+  it("says where the service is, relative to itself, and whatever path it lies under", () => {
+    expect(document.servers).to.deep.equal([{ url: "/" }]);
+    const deeper = apiDocument({ publicUrl: "https://example.org/nft", limits: DEFAULT_LIMITS });
+    expect(deeper.servers).to.deep.equal([{ url: "/nft" }]);
+  });
+
+  it("has every endpoint, and nothing else under /v1", () => {
+    const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    );
+    const served = endpoints.map(({ method, path }) => `${method} ${documentPath(path)}`);
+    expect(documented.filter((call) => call.includes("/v1/")).sort()).to.deep.equal(served.sort());
+  });
+
+  it("names each operation once, and says which scope it needs", () => {
+    const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+    const names = operations.map(({ operationId }) => operationId);
+    expect(new Set(names).size).to.equal(operations.length);
+    for (const endpoint of endpoints) {
+      const operation = document.paths[documentPath(endpoint.path)]?.[endpoint.method];
+      expect(operation?.security, endpoint.path).to.deep.equal([{ token: [endpoint.scope] }]);
+    }
+  });
+
+  for (const endpoint of endpoints) {
+    describe(`${endpoint.method.toUpperCase()} ${documentPath(endpoint.path)}`, () => {
+      const operation = document.paths[documentPath(endpoint.path)]?.[endpoint.method];
+
+      it("has an example of its answer, with every field that the schema asks for and no other", () => {
+        const response = operation?.responses["200"] as {
+          content: Record<string, { schema: object; example: unknown }>;
+        };
+        const { schema, example } = response.content["application/json"]!;
+        expect(example).to.not.equal(undefined);
+        expect(conformance.errorsOf(schema as Record<string, unknown>, example)).to.equal(null);
+      });
+
+      const { body } = endpoint;
+      if (body === undefined) return;
+      it("has examples of bodies, which the service and the document both accept", () => {
+        const content = operation?.requestBody?.content["application/json"];
+        const examples = Object.values(content?.examples ?? {});
+        expect(examples).to.not.be.empty;
+        for (const { value } of examples) {
+          expect((body as z.ZodType).safeParse(value).success, JSON.stringify(value)).to.equal(true);
+          expect(conformance.errorsOf(content?.schema ?? {}, value)).to.equal(null);
+        }
+      });
+    });
+  }
+
+  it("gives every error code the status that it has, with an example in the shape of errors", () => {
+    const seen = new Set<string>();
+    for (const item of Object.values(document.paths)) {
+      for (const operation of Object.values(item)) {
+        for (const [status, reference] of Object.entries(operation.responses)) {
+          if (Number(status) < 400) continue;
+          const { content } = conformance.resolve(reference);
+          const { schema, examples } = content!["application/json"] as ErrorContent;
+          const codes = schema.properties.error_code.enum;
+          for (const code of codes) {
+            expect(HTTP_ERRORS[code].toString(), code).to.equal(status);
+            expect(conformance.errorsOf(schema, examples[code]?.value)).to.equal(null);
+            seen.add(code);
+          }
+        }
+      }
+    }
+    // Those that no path can have, and those that a later part of the service answers.
+    expect(UNSEEN).to.include.members(Object.keys(HTTP_ERRORS).filter((code) => !seen.has(code)));
+  });
+
+  it("has an example of each webhook body", () => {
+    expect(Object.keys(document.webhooks)).to.have.members(["event", "test"]);
+    for (const { post } of Object.values(document.webhooks)) {
+      const content = post.requestBody!.content["application/json"] as unknown as {
+        schema: Record<string, unknown>;
+        example: unknown;
+      };
+      expect(content.example).to.not.equal(undefined);
+      expect(conformance.errorsOf(content.schema, content.example)).to.equal(null);
+    }
+  });
+});
+
+const UNSEEN = ["method_not_allowed", "receiver_rejected", "metadata_frozen"];
+
+interface ErrorContent {
+  schema: Record<string, unknown> & { properties: { error_code: { enum: HttpErrorCode[] } } };
+  examples: Record<string, { value: unknown }>;
+}

@@ -1,0 +1,171 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+
+/* Checks what the service answers against the document that it publishes, and against nothing else. */
+
+/** A call and its answer, as they went over the wire. */
+export interface Exchange {
+  method: string;
+  /** With its query. */
+  path: string;
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+type Json = Record<string, unknown>;
+interface Reference {
+  $ref: string;
+}
+interface Response {
+  headers?: Record<string, Header | Reference>;
+  content?: Record<string, { schema: Json }>;
+}
+interface Header {
+  required?: boolean;
+}
+export interface Operation {
+  operationId?: string;
+  security?: Record<string, string[]>[];
+  parameters?: (Parameter | Reference)[];
+  requestBody?: {
+    required?: boolean;
+    content: Record<string, { schema: Json; examples?: Record<string, { value: unknown }> }>;
+  };
+  responses: Record<string, Response | Reference>;
+}
+export interface Parameter {
+  in: "path" | "query" | "header";
+  name: string;
+  required?: boolean;
+  schema: Json;
+}
+export interface OpenApiDocument {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Json> } & Record<
+    "headers" | "responses" | "parameters",
+    Record<string, unknown>
+  >;
+}
+
+/** What the service says where the document names no operation: see the document's own words. */
+const NO_SUCH_PATH = ["not_found", "unauthorized", "rate_limited", "payload_too_large"];
+const NO_SUCH_METHOD = ["method_not_allowed", "unauthorized", "rate_limited", "payload_too_large"];
+
+export class NotAsDocumented extends Error {
+  override readonly name = "NotAsDocumented";
+}
+
+export class Conformance {
+  readonly document: OpenApiDocument;
+  readonly #paths: { template: string; pattern: RegExp; operations: Record<string, Operation> }[];
+  readonly #definitions: Json;
+  readonly #ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { "date-time": true } });
+  readonly #validators = new WeakMap<Json, ValidateFunction>();
+
+  constructor(document: OpenApiDocument) {
+    this.document = document;
+    this.#paths = Object.entries(document.paths).map(([template, operations]) => ({
+      template,
+      pattern: new RegExp(`^${template.replaceAll(".", "\\.").replace(/\{[a-z_]+\}/g, "[^/]+")}/?$`, "i"),
+      operations,
+    }));
+    this.#definitions = close(document.components.schemas) as Json;
+  }
+
+  /** The document's path for a real one: where two match, the first in the document answers. */
+  find(path: string): { template: string; operations: Record<string, Operation> } | undefined {
+    const route = path.split("?")[0] ?? "";
+    return this.#paths.find(({ pattern }) => pattern.test(route));
+  }
+
+  /** @throws NotAsDocumented when a path, method, status, header, content type, field or code is not in the document. */
+  check(exchange: Exchange): void {
+    const { method, path, status, headers, text } = exchange;
+    const fail = (why: string): never => {
+      throw new NotAsDocumented(`${method} ${path.slice(0, 200)} answered ${status}: ${why}: ${text.slice(0, 500)}`);
+    };
+    const name = method.toLowerCase();
+    const found = this.find(path);
+    const operation = found?.operations[name === "head" ? "get" : name];
+    if (found === undefined || operation === undefined) {
+      const allowed = found === undefined ? NO_SUCH_PATH : NO_SUCH_METHOD;
+      if (name !== "head" && !allowed.includes(codeOf(text))) fail("the document has no such call");
+      return;
+    }
+    const documented = operation.responses[status.toString()];
+    if (documented === undefined) return fail("the document has no such status");
+    const response = this.resolve<Response>(documented);
+    for (const [header, described] of Object.entries(response.headers ?? {})) {
+      if (this.resolve<Header>(described).required === true && !headers.has(header)) fail(`it lacks ${header}`);
+    }
+    if (name === "head") return;
+    if (response.content === undefined) {
+      if (text !== "") fail("the document has no body");
+      return;
+    }
+    const type = (headers.get("content-type") ?? "").split(";")[0] ?? "";
+    const content = response.content[type];
+    if (content === undefined) return fail(`the document has no ${type}`);
+    if (type !== "application/json") return;
+    const wrong = this.errorsOf(content.schema, JSON.parse(text));
+    if (wrong !== null) fail(wrong);
+  }
+
+  /** Why the value is not what the schema says, and no field more; null when it is. */
+  errorsOf(schema: Json, value: unknown): string | null {
+    let validate = this.#validators.get(schema);
+    if (validate === undefined) {
+      validate = this.#ajv.compile({ ...(close(schema) as Json), $defs: this.#definitions });
+      this.#validators.set(schema, validate);
+    }
+    return validate(value) ? null : this.#ajv.errorsText(validate.errors);
+  }
+
+  resolve<T extends object>(value: T | Reference): T {
+    if (!("$ref" in value)) return value;
+    const parts = value.$ref.split("/").slice(1);
+    return parts.reduce<unknown>((at, part) => (at as Json)[part], this.document) as T;
+  }
+}
+
+function codeOf(text: string): string {
+  try {
+    return String((JSON.parse(text) as { error_code?: unknown }).error_code);
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * The schema as it is today: the published one lets later versions add fields to answers, so that clients ignore what they
+ * do not know; in a test a field that it does not name is a mistake.
+ */
+function close(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(close);
+  if (typeof value !== "object" || value === null) return value;
+  const closed = Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !["example", "examples"].includes(key))
+      .map(([key, child]) => [
+        key,
+        key === "$ref" && typeof child === "string" ? child.replace("#/components/schemas/", "#/$defs/") : close(child),
+      ]),
+  );
+  const isOpen = "properties" in closed && "type" in closed && !("additionalProperties" in closed);
+  return isOpen ? { ...closed, additionalProperties: false } : closed;
+}
+
+const known = new Map<string, Conformance>();
+
+/** The document of a running service, read from it once. */
+export async function conformanceOf(baseUrl: string): Promise<Conformance> {
+  const response = await fetch(`${baseUrl}/openapi.json`);
+  const text = await response.text();
+  // Many services of one test run publish the same: its validators are compiled once.
+  let conformance = known.get(text);
+  if (conformance === undefined) {
+    conformance = new Conformance(JSON.parse(text) as OpenApiDocument);
+    known.set(text, conformance);
+  }
+  return conformance;
+}
