@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 
-import { expect } from "chai";
 import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/commands/create-app.ts";
@@ -17,9 +16,8 @@ import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import { parseExact } from "../../../api/shared/exact-json.ts";
 import { type Database, openDatabase } from "../../../api/store/database.ts";
 import { createApp } from "../../../api/v1/app.ts";
-import { endpointsOf } from "../../../api/v1/endpoints.ts";
-import { errorBody } from "../../../api/v1/schemas/outputs.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
+import { type Conformance, conformanceOf } from "../../support/conformance.ts";
 import { FakeForeign } from "./fake-foreign.ts";
 
 export const PUBLIC_URL = "https://nft.example";
@@ -38,7 +36,7 @@ export interface Answer {
   body: Body;
 }
 
-/** Any answer's body: of its many shapes, whatever is there. `checkShape` has looked at the shape already. */
+/** Any answer's body: of its many shapes, whatever is there. Its shape was checked already. */
 export interface Body extends Item {
   error_code?: string;
   wallets?: Item[];
@@ -93,6 +91,7 @@ export class TestApi {
   app: Tenant = { id: "", token: "" };
   other: Tenant = { id: "", token: "" };
   close: () => Promise<void> = () => Promise.resolve();
+  #conformance: Promise<Conformance> | null = null;
 
   constructor(parts: Pick<TestApi, "baseUrl" | "database" | "foreign" | "sealer" | "databaseUrl" | "log">) {
     this.baseUrl = parts.baseUrl;
@@ -111,7 +110,7 @@ export class TestApi {
     return this.call("POST", path, { body, ...options });
   }
 
-  /** Calls, and checks the answer against the schemas that describe it. */
+  /** Calls, and checks the answer against the document that the service publishes. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
     const { token = this.app.token } = options;
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
@@ -126,27 +125,10 @@ export class TestApi {
     });
     const text = await response.text();
     const body = text === "" ? undefined : parseExact(text);
-    if (method !== "HEAD") checkShape(method, path, response.status, body);
+    this.#conformance ??= conformanceOf(this.baseUrl);
+    (await this.#conformance).check({ method, path, status: response.status, headers: response.headers, text });
     return { status: response.status, headers: response.headers, text, body: body ?? {} };
   }
-}
-
-const ENDPOINTS = endpointsOf(DEFAULT_LIMITS).map((endpoint) => ({
-  endpoint,
-  pattern: new RegExp(`^/v1${endpoint.path.replace(/:[a-z_]+/g, "[^/]+")}/?$`),
-}));
-
-/** Every error has the one shape; every success is exactly what its endpoint says, with no field more. */
-function checkShape(method: string, path: string, status: number, body: unknown): void {
-  if (status >= 400) {
-    expect(errorBody.strict().parse(body), path).to.deep.equal(body);
-    return;
-  }
-  const route = path.split("?")[0] ?? "";
-  const match = ENDPOINTS.find(
-    ({ endpoint, pattern }) => endpoint.method === method.toLowerCase() && pattern.test(route),
-  );
-  if (match !== undefined) expect(match.endpoint.response.parse(body), path).to.deep.equal(body);
 }
 
 export async function startApi(options: { limits?: Partial<Limits>; appGasPerDay?: number } = {}): Promise<TestApi> {
