@@ -5,7 +5,7 @@
 const ENTRIES = "^api/(main\\.ts$|cli/)";
 const OUTSIDE = "^(scripts|test)/";
 /** What knows nothing of the way: everybody may import it. */
-const LEAVES = ["chain", "config", "domain", "keys", "outbound", "shared", "store"];
+const LEAVES = ["chain", "config", "domain", "ipfs", "keys", "outbound", "shared", "store"];
 
 function folder(...names) {
   return `^api/(${names.join("|")})/`;
@@ -67,6 +67,7 @@ export default {
     only("chain", ["domain", "shared"], "What the chain is asked, and what it answers."),
     only("keys", ["domain", "shared"]),
     only("outbound", ["domain", "shared"]),
+    only("ipfs", ["domain", "shared"], "Content and its blocks: no network, no SQL."),
     only("config", ["domain", "shared"]),
     only("shared", ["domain"]),
     only("domain", [], "Types and rules that need nothing else."),
@@ -105,6 +106,12 @@ export default {
     },
     packageOf("sql-in-store", ["better-sqlite3", "kysely", "pg"], ["store"], "All SQL is in api/store."),
     packageOf("http-in-v1", ["express", "helmet", "pino-http"], ["v1"], "HTTP is answered in api/v1."),
+    packageOf(
+      "content-in-ipfs",
+      ["@ipld", "ipfs-unixfs-.*", "interface-blockstore", "file-type"],
+      ["ipfs"],
+      "Content becomes blocks in api/ipfs.",
+    ),
     packageOf("requests-to-strangers", ["undici", "ipaddr\\.js"], ["outbound", "webhooks"], "Guarded by api/outbound."),
     {
       name: "service-imports-only-itself",

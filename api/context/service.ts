@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 
 import type { Logger } from "pino";
 
@@ -9,6 +10,7 @@ import { LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../chain/local-c
 import { Rpc } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
 import { Indexer } from "../indexer/indexer.ts";
+import { BlockFiles } from "../ipfs/block-files.ts";
 import { createWalletDeriver } from "../keys/wallet-deriver.ts";
 import { createOutboundAgent } from "../outbound/agent.ts";
 import { Lane } from "../relayer/lane.ts";
@@ -115,6 +117,7 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
     const app = createApp({
       settings,
       database,
+      blocks,
       deriver: createWalletDeriver(keyring.walletsPublicKey),
       sealer,
       foreign: createForeignContracts(client),

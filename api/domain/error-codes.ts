@@ -10,6 +10,7 @@ export const HTTP_ERRORS = {
   idempotency_key_reused: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   validation_failed: 422,
   user_identifier_taken: 422,
   wallet_not_found: 422,

@@ -10,6 +10,7 @@ export const ERROR_WORDS: Record<HttpErrorCode | RequestFailureCode, string> = {
   idempotency_key_reused: "The Idempotency-Key came before, with another body or at another path.",
   payload_too_large: "The body, or the URL with the headers, is larger than the service takes.",
   unsupported_media_type: "The body must be `application/json` in UTF-8.",
+  range_not_satisfiable: "The content has none of the bytes that were asked for.",
   validation_failed: "Fields are missing, wrong or unknown; `errors` names each of them.",
   user_identifier_taken: "Another wallet of the app has this user identifier.",
   wallet_not_found: "The app has no such wallet.",

@@ -23,6 +23,7 @@ export interface Tables {
   attempts: AttemptsTable;
   blocks: BlocksTable;
   collections: CollectionsTable;
+  media: MediaTable;
   foreign_contracts: ForeignContractsTable;
   nfts: NftsTable;
   holdings: HoldingsTable;
@@ -282,6 +283,16 @@ interface ChainEditsTable {
   /** JSON. */
   previous: string;
   block_number: number;
+}
+
+/** Files that the service hosts on IPFS. The bytes are in the block store. */
+interface MediaTable {
+  /** CID version 1, base 32. */
+  cid: string;
+  /** Media type, told from the first bytes when the file arrived. */
+  type: string;
+  size: number;
+  created_at: number;
 }
 
 /** Holdings of foreign contracts that must be read from the chain again: after a reorg, or because the node could not tell. */

@@ -8,6 +8,7 @@ import { docs } from "./docs/routes.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { errorHandler } from "./errors.ts";
 import { health } from "./health.ts";
+import { ipfsGateway } from "./ipfs/routes.ts";
 import { hostedMetadata } from "./metadata/routes.ts";
 import { mount } from "./mount.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -29,6 +30,7 @@ export function createApp(deps: HttpDeps): Express {
   app.use(health(deps));
   app.use(docs(deps));
   app.use("/metadata", hostedMetadata(deps));
+  app.use("/ipfs", ipfsGateway(deps));
   app.use("/v1", authenticate(deps.database.read, rates), mount(endpointsOf(deps.settings.limits), deps));
   app.use(() => {
     throw new ApiError("not_found");

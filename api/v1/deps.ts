@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
 import type { Limits } from "../config/limits.ts";
+import type { BlockFiles } from "../ipfs/block-files.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
@@ -11,6 +12,8 @@ import type { Database } from "../store/database.ts";
 export interface HttpDeps {
   settings: { publicUrl: string; limits: Limits; appGasPerDay: number | null };
   database: Database;
+  /** What is hosted on IPFS. */
+  blocks: BlockFiles;
   deriver: WalletDeriver;
   sealer: Sealer;
   foreign: ForeignContracts;

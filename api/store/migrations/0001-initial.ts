@@ -229,6 +229,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await index("wallet_history_transfer", "wallet_history", ["transfer_id"]);
 
+  await create("media")
+    .addColumn("cid", "text", (c) => c.primaryKey())
+    .addColumn("type", "text", (c) => c.notNull())
+    .addColumn("size", INT, (c) => c.notNull())
+    .addColumn("created_at", INT, (c) => c.notNull())
+    .execute();
+
   await withRowNumber(db, create("chain_edits"), "id")
     .addColumn("contract", "text", (c) => c.notNull())
     .addColumn("token_id", "text")

@@ -9,6 +9,7 @@ import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/commands/create-app.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
+import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
@@ -81,6 +82,8 @@ export interface CallOptions {
 export class TestApi {
   readonly baseUrl: string;
   readonly database: Database;
+  readonly blocks: BlockFiles;
+  readonly blocksFolder: string;
   readonly foreign: FakeForeign;
   readonly sealer: Sealer;
   readonly databaseUrl: string;
@@ -93,9 +96,11 @@ export class TestApi {
   close: () => Promise<void> = () => Promise.resolve();
   #conformance: Promise<Conformance> | null = null;
 
-  constructor(parts: Pick<TestApi, "baseUrl" | "database" | "foreign" | "sealer" | "databaseUrl" | "log">) {
+  constructor(parts: Pick<TestApi, "baseUrl" | "database" | "blocks" | "blocksFolder" | "foreign" | "sealer" | "databaseUrl" | "log">) {
     this.baseUrl = parts.baseUrl;
     this.database = parts.database;
+    this.blocks = parts.blocks;
+    this.blocksFolder = parts.blocksFolder;
     this.foreign = parts.foreign;
     this.sealer = parts.sealer;
     this.databaseUrl = parts.databaseUrl;
@@ -135,6 +140,8 @@ export async function startApi(options: { limits?: Partial<Limits>; appGasPerDay
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
   const databaseUrl = `file:${join(folder, "moneta.sqlite")}`;
   const database = await openDatabase(databaseUrl);
+  const blocksFolder = join(folder, "blocks");
+  const blocks = new BlockFiles(blocksFolder);
   const foreign = new FakeForeign();
   const sealer = createSealer([{ id: "test", bytes: randomBytes(32) }]);
   const log: string[] = [];
@@ -153,6 +160,7 @@ export async function startApi(options: { limits?: Partial<Limits>; appGasPerDay
       appGasPerDay: options.appGasPerDay ?? null,
     },
     database,
+    blocks,
     deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
     sealer,
     foreign,
@@ -175,6 +183,8 @@ export async function startApi(options: { limits?: Partial<Limits>; appGasPerDay
   const api = new TestApi({
     baseUrl: `http://127.0.0.1:${port.toString()}`,
     database,
+    blocks,
+    blocksFolder,
     foreign,
     sealer,
     databaseUrl,

@@ -1,0 +1,98 @@
+import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import { CID } from "multiformats/cid";
+import * as raw from "multiformats/codecs/raw";
+import { sha256 } from "multiformats/hashes/sha2";
+
+import { BlockFiles } from "../../../api/ipfs/block-files.ts";
+import { collect } from "../../support/collect.ts";
+import { temporaryFolder } from "../../support/service.ts";
+
+async function block(text: string): Promise<{ cid: CID; bytes: Uint8Array }> {
+  const bytes = Buffer.from(text);
+  return { cid: CID.createV1(raw.code, await sha256.digest(bytes)), bytes };
+}
+
+describe("BlockFiles", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let blocks: BlockFiles;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    blocks = new BlockFiles(folder.path);
+  });
+  afterEach(() => folder.remove());
+
+  const files = async () =>
+    (await readdir(folder.path, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+  const refusal = (work: Promise<unknown>) =>
+    work.then(
+      () => null,
+      (error: unknown) => error,
+    );
+
+  it("stores the same bytes once, also when many come at the same time", async () => {
+    const { cid, bytes } = await block("cat");
+    await Promise.all(Array.from({ length: 20 }, () => blocks.put(cid, bytes)));
+    await new BlockFiles(folder.path).put(cid, bytes);
+    expect(await files()).to.have.length(1);
+    expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");
+  });
+
+  it("names a block that is missing, and one that is corrupt", async () => {
+    const { cid, bytes } = await block("cat");
+    expect(await refusal(blocks.get(cid))).to.include({ name: "BlockMissing", cid: cid.toString() });
+    await blocks.put(cid, bytes);
+    const [file = ""] = await files();
+    await writeFile(file, "dog");
+    expect(await refusal(blocks.get(cid))).to.include({ name: "BlockCorrupt", cid: cid.toString() });
+    expect((await refusal(blocks.get(cid)))?.toString()).to.contain(cid.toString());
+  });
+
+  it("mends a corrupt block when the same content comes again", async () => {
+    const { cid, bytes } = await block("cat");
+    await blocks.put(cid, bytes);
+    const [file = ""] = await files();
+    await writeFile(file, "dog");
+    await blocks.put(cid, bytes);
+    expect((await readFile(file)).toString()).to.equal("cat");
+  });
+
+  it("does not take a block that cannot be read for one that is missing", async () => {
+    const { cid, bytes } = await block("cat");
+    await blocks.put(cid, bytes);
+    const [file = ""] = await files();
+    const other = new BlockFiles(file);
+    expect(await refusal(other.has(cid))).to.include({ code: "ENOTDIR" });
+  });
+
+  it("removes a block only when nobody has stored it since", async () => {
+    const { cid, bytes } = await block("cat");
+    await blocks.put(cid, bytes);
+    expect(await blocks.deleteIfOlder(cid, Date.now() - 60_000)).to.equal(false);
+    const [file = ""] = await files();
+    const old = new Date(Date.now() - 120_000);
+    await utimes(file, old, old);
+    await blocks.put(cid, bytes);
+    expect((await stat(file)).mtimeMs).to.be.greaterThan(Date.now() - 60_000);
+    expect(await blocks.deleteIfOlder(cid, Date.now() - 60_000)).to.equal(false);
+    await utimes(file, old, old);
+    expect(await blocks.deleteIfOlder(cid, Date.now() - 60_000)).to.equal(true);
+    expect(await blocks.has(cid)).to.equal(false);
+    expect(await files()).to.deep.equal([]);
+    expect(await blocks.deleteIfOlder(cid, Date.now())).to.equal(false);
+  });
+
+  it("lists every block", async () => {
+    for (const text of ["a", "bb", "ccc"]) {
+      const { cid, bytes } = await block(text);
+      await blocks.put(cid, bytes);
+    }
+    const listed = await collect(blocks.all());
+    expect(listed.map(({ bytes }) => bytes).sort()).to.deep.equal([1, 2, 3]);
+    expect(await collect(new BlockFiles(join(folder.path, "none")).all())).to.deep.equal([]);
+  });
+});
