@@ -1,0 +1,227 @@
+import { randomBytes } from "node:crypto";
+
+import { expect } from "chai";
+import pino from "pino";
+import { Webhook } from "standardwebhooks";
+
+import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
+import { createOutboundAgent } from "../../../api/outbound/agent.ts";
+import { Signal } from "../../../api/shared/signal.ts";
+import { takeDueDeliveries } from "../../../api/store/deliveries.ts";
+import { enqueueEvent } from "../../../api/store/events.ts";
+import { insertWebhook } from "../../../api/store/webhooks.ts";
+import { Dispatcher } from "../../../api/webhooks/dispatcher.ts";
+import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type Receiver, startReceiver } from "../../support/receiver.ts";
+import { addApp, addRequest, APP, creation } from "../store/support/rows.ts";
+
+const HOUR = 3_600_000;
+
+describe("Dispatcher", function () {
+  this.timeout(20_000);
+  let database: TestDatabase;
+  let receiver: Receiver;
+  let sealer: Sealer;
+  let clock: number;
+  let wake: Signal;
+  let stop: () => Promise<void>;
+  const secret = `whsec_${randomBytes(24).toString("base64")}`;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    receiver = await startReceiver();
+    sealer = createSealer([{ id: "k", bytes: randomBytes(32) }]);
+    clock = Date.now();
+    wake = new Signal();
+    stop = () => Promise.resolve();
+    await addApp(database);
+    await register(APP, receiver.url);
+  });
+  afterEach(async () => {
+    await stop();
+    await receiver.stop();
+    await database.remove();
+  });
+
+  async function register(app: string, url: string, secrets = [{ secret, expires_at: null as number | null }]): Promise<void> {
+    const sealed = await sealer.seal(JSON.stringify(secrets));
+    await database.write(async (trx) => {
+      await trx.deleteFrom("webhooks").where("app_id", "=", app).execute();
+      await insertWebhook(trx, { app_id: app, url, secrets: sealed, events: null, disabled_at: null, created_at: 1, updated_at: 1 });
+    });
+  }
+
+  function start(policy = { allowedHosts: new Set<string>(), allowLoopback: true }): void {
+    const abort = new AbortController();
+    const agent = createOutboundAgent(policy);
+    const dispatcher = new Dispatcher({ database, sealer, agent, wake, logger: pino({ level: "silent" }), now: () => clock });
+    const running = dispatcher.run(abort.signal);
+    stop = async () => {
+      abort.abort();
+      receiver.respond = (_received, response) => response.end();
+      await agent.destroy();
+      await running;
+      stop = () => Promise.resolve();
+    };
+  }
+
+  /** Events of one new request, in order. */
+  async function happen(types: ("sent" | "completed")[], app = APP): Promise<string> {
+    const row = await addRequest(database, creation(), { app });
+    await database.write(async (trx) => {
+      for (const type of types) await enqueueEvent(trx, { ...row, command: creation() }, type, clock);
+    });
+    wake.notify();
+    return row.id;
+  }
+
+  const deliveries = () => database.read.selectFrom("deliveries").select(["status", "attempts", "response_status", "error", "next_at"]).orderBy("seq").execute();
+  const states = async () => (await deliveries()).map(({ status, attempts }) => [status, attempts]);
+  const reach = (expected: unknown) =>
+    eventually(async () => (JSON.stringify(await states()) === JSON.stringify(expected) ? true : undefined));
+  function pass(milliseconds: number): void {
+    clock += milliseconds;
+    wake.notify();
+  }
+
+  it("signs what it sends, so that any Standard Webhooks library accepts it, and no changed body", async () => {
+    start();
+    const id = await happen(["completed"]);
+    await receiver.arrived(1);
+    const [one] = receiver.received;
+    if (one === undefined) throw new Error("one arrived");
+    const headers = one.headers as Record<string, string>;
+    expect(new Webhook(secret).verify(one.body, headers)).to.include({ type: "completed", request_id: id });
+    expect(JSON.parse(one.body)).to.include({ id: headers["webhook-id"] });
+    expect(() => new Webhook(secret).verify(`${one.body} `, headers)).to.throw();
+    await reach([["delivered", 1]]);
+  });
+
+  it("signs with every live secret during a rotation, and with none that has expired", async () => {
+    const other = () => `whsec_${randomBytes(24).toString("base64")}`;
+    const [old, gone] = [other(), other()];
+    await register(APP, receiver.url, [
+      { secret, expires_at: null },
+      { secret: old, expires_at: clock + HOUR },
+      { secret: gone, expires_at: clock - 1 },
+    ]);
+    start();
+    await happen(["completed"]);
+    await receiver.arrived(1);
+    const { body = "", headers } = receiver.received[0] ?? {};
+    for (const live of [secret, old]) new Webhook(live).verify(body, headers as Record<string, string>);
+    expect(() => new Webhook(gone).verify(body, headers as Record<string, string>)).to.throw();
+  });
+
+  it("tries again after an error, when the schedule says and not before, under the same id", async () => {
+    receiver.respond = (_received, response) => response.writeHead(receiver.received.length === 1 ? 500 : 204).end();
+    start();
+    await happen(["completed"]);
+    await reach([["pending", 1]]);
+    const [failed] = await deliveries();
+    expect(failed).to.include({ response_status: 500, error: "the receiver answered 500" });
+    expect((failed?.next_at ?? 0) - clock).to.be.within(5_000, 5_500);
+    pass(4_999);
+    const due = await database.write((trx) => takeDueDeliveries(trx, { now: clock, leaseUntil: clock, limit: 9, limitOfApp: 9, underWay: [] }));
+    expect(due).to.deep.equal([]);
+    pass(501);
+    await reach([["delivered", 2]]);
+    expect(new Set(receiver.received.map((one) => one.headers["webhook-id"])).size).to.equal(1);
+  });
+
+  it("gives up after the eighth try", async () => {
+    receiver.respond = (_received, response) => response.writeHead(503).end();
+    start();
+    await happen(["completed"]);
+    for (let tries = 1; tries < 8; tries++) {
+      await reach([["pending", tries]]);
+      pass(12 * HOUR);
+    }
+    await reach([["failed", 8]]);
+    expect((await deliveries())[0]?.next_at).to.equal(null);
+  });
+
+  it("keeps the order of a request's events, while other requests go ahead", async () => {
+    let refuse = "";
+    receiver.respond = ({ body }, response) => response.writeHead(body.includes(refuse) ? 500 : 200).end();
+    refuse = await happen(["sent", "completed"]);
+    const other = await happen(["sent", "completed"]);
+    start();
+    await reach([["pending", 1], ["pending", 0], ["delivered", 1], ["delivered", 1]]);
+    refuse = "nothing";
+    pass(6_000);
+    await reach([["delivered", 2], ["delivered", 1], ["delivered", 1], ["delivered", 1]]);
+    const typesOf = (id: string) => receiver.received.filter(({ body }) => body.includes(id)).map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    expect(typesOf(other)).to.deep.equal(["sent", "completed"]);
+    expect(new Set(receiver.received.slice(-2).map(({ body }) => (JSON.parse(body) as { type: string }).type))).to.deep.equal(new Set(["sent", "completed"]));
+  });
+
+  it("stops for good when the receiver says that it is gone", async () => {
+    receiver.respond = (_received, response) => response.writeHead(410).end();
+    start();
+    await happen(["completed"]);
+    await eventually(async () => {
+      const webhook = await database.read.selectFrom("webhooks").select("disabled_at").executeTakeFirst();
+      return webhook?.disabled_at == null ? undefined : true;
+    });
+    await happen(["completed"]);
+    pass(24 * HOUR);
+    await reach([["failed", 1]]);
+    expect(receiver.received).to.have.length(1);
+  });
+
+  it("follows no redirect", async () => {
+    receiver.respond = ({ path }, response) => response.writeHead(path === "/" ? 307 : 200, { location: "/elsewhere" }).end();
+    start();
+    await happen(["completed"]);
+    await reach([["pending", 1]]);
+    expect(receiver.received.map(({ path }) => path)).to.deep.equal(["/"]);
+    expect((await deliveries())[0]).to.include({ response_status: 307 });
+  });
+
+  it("does not connect to this machine where it may not, and says so without an address", async () => {
+    start({ allowedHosts: new Set(), allowLoopback: false });
+    await happen(["completed"]);
+    await reach([["pending", 1]]);
+    expect(receiver.received).to.deep.equal([]);
+    expect((await deliveries())[0]).to.include({ response_status: null, error: "the URL leads to an address that is not public" });
+  });
+
+  it("delivers again what a process had taken, or sent but not recorded, when it died", async () => {
+    await happen(["completed"]);
+    const taken = await database.write((trx) => takeDueDeliveries(trx, { now: clock, leaseUntil: clock + 60_000, limit: 9, limitOfApp: 9, underWay: [] }));
+    expect(taken).to.have.length(1);
+    start();
+    pass(60_001);
+    await reach([["delivered", 1]]);
+    expect(receiver.received).to.have.length(1);
+  });
+
+  it("lets an app whose receiver hangs hold up nobody else", async () => {
+    const hanging = await startReceiver();
+    hanging.respond = () => undefined;
+    await addApp(database, "slow");
+    await register("slow", hanging.url);
+    for (let count = 0; count < 40; count++) await happen(["completed"], "slow");
+    await happen(["completed"]);
+    start();
+    await receiver.arrived(1);
+    await hanging.arrived(4);
+    expect(hanging.received).to.have.length(4);
+    await stop();
+    await hanging.stop();
+  });
+
+  it("uses up no try when a secret cannot be opened", async () => {
+    sealer = createSealer([{ id: "other", bytes: randomBytes(32) }]);
+    start();
+    await happen(["completed"]);
+    const leased = await eventually(async () => {
+      const [one] = await deliveries();
+      return (one?.next_at ?? 0) > clock ? one : undefined;
+    });
+    expect(leased).to.include({ status: "pending", attempts: 0 });
+    expect(receiver.received).to.deep.equal([]);
+  });
+});
