@@ -60,6 +60,23 @@ export function publicPaths(): ZodOpenApiPathsObject {
         example: { status: "ready", checks: { database: "ok", chain: "ok" } },
       }),
     },
+    "/docs": {
+      get: {
+        operationId: "getDocs",
+        tags: ["Public"],
+        summary: "This document as a page, to read and to try out",
+        security: [],
+        responses: {
+          "200": {
+            description: "Success.",
+            headers: headerRefs(),
+            content: { "text/html": { schema: { type: "string" } } },
+          },
+          "308": { description: "From the path with a slash at its end." },
+          ...errorResponses(PUBLIC_ERRORS.health),
+        },
+      },
+    },
     "/openapi.json": {
       get: operation("getDocument", "This document", PUBLIC_ERRORS.health, {
         schema: z.object({ openapi: z.string() }).loose(),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../../support/api.ts";
-import { expectRefusal } from "../../support/expect.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectRefusal } from "../support/expect.ts";
 
 describe("GET /docs", () => {
   let api: TestApi;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { type Conformance, conformanceOf, type Exchange, NotAsDocumented } from "../../../support/conformance.ts";
-import { type TestApi, startApi } from "../../support/api.ts";
+import { type Conformance, conformanceOf, type Exchange, NotAsDocumented } from "../../support/conformance.ts";
+import { type TestApi, startApi } from "../support/api.ts";
 
 /* Every answer of every test of the API goes through this checker: here it is shown that it lets nothing pass. */
 
