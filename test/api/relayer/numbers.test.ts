@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import fc from "fast-check";
+
+import { batchSize } from "../../../api/relayer/batch-size.ts";
+import { replacementFees } from "../../../api/relayer/fees.ts";
+import { createNumbers } from "../../../api/relayer/numbers.ts";
+
+describe("createNumbers", () => {
+  it("counts densely within one process, and never meets another's", () => {
+    const [one, two] = [createNumbers(), createNumbers()];
+    const first = Array.from({ length: 600 }, one);
+    expect(first.map((number) => number - (first[0] ?? 0n))).to.deep.equal(Array.from({ length: 600 }, (_, index) => BigInt(index)));
+    expect(new Set(first.map((number) => number >> 8n)).size).to.be.at.most(3);
+    const second = Array.from({ length: 600 }, two);
+    expect(new Set([...first, ...second]).size).to.equal(1_200);
+    for (const number of [...first, ...second]) expect(number < 2n ** 96n).to.equal(true);
+  });
+});
+
+describe("batchSize", () => {
+  it("halves with each whole revert, and lets those before go at full size", () => {
+    expect(batchSize(Array<number>(300).fill(0), 250)).to.equal(250);
+    expect(batchSize([1, ...Array<number>(300).fill(0)], 250)).to.equal(125);
+    expect(batchSize([...Array<number>(40).fill(0), 9, 0, 0], 250)).to.equal(40);
+    expect(batchSize([9, 0, 0], 250)).to.equal(1);
+    expect(batchSize([1_000], 250)).to.equal(1);
+    expect(batchSize([], 250)).to.equal(0);
+  });
+
+  it("always sends something, and never puts one that reverted among more than its share", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 300 }), (returns) => {
+        const size = batchSize(returns, 250);
+        const worst = Math.max(...returns.slice(0, size));
+        expect(size).to.be.at.least(1).and.at.most(Math.max(1, Math.floor(250 / 2 ** worst)));
+      }),
+    );
+  });
+});
+
+describe("replacementFees", () => {
+  it("are a tenth more at least on both, and fit the chain as it is", () => {
+    const fee = fc.bigInt({ min: 0n, max: 10n ** 15n });
+    const fees = fc.record({ maxFeePerGas: fee, maxPriorityFeePerGas: fee });
+    fc.assert(
+      fc.property(fees, fees, (previous, current) => {
+        const next = replacementFees(previous, current);
+        for (const name of ["maxFeePerGas", "maxPriorityFeePerGas"] as const) {
+          expect(next[name] * 10n >= previous[name] * 11n, name).to.equal(true);
+          expect(next[name] > previous[name], name).to.equal(true);
+          expect(next[name] >= current[name], name).to.equal(true);
+        }
+      }),
+    );
+  });
+});
