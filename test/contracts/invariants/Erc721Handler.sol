@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {ERC721Collection} from "../../../contracts/ERC721Collection.sol";
+import {TestSystem} from "../support/TestSystem.sol";
+
+/// @title Erc721Handler
+/// @notice Does random things to an ERC721 collection and keeps a model of what must be true of it afterwards.
+contract Erc721Handler is TestSystem {
+    /// @dev Enough for collisions, few enough to look at all of them after every call.
+    uint64 private constant _FIRST_CAP = 40;
+
+    ERC721Collection public immutable COLLECTION;
+
+    /// @notice The model: who holds each token; zero for a burnt one.
+    mapping(uint256 id => address) public holderOf;
+    uint256 public minted;
+    uint256 public burnt;
+    uint256 public cap = _FIRST_CAP;
+
+    /// @notice Whether the service was dismissed, and what was frozen, and how it looked then.
+    bool public serviceDismissed;
+    bytes32 public frozenMetadata;
+    bytes32 public frozenRoyalty;
+
+    /// @notice What went otherwise than the model says. Must stay empty.
+    string public fault;
+
+    struct Authorization {
+        bytes data;
+        uint256 number;
+    }
+
+    Authorization[] private _authorizations;
+
+    constructor() {
+        COLLECTION = _createErc721WithCap(_FIRST_CAP);
+        // Token 1 stays with somebody who never acts, so that there is always one to ask about.
+        _run(address(COLLECTION), abi.encodeCall(ERC721Collection.mint, (address(0xbeef))));
+        holderOf[++minted] = address(0xbeef);
+    }
+
+    function mint(uint256 receiver, bool toWallet) external {
+        address to = _walletOf(receiver);
+        bytes memory data =
+            toWallet
+                ? abi.encodeCall(ERC721Collection.mintToWallet, (to))
+                : abi.encodeCall(ERC721Collection.mint, (to));
+        _run(address(COLLECTION), data);
+        if (!serviceDismissed && minted < cap) holderOf[++minted] = to;
+    }
+
+    function mintBatchTwice(uint256 receiver, uint256 number) external {
+        // The same number again and again: only its first appearance may mint.
+        number %= 8;
+        bool consumed = RELAY.isConsumed(number);
+        address to = _walletOf(receiver);
+        _run(number, address(COLLECTION), abi.encodeCall(ERC721Collection.mint, (to)));
+        _run(number, address(COLLECTION), abi.encodeCall(ERC721Collection.mint, (to)));
+        if (!consumed && !serviceDismissed && minted < cap) holderOf[++minted] = to;
+    }
+
+    function burn(uint256 tokenSeed, uint256 callerSeed) external {
+        uint256 id = _tokenOf(tokenSeed);
+        address caller = _walletOf(callerSeed);
+        VM.prank(caller);
+        (bool success, ) = address(COLLECTION).call(abi.encodeCall(ERC721Collection.burn, (id)));
+        if (success) {
+            if (holderOf[id] != caller) fault = "burnt by somebody else";
+            delete holderOf[id];
+            ++burnt;
+        }
+    }
+
+    function transferDirectly(uint256 tokenSeed, uint256 callerSeed, uint256 receiver) external {
+        uint256 id = _tokenOf(tokenSeed);
+        address caller = _walletOf(callerSeed);
+        address from = holderOf[id];
+        address to = _walletOf(receiver);
+        bytes4 selector = bytes4(keccak256("safeTransferFrom(address,address,uint256)"));
+        VM.prank(caller);
+        (bool success, ) = address(COLLECTION).call(abi.encodeWithSelector(selector, from, to, id));
+        if (success) {
+            if (caller != from) fault = "moved by somebody else";
+            holderOf[id] = to;
+        }
+    }
+
+    /// @notice A wallet authorises; the relay delivers at once, or keeps it for later.
+    function authorize(uint256 tokenSeed, uint256 signer, uint256 receiver, bool now_) external {
+        uint256 id = _tokenOf(tokenSeed);
+        address to = _walletOf(receiver);
+        uint256 key = _keyOf(signer);
+        uint256 number = _nextNumber();
+        (bytes32 r, bytes32 vs) = _signTransfer(key, address(COLLECTION), to, id, 1, number);
+        bytes memory data = abi.encodeCall(ERC721Collection.transferWithAuthorization, (holderOf[id], to, id, r, vs));
+        _authorizations.push(Authorization(data, number));
+        if (now_) _deliver(data, number, id, VM.addr(key), to);
+    }
+
+    /// @notice Delivers an old authorization again, under its own number, if it was used, or under another.
+    function replay(uint256 seed, bool sameNumber) external {
+        if (_authorizations.length == 0) return;
+        Authorization storage old = _authorizations[seed % _authorizations.length];
+        // Never delivered: it may still be used, and is not a replay.
+        if (sameNumber && !RELAY.isConsumed(old.number)) return;
+        _run(sameNumber ? old.number : _nextNumber(), address(COLLECTION), old.data);
+    }
+
+    /// @notice The service tries to take a token with what it has: the relay's address and any calldata.
+    function serviceAttack(uint256 tokenSeed, uint256 receiver, uint256 kind, bytes32 r, bytes32 vs) external {
+        uint256 id = _tokenOf(tokenSeed);
+        address from = holderOf[id];
+        address to = _walletOf(receiver);
+        bytes[7] memory attacks = [
+            abi.encodeCall(ERC721Collection.transferWithAuthorization, (from, to, id, r, vs)),
+            abi.encodeWithSignature("transferFrom(address,address,uint256)", from, to, id),
+            abi.encodeWithSignature("safeTransferFrom(address,address,uint256)", from, to, id),
+            abi.encodeWithSignature("approve(address,uint256)", address(RELAY), id),
+            abi.encodeWithSignature("burn(uint256)", id),
+            abi.encodeWithSignature("setApprovalForAll(address,bool)", to, true),
+            abi.encodeWithSignature("transferOwnership(address)", to)
+        ];
+        _run(address(COLLECTION), attacks[kind % attacks.length]);
+    }
+
+    function approve(uint256 tokenSeed, uint256 operator) external {
+        uint256 id = _tokenOf(tokenSeed);
+        if (holderOf[id] == address(0)) return;
+        // The approved account is no wallet here, so nobody uses it; it must not survive a transfer.
+        VM.prank(holderOf[id]);
+        COLLECTION.approve(address(uint160(1000 + (operator % 5))), id);
+    }
+
+    function lowerCap(uint256 newCap) external {
+        newCap %= _FIRST_CAP + 5;
+        (bool success, ) = address(COLLECTION).call(abi.encodeCall(ERC721Collection.lowerMaxSupply, (newCap)));
+        bool allowed = newCap != 0 && newCap < cap && newCap >= minted;
+        if (success != allowed) fault = "cap";
+        if (success) cap = newCap;
+    }
+
+    function setMinter(bool allowed, uint256 dice) external {
+        // Rarely, because nothing else happens while the service is dismissed.
+        if (dice % 10 != 0 && !serviceDismissed) return;
+        COLLECTION.setMinter(address(RELAY), allowed);
+        serviceDismissed = !allowed;
+    }
+
+    function changeMetadata(string calldata uri, uint256 kind, uint256 dice) external {
+        bool frozen = frozenMetadata != 0;
+        bytes[4] memory changes = [
+            abi.encodeWithSignature("setBaseURI(string)", uri),
+            abi.encodeWithSignature("setContractURI(string)", uri),
+            abi.encodeWithSignature("freezeMetadata()"),
+            abi.encodeWithSignature("announceMetadataUpdate(uint256,uint256)", 1, 2)
+        ];
+        kind %= 4;
+        if (kind == 2 && dice % 3 == 0) kind = 0;
+        (bool success, ) = address(COLLECTION).call(changes[kind]);
+        if (success == frozen) fault = "metadata freeze";
+        if (kind == 2 && success) frozenMetadata = metadataHash();
+        FACTORY.setHostedBaseURI(uri);
+    }
+
+    function changeRoyalty(uint16 basisPoints, bool freeze, uint256 dice) external {
+        bool frozen = frozenRoyalty != 0;
+        bytes memory change =
+            freeze && dice % 3 != 0
+                ? abi.encodeWithSignature("freezeRoyalty()")
+                : abi.encodeWithSignature("setRoyalty(address,uint256)", address(this), basisPoints % 10_001);
+        (bool success, ) = address(COLLECTION).call(change);
+        if (success == frozen) fault = "royalty freeze";
+        if (change.length == 4 && success) frozenRoyalty = royaltyHash();
+    }
+
+    /// @notice Everything that freezing the metadata fixes.
+    function metadataHash() public view returns (bytes32) {
+        return keccak256(abi.encode(COLLECTION.contractURI(), COLLECTION.tokenURI(1)));
+    }
+
+    function royaltyHash() public view returns (bytes32) {
+        (address recipient, uint256 amount) = COLLECTION.royaltyInfo(1, 10_000);
+        return keccak256(abi.encode(recipient, amount));
+    }
+
+    function _deliver(bytes memory data, uint256 number, uint256 id, address signer, address to) private {
+        address from = holderOf[id];
+        _run(number, address(COLLECTION), data);
+        if (from != address(0) && signer == from) holderOf[id] = to;
+    }
+
+    /// @dev Also ids that do not exist.
+    function _tokenOf(uint256 seed) private view returns (uint256) {
+        return seed % (minted + 2);
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Relay} from "../../../contracts/Relay.sol";
+import {IRelay} from "../../../contracts/interfaces/IRelay.sol";
+import {CallProbe} from "../../../contracts/mocks/CallProbe.sol";
+import {TestSystem} from "../support/TestSystem.sol";
+
+/// @title RelayHandler
+/// @notice Sends random batches through the relay, with repeated and cancelled numbers, failures and too little gas.
+contract RelayHandler is TestSystem {
+    /// @dev Few enough to repeat, spread over four words of the bitmap.
+    uint256 public constant NUMBERS = 24;
+
+    CallProbe public immutable PROBE;
+
+    /// @notice What became of each number. Once it is not Open, it stays.
+    enum Fate {
+        Open,
+        Ran,
+        Failed,
+        Cancelled
+    }
+
+    mapping(uint256 number => Fate) public fateOf;
+
+    /// @notice What went otherwise than the model says. Must stay empty.
+    string public fault;
+
+    constructor() {
+        PROBE = new CallProbe();
+    }
+
+    function numberAt(uint256 seed) public pure returns (uint256) {
+        uint256 index = seed % NUMBERS;
+        return (index % 4) * 256 + index / 4 + (index % 2 == 0 ? 0 : 1 << 255);
+    }
+
+    /// @notice Sends a batch of up to six calls, with so much gas that it may stop anywhere.
+    function execute(uint256[6] calldata seeds, uint8 length, uint256 gasSeed) external {
+        IRelay.Call[] memory calls = new IRelay.Call[](length % 7);
+        for (uint256 i = 0; i < calls.length; ++i) {
+            calls[i] = IRelay.Call(numberAt(seeds[i]), address(PROBE), 60_000, _data(seeds[i]));
+        }
+        (bool success, bytes memory result) = address(RELAY).call{gas: 130_000 + (gasSeed % 700_000)}(
+            abi.encodeCall(IRelay.execute, (calls))
+        );
+        // Too little gas even to stop: nothing happened.
+        if (!success) return;
+        uint256 executed = abi.decode(result, (uint256));
+        if (executed > calls.length) fault = "more than were given";
+        for (uint256 i = 0; i < executed; ++i) {
+            uint256 number = calls[i].number;
+            if (fateOf[number] == Fate.Open) fateOf[number] = _fails(seeds[i]) ? Fate.Failed : Fate.Ran;
+        }
+    }
+
+    function cancel(uint256 seed, bool paused) external {
+        uint256[] memory numbers = new uint256[](2);
+        (numbers[0], numbers[1]) = (numberAt(seed), numberAt(seed / NUMBERS));
+        if (paused) RELAY.pause();
+        RELAY.cancel(numbers);
+        if (paused) RELAY.unpause();
+        for (uint256 i = 0; i < 2; ++i) {
+            if (fateOf[numbers[i]] == Fate.Open) fateOf[numbers[i]] = Fate.Cancelled;
+        }
+    }
+
+    function executeAsStranger(uint256 seed, address stranger) external {
+        if (stranger == address(this)) return;
+        IRelay.Call[] memory calls = new IRelay.Call[](1);
+        calls[0] = IRelay.Call(numberAt(seed), address(PROBE), 60_000, abi.encodeCall(CallProbe.count, ()));
+        VM.prank(stranger);
+        (bool success, ) = address(RELAY).call(abi.encodeCall(IRelay.execute, (calls)));
+        if (success) fault = "a stranger ran a batch";
+    }
+
+    function relay() external view returns (Relay) {
+        return RELAY;
+    }
+
+    function _data(uint256 seed) private pure returns (bytes memory) {
+        return _fails(seed) ? abi.encodeCall(CallProbe.fail, (seed)) : abi.encodeCall(CallProbe.count, ());
+    }
+
+    function _fails(uint256 seed) private pure returns (bool) {
+        return (seed >> 128) % 3 == 0;
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {Relay} from "../../../contracts/Relay.sol";
+import {CallProbe} from "../../../contracts/mocks/CallProbe.sol";
+import {RelayHandler} from "./RelayHandler.sol";
+
+/// @title RelayInvariants
+/// @notice What holds of the relay whatever was sent before.
+contract RelayInvariants {
+    RelayHandler private _handler;
+
+    error Broken(string rule);
+
+    function setUp() public {
+        _handler = new RelayHandler();
+    }
+
+    /// @dev The runner calls only these.
+    function targetContracts() public view returns (address[] memory targets) {
+        targets = new address[](1);
+        targets[0] = address(_handler);
+    }
+
+    function invariant_everyRule() public view {
+        _require(bytes(_handler.fault()).length == 0, _handler.fault());
+        CallProbe probe = _handler.PROBE();
+        Relay relay = _handler.relay();
+        for (uint256 i = 0; i < _handler.NUMBERS(); ++i) {
+            uint256 number = _handler.numberAt(i);
+            RelayHandler.Fate fate = _handler.fateOf(number);
+            _require(probe.runs(number) == (fate == RelayHandler.Fate.Ran ? 1 : 0), "a number runs at most once");
+            _require(relay.isConsumed(number) == (fate != RelayHandler.Fate.Open), "what is dealt with is consumed");
+        }
+        _require(!relay.executing(), "no batch is running");
+    }
+
+    function _require(bool holds, string memory rule) private pure {
+        if (!holds) revert Broken(rule);
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+/// @title Vm
+/// @notice The test runner's own functions, as far as they are used here.
+interface Vm {
+    function addr(uint256 privateKey) external pure returns (address);
+
+    function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
+
+    function prank(address sender) external;
+
+    function assume(bool condition) external pure;
+}
