@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+
+import { expect } from "chai";
+import type { JsonRpcSigner } from "ethers";
+
+import { abi } from "../../../api/chain/contracts.ts";
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import type { Command } from "../../../api/domain/command.ts";
+import { itemGas } from "../../../api/relayer/gas.ts";
+import { insertRequest } from "../../../api/store/requests.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import { ApiClient } from "../../support/api-client.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { creation } from "../store/support/rows.ts";
+
+describe("Lane", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+  let appId: string;
+  let outsider: JsonRpcSigner;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    const app = await createApp(service, "lane");
+    appId = app.appId;
+    api = new ApiClient(service.baseUrl, app.token);
+    outsider = await node.provider.getSigner(3);
+  });
+  after(async () => {
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  /** Stores a request that no rule of the API would let in. */
+  async function smuggle(command: Command): Promise<string> {
+    const id = randomBytes(32).toString("hex");
+    const type = command.kind === "transfer" ? "transfer" : "collection";
+    await service.database.write((trx) =>
+      insertRequest(trx, { id, appId, type, command: JSON.stringify(command), unlockable: null, collection: null, tokenId: null, now: Date.now() }),
+    );
+    return id;
+  }
+
+  describe("given requests of which no call can be made", () => {
+    it("fails each alone with a reason, and sends the others in the same moment", async () => {
+      const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+      const poison = await Promise.all([
+        smuggle(creation({ name: "x".repeat(70_000) })),
+        smuggle(creation({ name: "\ud800" })),
+        smuggle(creation({ maxSupply: 2 ** 70 })),
+        smuggle({ kind: "transfer", contract: collection, contractType: "ERC721", foreign: false, from: outsider.address, to, tokenId: "1", quantity: "1" }),
+      ]);
+      const good = await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
+      expect((await api.settled(good)).status).to.equal("completed");
+      const failed = await Promise.all(poison.map((id) => api.settled(id)));
+      expect(failed.map(({ status, error_code: code, transaction_hash: hash }) => [status, code, hash])).to.deep.equal(
+        Array(4).fill(["failed", "execution_reverted", null]),
+      );
+      expect(failed[0]?.errors?.[0]?.message).to.match(/^Name, symbol and URIs need \d+ bytes together/);
+      expect(failed[3]?.errors?.[0]?.message).to.equal("No call can be made of it.");
+    });
+  });
+
+  describe("the gas that it expects and allows", () => {
+    /** What one request's transaction used beside the transaction's own price, and what was counted for it. */
+    async function measured(path: string, body: Record<string, unknown>, simulated: bigint | null | undefined) {
+      const request = await api.completed(path, body);
+      const receipt = await node.provider.getTransactionReceipt(request.transaction_hash ?? "");
+      const sent = await node.provider.getTransaction(request.transaction_hash ?? "");
+      const row = await service.database.read.selectFrom("requests").select("command").where("id", "=", request.request_id).executeTakeFirstOrThrow();
+      if (receipt === null || sent === null) throw new Error("it is in a block");
+      const [calls] = abi.relay.decodeFunctionData("execute", sent.data) as unknown as [{ data: string; gasLimit: bigint }[]];
+      expect(calls).to.have.length(1);
+      const [call] = calls;
+      if (call === undefined) throw new Error("one call");
+      const command = JSON.parse(row.command) as Command;
+      const gas = itemGas(command, call.data, simulated, 1_000_000);
+      if (simulated !== null) expect(Number(call.gasLimit)).to.equal(gas.limit);
+      const own = 21_000 + 16 * ((sent.data.length - 2) / 2) + 25_000 * (sent.type === 4 ? 1 : 0);
+      return { kind: command.kind, used: Number(receipt.gasUsed), counted: own + gas.expected + 30_000, limit: gas.limit, sent: Number(sent.gasLimit) };
+    }
+
+    it("is above what each kind of request uses", async () => {
+      const [alice, bob] = [await api.wallet(), await api.wallet()];
+      const erc721 = await api.collection({ type: "ERC721" });
+      const erc1155 = await api.collection({ type: "ERC1155" });
+      const plain = await new PlainERC721__factory(outsider).deploy();
+      await (await plain.mint(alice, 1)).wait();
+      const long = "x".repeat(2_000);
+      const runs = [
+        await measured("/v1/collections", { type: "ERC721", name: "n", symbol: "s" }, undefined),
+        await measured("/v1/collections", { type: "ERC721", name: "n", symbol: "s", base_uri: `https://a.example/${long}`, collection_uri: `https://a.example/${long}` }, undefined),
+        await measured("/v1/collections", { type: "ERC1155", name: "n".repeat(256), symbol: "s", seller_fee_basis_points: 500, fee_recipient: alice }, undefined),
+        await measured("/v1/nfts", { collection_address: erc721, to_address: alice }, undefined),
+        await measured("/v1/nfts", { collection_address: erc1155, initial_owner: alice, token_id: 1, initial_supply: 5 }, undefined),
+        await measured("/v1/nfts", { collection_address: erc1155, initial_owner: alice, token_id: 2, initial_supply: 5, uri: `https://a.example/${long}` }, undefined),
+        await measured("/v1/nfts", { collection_address: erc1155, to_address: bob, token_id: 1, quantity: 5 }, undefined),
+        await measured("/v1/transfers", { from_address: alice, to_address: bob, contract_address: erc721, token_id: 1 }, undefined),
+        await measured("/v1/transfers", { from_address: alice, to_address: bob, contract_address: erc1155, token_id: 1, amount: 2 }, undefined),
+        await measured("/v1/transfers", { from_address: alice, to_address: bob, contract_address: await plain.getAddress(), token_id: 1 }, null),
+      ];
+      for (const { kind, used, counted, sent, limit } of runs) {
+        const words = `${kind}: used ${used.toString()}, counted ${counted.toString()}, limit ${limit.toString()}, sent ${sent.toString()}`;
+        expect(used, words).to.be.below(counted);
+        expect(sent, words).to.be.above(used);
+      }
+    });
+  });
+});
