@@ -20,7 +20,11 @@ export async function buildContracts() {
   // Taken before the build: a source saved while it runs leads to another build, not to a stale one.
   const before = sourcesFingerprint();
   const hardhat = inProject("node_modules", "hardhat", "dist", "src", "cli.js");
-  const code = await runTogether(projectNode(), [hardhat, "build"], { cwd: root, env: projectEnvironment() });
+  // The contracts of the tests take longer to compile than the others; `hardhat test` does it when they are needed.
+  const code = await runTogether(projectNode(), [hardhat, "build", "--no-tests"], {
+    cwd: root,
+    env: projectEnvironment(),
+  });
   if (code !== 0) throw new Error(`hardhat build failed (exit code ${code})`);
   writeFileSync(markerFile, sha256(before, artifactsFingerprint()));
 }
@@ -30,19 +34,20 @@ function fingerprint() {
 }
 
 function sourcesFingerprint() {
-  const files = [...solidityFiles("contracts"), ...solidityFiles(join("test", "contracts"))].sort();
-  files.push("hardhat.config.ts", "package-lock.json");
+  return fingerprintOf([...filesIn("contracts", ".sol"), "hardhat.config.ts", "package-lock.json"]);
+}
+
+/** Other runs of Hardhat write artifacts, too: those of `--coverage` must not be deployed. */
+function artifactsFingerprint() {
+  return fingerprintOf(filesIn(join("artifacts", "contracts"), ".json"));
+}
+
+function fingerprintOf(files) {
   return sha256(...files.flatMap((file) => [file, readFileSync(inProject(file))]));
 }
 
-/** The names of the build records are hashes of what went in: other runs of Hardhat, such as `--coverage`, change them. */
-function artifactsFingerprint() {
-  const folder = inProject("artifacts", "build-info");
-  return sha256(...(existsSync(folder) ? readdirSync(folder).sort() : []));
-}
-
-function solidityFiles(folder) {
+function filesIn(folder, extension) {
   if (!existsSync(inProject(folder))) return [];
-  const names = readdirSync(inProject(folder), { recursive: true });
-  return names.filter((name) => name.endsWith(".sol")).map((name) => join(folder, name));
+  const names = readdirSync(inProject(folder), { recursive: true }).filter((name) => name.endsWith(extension));
+  return names.sort().map((name) => join(folder, name));
 }
