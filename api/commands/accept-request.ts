@@ -1,15 +1,19 @@
 import { randomBytes } from "node:crypto";
 
 import type { Command } from "../domain/command.ts";
+import { ApiError } from "../domain/error-codes.ts";
+import { estimateGas } from "../domain/gas-estimate.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Trx } from "../store/engine.ts";
+import { chargeGas, type GasCharge, secondsOfDayLeft } from "../store/gas-usage.ts";
 import { insertRequest } from "../store/requests.ts";
 import { type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
 
 export interface AcceptDeps extends IdempotencyDeps {
   /** Told when a request became claimable. */
   signals: { requests: { notify(): void } };
+  settings: { appGasPerDay: number | null };
 }
 
 /** What a command hands over once its rules are met. */
@@ -27,6 +31,7 @@ export interface Acceptance {
 /**
  * Stores a request with its reservations and its idempotency key, all or nothing.
  * @returns the answer's JSON text: of this call, or of the equal one that came first.
+ * @throws ApiError `quota_exceeded`
  */
 export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
   const id = randomBytes(32).toString("hex");
@@ -36,6 +41,7 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
     const now = Date.now();
     const earlier = await claimKey(deps, trx, caller, response, now);
     if (earlier !== null) return earlier;
+    const gas = await charge(deps, trx, caller.appId, acceptance.command, now);
     await insertRequest(trx, {
       id,
       appId: caller.appId,
@@ -44,6 +50,7 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
       unlockable: acceptance.unlockable ?? null,
       collection: acceptance.collection ?? null,
       tokenId: acceptance.tokenId ?? null,
+      gas,
       now,
     });
     await acceptance.reserve?.(trx, id);
@@ -52,4 +59,19 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
   crashPoint("request:committed");
   if (answer === response) deps.signals.requests.notify();
   return answer;
+}
+
+/** @returns null where gas is not limited. */
+async function charge(
+  deps: AcceptDeps,
+  trx: Trx,
+  appId: string,
+  command: Command,
+  now: number,
+): Promise<GasCharge | null> {
+  const { appGasPerDay: budget } = deps.settings;
+  if (budget === null) return null;
+  const charged = await chargeGas(trx, appId, { gas: estimateGas(command), budget, now });
+  if (charged === null) throw new ApiError("quota_exceeded", null, { retryAfter: secondsOfDayLeft(now) });
+  return charged;
 }

@@ -32,7 +32,7 @@ export async function closeReverted(deps: CloseDeps, upTo: number): Promise<void
       const reverted = receipts.find((receipt) => receipt?.status === 0);
       if (reverted != null && reverted.blockNumber <= upTo - deps.confirmations + 1) {
         logger.error({ batch: batch.id, nonce: batch.nonce }, "a whole batch reverted; its requests are sent again");
-        await database.write((trx) => closeBatch(trx, batch.id, reverted.blockNumber, now()));
+        await database.write((trx) => closeBatch(trx, batch.id, reverted, now()));
       } else if (receipts.every((receipt) => receipt === null)) {
         // A missing receipt proves nothing, so the batch stays open; but somebody must look.
         logger.error({ batch: batch.id, nonce: batch.nonce, lane: index }, "the lane's nonce was used by a transaction that is not known");

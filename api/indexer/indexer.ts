@@ -98,7 +98,11 @@ export class Indexer {
     if (previous !== undefined && read.headers.get(from)?.parentHash !== previous.hash) return true;
     const range = await prepareRange(
       // Far behind the head the node may have dropped the state; what is read must be too deep to be reorganised then.
-      { ...this.#deps, holdings: (queries) => readHoldings(client, queries, Math.max(to, head - confirmations)) },
+      {
+        ...this.#deps,
+        receipts: (hashes) => client.receipts(hashes),
+        holdings: (queries) => readHoldings(client, queries, Math.max(to, head - confirmations)),
+      },
       watched,
       read,
       { from, to, confirmed: Math.max(0, head - confirmations + 1), remember },

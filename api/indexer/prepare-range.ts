@@ -19,6 +19,7 @@ export interface PrepareDeps {
   database: Database;
   contracts: ContractAddresses;
   logger: Logger;
+  receipts(hashes: string[]): Promise<({ gasUsed: bigint } | null)[]>;
   /** Reads what wallets hold of foreign contracts, no earlier than at the end of the range. */
   holdings(queries: HoldingQuery[]): Promise<(bigint | null | undefined)[]>;
 }
@@ -111,7 +112,19 @@ async function ourBatches(
       throw error;
     }
   }
+  await readGas(deps, batches);
   return { batches, owners };
+}
+
+/** Only where requests are charged for their gas. */
+async function readGas(deps: PrepareDeps, batches: BlockRange["batches"]): Promise<void> {
+  const charged = batches.filter(({ outcomes }) => outcomes.some(({ request }) => request.gas_charged !== null));
+  if (charged.length === 0) return;
+  const receipts = await deps.receipts(charged.map((batch) => batch.transactionHash));
+  for (const [index, batch] of charged.entries()) {
+    const used = receipts[index]?.gasUsed;
+    if (used !== undefined) batch.gasUsed = Number(used);
+  }
 }
 
 function ownMoves(read: ChainRange, types: Map<string, CollectionType>, owners: Owners): Entry[] {

@@ -6,6 +6,7 @@ import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
 import { CounterDeltas } from "./counter-deltas.ts";
 import type { Trx } from "./engine.ts";
 import { forgetForeign } from "./foreign.ts";
+import { settleGas } from "./gas-usage.ts";
 import { insertCollection } from "./insert-collection.ts";
 import { replaceMeta, writeMeta } from "./meta.ts";
 import { addSupply, addToHistory, type MintContent, moveHoldings, removeSupply, setHolding, type StoredMove } from "./ownership.ts";
@@ -29,6 +30,8 @@ export interface BlockRange {
     transactionHash: string;
     blockNumber: number;
     timestamp: number;
+    /** Gas that the transaction used. Left out where nobody needs to know, or the node could not tell. */
+    gasUsed?: number;
     outcomes: { request: RequestRow; outcome: ChainOutcome }[];
     untouched: RequestRow[];
   }[];
@@ -122,6 +125,8 @@ async function applyOutcomes(
       });
     }
   }
+  const ran = batch.outcomes.map(({ request }) => request);
+  if (batch.gasUsed !== undefined) await settleGas(trx, ran, batch.gasUsed);
   for (const request of batch.untouched) await returnUntouched(trx, request, batch.batchId, now);
 }
 

@@ -1,5 +1,6 @@
 import { LONGEST_WAIT, whenDue } from "./due.ts";
 import { engineOf, type Db, type Trx } from "./engine.ts";
+import { chargeReverted } from "./gas-usage.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 import { failBeforeSending, markProcessing } from "./request-state.ts";
 import type { AttemptRow, BatchRow, RequestRow } from "./schema.ts";
@@ -216,15 +217,22 @@ export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<strin
 }
 
 /** Closes a batch that reverted as a whole: nothing of it happened, and its requests are ready for another one. */
-export async function closeBatch(trx: Trx, batchId: number, blockNumber: number, now: number): Promise<void> {
+export async function closeBatch(
+  trx: Trx,
+  batchId: number,
+  reverted: { blockNumber: number; gasUsed: bigint },
+  now: number,
+): Promise<void> {
   const closed = await trx
     .updateTable("batches")
-    .set({ status: "closed", block_number: blockNumber })
+    .set({ status: "closed", block_number: reverted.blockNumber })
     .where("id", "=", batchId)
     .where("status", "=", "open")
     .executeTakeFirst();
   if (closed.numUpdatedRows !== 1n) return;
-  for (const request of await batchRequests(trx, batchId)) {
+  const requests = await batchRequests(trx, batchId);
+  await chargeReverted(trx, requests, Number(reverted.gasUsed));
+  for (const request of requests) {
     await returnUntouched(trx, request, batchId, now + waitBeforeReturn(request.returns));
   }
 }

@@ -4,6 +4,7 @@ import { type RequestStatus, statusesBefore } from "../domain/request.ts";
 import { addToCounter, counterKeys } from "./counters.ts";
 import type { Trx } from "./engine.ts";
 import { enqueueEvent } from "./events.ts";
+import { refundGas } from "./gas-usage.ts";
 import { releaseReservation } from "./reservations.ts";
 import type { RequestRow } from "./schema.ts";
 
@@ -66,7 +67,9 @@ export async function failBeforeSending(
   failure: Extract<ChainOutcome, { ok: false }>,
   now: number,
 ): Promise<void> {
-  if (await settle(trx, row, failure, now)) await releaseReservation(trx, commandOf(row), false);
+  if (!(await settle(trx, row, failure, now))) return;
+  await releaseReservation(trx, commandOf(row), false);
+  await refundGas(trx, row);
 }
 
 /** The only statement that changes a status: it checks the step, and moves the totals of the listings along. */

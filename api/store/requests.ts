@@ -2,6 +2,7 @@ import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType }
 import { addToCounter, counterKeys } from "./counters.ts";
 import { AT_ONCE } from "./due.ts";
 import type { Db, Trx } from "./engine.ts";
+import type { GasCharge } from "./gas-usage.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "./pages.ts";
 import type { RequestRow } from "./schema.ts";
 
@@ -14,6 +15,8 @@ export interface NewRequest {
   unlockable: string | null;
   collection: string | null;
   tokenId: string | null;
+  /** null where gas is not limited. */
+  gas?: GasCharge | null;
   now: number;
 }
 
@@ -32,6 +35,8 @@ export async function insertRequest(trx: Trx, request: NewRequest): Promise<void
       returns: 0,
       nft_collection: request.collection,
       nft_token_id: request.tokenId,
+      gas_day: request.gas?.day ?? null,
+      gas_charged: request.gas?.gas ?? null,
       created_at: request.now,
       updated_at: request.now,
     })

@@ -112,7 +112,7 @@ describe("leases of a lane", () => {
       const waits: number[] = [];
       for (let round = 0; round < 12; round++) {
         const { batchId } = await batchOf(database, [id]);
-        await database.write((trx) => closeBatch(trx, batchId, 1, 1_000));
+        await database.write((trx) => closeBatch(trx, batchId, { blockNumber: 1, gasUsed: 21_000n }, 1_000));
         waits.push(((await requestRow(database, id)).ready_at ?? 0) - 1_000);
       }
       expect(waits.slice(0, 5)).to.deep.equal([0, 2_000, 4_000, 8_000, 16_000]);

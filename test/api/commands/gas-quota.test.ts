@@ -1,0 +1,144 @@
+import { expect } from "chai";
+
+import { estimateGas, shareGas } from "../../../api/domain/gas-estimate.ts";
+import { chargeReverted, refundGas, secondsOfDayLeft, settleGas } from "../../../api/store/gas-usage.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addCollection, addWallet, randomAddress } from "../support/rows.ts";
+
+const MINT = 75_000;
+
+describe("gas of an app in a day", () => {
+  let api: TestApi;
+  let collection: string;
+  beforeEach(async () => {
+    api = await startApi({ appGasPerDay: 3 * MINT });
+    collection = await addCollection(api);
+  });
+  afterEach(() => api.close());
+
+  const mint = (headers: Record<string, string> = {}) =>
+    api.post("/v1/nfts", { collection_address: collection, to_address: randomAddress() }, { headers });
+  const used = async (app = api.app.id) => {
+    const rows = await api.database.read.selectFrom("gas_usage").select("used").where("app_id", "=", app).execute();
+    return rows.map((row) => row.used);
+  };
+  const row = (id: string) =>
+    api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+
+  it("accepts, of requests at the same instant, exactly as many as the budget holds", async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => mint()));
+    const refused = answers.filter((answer) => answer.status !== 200);
+    expect(refused).to.have.length(7);
+    for (const answer of refused) expectRefusal(answer, 429, "quota_exceeded");
+    expect(await used()).to.deep.equal([3 * MINT]);
+  });
+
+  it("says when the day is over, and leaves nothing of what it refused", async () => {
+    for (let count = 0; count < 3; count++) expectAccepted(await mint());
+    const refused = await mint({ "idempotency-key": "again" });
+    const left = Number(refused.headers.get("retry-after"));
+    expect(Math.abs(left - secondsOfDayLeft(Date.now()))).to.be.at.most(2);
+    expect((await api.get("/v1/requests?status=pending")).body.total).to.equal(3);
+    expect(await api.database.read.selectFrom("idempotency_keys").select("key").execute()).to.deep.equal([]);
+    const { reserved } = await api.database.read
+      .selectFrom("collections")
+      .select("reserved")
+      .where("address", "=", collection)
+      .executeTakeFirstOrThrow();
+    expect(reserved).to.equal(3);
+  });
+
+  it("is each app's own, and only what reaches the chain counts", async () => {
+    for (let count = 0; count < 3; count++) await mint();
+    expectRefusal(await mint(), 429, "quota_exceeded");
+    expect((await api.post("/v1/accounts", {})).status).to.equal(200);
+    const theirs = { type: "ERC1155", name: "A", symbol: "AAA" };
+    expectAccepted(await api.post("/v1/collections", theirs, { token: api.other.token }));
+    expect(await used(api.other.id)).to.deep.equal([130_000 + 200 * 4]);
+  });
+
+  it("is not used by a call that is refused, nor twice by one that is repeated", async () => {
+    const body = { collection_address: collection, to_address: randomAddress(), quantity: 1 };
+    expectRefusal(await api.post("/v1/nfts", body), 422, "wrong_collection_type");
+    expectInvalid(await api.post("/v1/nfts", { collection_address: collection }), { to_address: "required" });
+    const wallet = await addWallet(api);
+    const transfer = { from_address: wallet, to_address: randomAddress(), contract_address: collection, token_id: 9 };
+    expectRefusal(await api.post("/v1/transfers", transfer), 422, "token_not_found");
+    const again = { collection_address: collection, to_address: randomAddress() };
+    for (let count = 0; count < 3; count++) {
+      expectAccepted(await api.post("/v1/nfts", again, { headers: { "idempotency-key": "one" } }));
+    }
+    expect(await used()).to.deep.equal([MINT]);
+  });
+
+  it("becomes the share of what the transaction used, also when a reorg has it settled twice", async () => {
+    const [first, second] = [expectAccepted(await mint()), expectAccepted(await mint())];
+    const requests = [await row(first), await row(second)];
+    await api.database.write((trx) => settleGas(trx, requests, 100_001));
+    expect(await used()).to.deep.equal([100_001]);
+    expect((await row(first)).gas_charged).to.equal(50_000);
+    expectAccepted(await mint());
+    await api.database.write((trx) => settleGas(trx, requests, 90_000));
+    expect(await used()).to.deep.equal([90_000 + MINT]);
+  });
+
+  it("grows by a transaction that reverted whole, and shrinks again by what is never sent", async () => {
+    const id = expectAccepted(await mint());
+    await api.database.write(async (trx) => chargeReverted(trx, [await row(id)], 21_000));
+    expect(await used()).to.deep.equal([MINT + 21_000]);
+    await api.database.write(async (trx) => refundGas(trx, await row(id)));
+    await api.database.write(async (trx) => refundGas(trx, await row(id)));
+    expect(await used()).to.deep.equal([21_000]);
+  });
+
+  it("counts anew each day", async () => {
+    for (let count = 0; count < 3; count++) await mint();
+    await api.database.write((trx) =>
+      trx
+        .updateTable("gas_usage")
+        .set((eb) => ({ day: eb("day", "-", 1) }))
+        .execute(),
+    );
+    expectAccepted(await mint());
+    expect((await used()).sort((a, b) => a - b)).to.deep.equal([MINT, 3 * MINT]);
+  });
+
+  it("is not counted where it is not limited", async () => {
+    const free = await startApi();
+    const contract = await addCollection(free);
+    const body = { collection_address: contract, to_address: randomAddress() };
+    const id = expectAccepted(await free.post("/v1/nfts", body));
+    expect(await free.database.read.selectFrom("gas_usage").selectAll().execute()).to.deep.equal([]);
+    const { gas_charged: charged } = await free.database.read
+      .selectFrom("requests")
+      .select("gas_charged")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    expect(charged).to.equal(null);
+    await free.close();
+  });
+});
+
+describe("shareGas", () => {
+  it("gives every unit to somebody", () => {
+    expect(shareGas(100, [1, 1, 1])).to.deep.equal([33, 33, 34]);
+    expect(shareGas(1_000_003, [75_000, 130_000, 75_000]).reduce((sum, part) => sum + part, 0)).to.equal(1_000_003);
+    expect(shareGas(5, [])).to.deep.equal([]);
+  });
+});
+
+describe("estimateGas", () => {
+  it("grows with what is stored", () => {
+    const token = {
+      kind: "create-erc1155",
+      collection: "",
+      to: "",
+      tokenId: "1",
+      quantity: "1",
+      metadata: null,
+    } as const;
+    expect(estimateGas({ ...token, uri: null })).to.equal(90_000);
+    expect(estimateGas({ ...token, uri: "x".repeat(33) })).to.equal(90_000 + 3 * 22_500);
+  });
+});
