@@ -89,11 +89,9 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
   const commands = claimed.map(commandOf);
   const transfers = commands.filter((command) => command.kind === "transfer");
   const wallets = await signers(context, [...new Set(transfers.map((transfer) => transfer.from))]);
-  const delegating = await authorizations(
-    context,
-    wallets,
-    [...new Set(transfers.filter((transfer) => transfer.foreign).map((transfer) => transfer.from))],
-  );
+  const delegating = await authorizations(context, wallets, [
+    ...new Set(transfers.filter((transfer) => transfer.foreign).map((transfer) => transfer.from)),
+  ]);
   const encoded: ({ request: ClaimedRequest; command: Command } & EncodedCall)[] = [];
   const impossible: Impossible[] = [];
   for (const [index, request] of claimed.entries()) {
@@ -115,7 +113,11 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
     const alone = batchGas([{ gas, data: item.data }], delegating.has(item.target) ? 1 : 0);
     // The relay would stop before it, and the transaction be paid for nothing, again and again.
     if (alone > gasBudget) {
-      impossible.push({ request: item.request, reason: "It needs more gas than a transaction can have.", cause: alone });
+      impossible.push({
+        request: item.request,
+        reason: "It needs more gas than a transaction can have.",
+        cause: alone,
+      });
     } else items.push({ ...item, gas });
   }
   return { items, delegating, impossible };
@@ -141,7 +143,8 @@ async function signers(context: BatchContext, addresses: string[]): Promise<Map<
   for (const [address, path] of await walletPaths(context.read, addresses)) {
     const signer = context.keyring.wallet(path);
     // Another seed than the one that made the wallet must never sign in its place.
-    if (signer.address !== address) throw new Error(`the seed does not make wallet ${address}: is it the right seed file?`);
+    if (signer.address !== address)
+      throw new Error(`the seed does not make wallet ${address}: is it the right seed file?`);
     signers.set(address, signer);
   }
   return signers;

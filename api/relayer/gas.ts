@@ -53,7 +53,12 @@ function ownGas(command: Command, data: string): ItemGas {
  *   null when it could not be simulated; undefined when no foreign code runs.
  * @param maxItemGas what foreign code may burn at most.
  */
-export function itemGas(command: Command, data: string, simulated: bigint | null | undefined, maxItemGas: number): ItemGas {
+export function itemGas(
+  command: Command,
+  data: string,
+  simulated: bigint | null | undefined,
+  maxItemGas: number,
+): ItemGas {
   const own = ownGas(command, data);
   if (simulated === undefined) return own;
   const foreign = simulated === null ? maxItemGas : Math.min(Math.ceil(Number(simulated) * 1.5), maxItemGas);

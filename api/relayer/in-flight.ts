@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 
+import { type BroadcastAnswer, classifyBroadcast } from "../chain/broadcast-errors.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import type { Keyring } from "../keys/keyring.ts";
@@ -10,7 +11,14 @@ import type { Database } from "../store/database.ts";
 import { isDue } from "../store/due.ts";
 import type { Lease } from "../store/lanes.ts";
 import { currentFees, replacementFees } from "./fees.ts";
-import { signReplacement } from "./sign.ts";
+import { signEmpty, signReplacement } from "./sign.ts";
+
+/** Versions of a batch that are tried before its nonce is given up to a transaction that does nothing. */
+const VERSIONS_BEFORE_EMPTY = 8;
+/** A version whose fee is below what the node takes is replaced this soon, in milliseconds. */
+const UNDERPRICED_WAIT = 10_000;
+/** Answers that somebody must hear of. */
+const LOUD: ReadonlySet<BroadcastAnswer> = new Set(["no-funds", "refused"]);
 
 /** In milliseconds. */
 export interface Patience {
@@ -45,40 +53,59 @@ export class InFlight {
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
-      if (latest.sent_at !== null && passed(latest.created_at, patience.replaceAfter)) await this.#replace(lease, batch);
-      else if (latest.sent_at === null || passed(latest.sent_at, patience.rebroadcastAfter)) {
-        await this.broadcast(latest.id, latest);
+      if (latest.sent_at !== null && passed(latest.created_at, patience.replaceAfter)) {
+        await this.#replace(lease, batch, latest);
+      } else if (latest.sent_at === null || passed(latest.sent_at, patience.rebroadcastAfter)) {
+        const answer = await this.broadcast(latest.id, latest);
+        if (answer === "underpriced" && passed(latest.created_at, UNDERPRICED_WAIT)) {
+          await this.#replace(lease, batch, latest);
+        }
       }
     }
   }
 
-  async #replace(lease: Lease, batch: OpenBatch): Promise<void> {
+  /**
+   * A further version with the same nonce, committed before it is sent: the batch at a higher fee, or at last nothing at
+   * all, so that what no node will take does not hold up every nonce behind it.
+   */
+  async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<void> {
     const { database, client, keyring, logger, now } = this.#deps;
-    const latest = batch.attempts.at(-1);
-    if (latest === undefined) return;
     const previous = {
       maxFeePerGas: BigInt(latest.max_fee_per_gas),
       maxPriorityFeePerGas: BigInt(latest.max_priority_fee_per_gas),
     };
     const fees = replacementFees(previous, await currentFees(client));
-    const attempt = signReplacement(keyring.lane(lease.lane).key, latest.raw, fees);
+    const { key, address } = keyring.lane(lease.lane);
+    const empty = batch.attempts.length >= VERSIONS_BEFORE_EMPTY;
+    const attempt = empty ? signEmpty(key, address, latest.raw, fees) : signReplacement(key, latest.raw, fees);
     const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
-    logger.warn({ nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash }, "batch replaced at a higher fee");
+    logger.warn(
+      { nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash, empty },
+      "a transaction that no block takes was replaced at a higher fee",
+    );
     await this.broadcast(attemptId, attempt);
   }
 
-  /** Whatever the node answers, the bytes may have reached the network: only blocks tell. */
-  async broadcast(attemptId: number, attempt: Pick<SignedAttempt, "hash" | "raw">): Promise<void> {
+  /**
+   * Hands signed bytes to the node. Whatever it answers, they may have reached the network: only blocks tell.
+   * @returns what the node had against it, null when nothing.
+   */
+  async broadcast(attemptId: number, attempt: Pick<SignedAttempt, "hash" | "raw">): Promise<BroadcastAnswer | null> {
     const { client, database, logger, signals, now } = this.#deps;
+    let answer: BroadcastAnswer | null = null;
     try {
       await client.broadcast(attempt.raw);
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof ChainUnavailable)) throw error;
-      logger.debug({ hash: attempt.hash, code: error instanceof RpcError ? error.code : null, err: error }, "broadcast answered with an error");
+      answer = classifyBroadcast(error);
+      const fields = { hash: attempt.hash, answer, err: error };
+      if (LOUD.has(answer)) logger.error(fields, "the node does not take a transaction");
+      else logger.debug(fields, "the node answered a broadcast with an error");
     }
     crashPoint("relayer:broadcast");
     await database.write((trx) => markSent(trx, attemptId, now()));
     crashPoint("relayer:sent");
     signals.blocks.notify();
+    return answer;
   }
 }

@@ -179,7 +179,13 @@ export class Lane {
     const batch = await this.#build(claimed, budget);
     if (batch.impossible.length > 0) await this.#fail(lease, batch.impossible);
     if (batch.requests.length === 0) {
-      await database.write((trx) => returnClaims(trx, batch.left.map((request) => request.id), AT_ONCE));
+      await database.write((trx) =>
+        returnClaims(
+          trx,
+          batch.left.map((request) => request.id),
+          AT_ONCE,
+        ),
+      );
       return true;
     }
     const row = await readLane(database.read, lease.lane);
@@ -196,11 +202,20 @@ export class Lane {
     });
     crashPoint("relayer:signed");
     const { attemptId } = await database.write(async (trx) => {
-      await returnClaims(trx, batch.left.map((request) => request.id), AT_ONCE);
+      await returnClaims(
+        trx,
+        batch.left.map((request) => request.id),
+        AT_ONCE,
+      );
       return recordBatch(trx, lease, { nonce: row.next_nonce, requests: batch.requests, attempt }, now());
     });
     logger.info(
-      { hash: attempt.hash, nonce: row.next_nonce, requests: batch.requests.length, gasLimit: attempt.gasLimit.toString() },
+      {
+        hash: attempt.hash,
+        nonce: row.next_nonce,
+        requests: batch.requests.length,
+        gasLimit: attempt.gasLimit.toString(),
+      },
       "batch committed",
     );
     crashPoint("relayer:committed");
@@ -221,7 +236,10 @@ export class Lane {
 
   /** A request that was in batches which the chain refused whole is tried with ever fewer neighbours. */
   async #build(claimed: ClaimedRequest[], budget: number): Promise<BuiltBatch> {
-    const most = batchSize(claimed.map((request) => request.returns), MAX_BATCH);
+    const most = batchSize(
+      claimed.map((request) => request.returns),
+      MAX_BATCH,
+    );
     const batch = await buildBatch(this.#deps, claimed.slice(0, most), budget);
     return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
   }

@@ -51,6 +51,18 @@ export function signReplacement(key: SigningKey, raw: string, fees: Fees): Signe
   return signed(replacement, key);
 }
 
+/** Does nothing but use the nonce of another version: the account pays itself nothing. */
+export function signEmpty(key: SigningKey, account: string, raw: string, fees: Fees): SignedAttempt {
+  const { chainId, nonce } = Transaction.from(raw);
+  return signed(Transaction.from({ type: 2, chainId, nonce, to: account, gasLimit: 21_000n, ...fees }), key);
+}
+
+/** Whether a signed version is one that does nothing. */
+export function isEmpty(raw: string): boolean {
+  const { from, to, data } = Transaction.from(raw);
+  return from === to && data === "0x";
+}
+
 function signed(transaction: Transaction, key: SigningKey): SignedAttempt {
   transaction.signature = key.sign(transaction.unsignedHash);
   if (transaction.hash === null) throw new Error("a signed transaction has a hash");

@@ -43,8 +43,10 @@ export interface Signals {
   blocks: Signal;
   /** A delivery became due. */
   deliveries: Signal;
+  /** Content is waited for. */
+  media: Signal;
 }
 
 export function createSignals(): Signals {
-  return { requests: new Signal(), blocks: new Signal(), deliveries: new Signal() };
+  return { requests: new Signal(), blocks: new Signal(), deliveries: new Signal(), media: new Signal() };
 }

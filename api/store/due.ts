@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type SqlBool } from "kysely";
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 
 /** Due at any time, whatever the clock says. */
 export const AT_ONCE = 0;

@@ -1,7 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import BetterSqlite3 from "better-sqlite3";
-import { ERC1155Collection__factory, ERC721Collection__factory, PlainERC721__factory } from "../../types/ethers-contracts/index.js";
+import {
+  ERC1155Collection__factory,
+  ERC721Collection__factory,
+  PlainERC721__factory,
+} from "../../types/ethers-contracts/index.js";
 
 import type { Accepted } from "./load.ts";
 import type { World } from "./world.ts";
@@ -57,16 +61,14 @@ export class Checker {
     const pending = database.prepare<[string], { n: number }>(
       "select count(*) n from requests where status in ('pending', 'processing') and id in (select value from json_each(?))",
     );
-    const undelivered = database.prepare<[], { n: number }>("select count(*) n from deliveries where status = 'pending'");
     const behind = database.prepare<[], { value: string }>("select value from meta where key = 'checkpoint'");
     const deadline = performance.now() + SETTLE_WITHIN;
     try {
       for (;;) {
         const open = pending.get(JSON.stringify(ids))?.n ?? 0;
-        const waiting = undelivered.get()?.n ?? 0;
         const head = await this.#world.node.provider.getBlockNumber();
         const checkpoint = Number(behind.get()?.value ?? 0);
-        if (open === 0 && waiting === 0 && checkpoint === head) return 0;
+        if (open === 0 && checkpoint === head) return 0;
         if (performance.now() > deadline) return open;
         if (open > 0) await this.#world.mine();
         await wait(60);
@@ -77,7 +79,15 @@ export class Checker {
   }
 
   async #compare(database: BetterSqlite3.Database, accepted: Accepted[], stuck: number): Promise<Finding> {
-    const finding: Finding = { requests: accepted.length, completed: 0, failed: 0, lost: 0, doubled: 0, stuck, other: [] };
+    const finding: Finding = {
+      requests: accepted.length,
+      completed: 0,
+      failed: 0,
+      lost: 0,
+      doubled: 0,
+      stuck,
+      other: [],
+    };
     const find = database.prepare<[string], Row>("select id, status, nft_token_id, command from requests where id = ?");
     for (const { id } of accepted) {
       const row = find.get(id);
@@ -108,11 +118,13 @@ export class Checker {
     const ids = new Set(requests.map((row) => row.nft_token_id));
     if (minted > requests.length) finding.doubled += minted - requests.length;
     if (minted < requests.length) finding.lost += requests.length - minted;
-    if (ids.size !== requests.length) finding.other.push(`${(requests.length - ids.size).toString()} mints share a token id`);
+    if (ids.size !== requests.length)
+      finding.other.push(`${(requests.length - ids.size).toString()} mints share a token id`);
     const holders = database
       .prepare<[string], { token_id: string; owner: string }>("select token_id, owner from holdings where contract = ?")
       .all(erc721);
-    if (holders.length !== minted) finding.other.push(`${holders.length.toString()} owners stored, ${minted.toString()} tokens on chain`);
+    if (holders.length !== minted)
+      finding.other.push(`${holders.length.toString()} owners stored, ${minted.toString()} tokens on chain`);
     const recent = holders.slice(-300).concat(holders.slice(0, -300).filter(() => this.#world.random.chance(0.02)));
     await inSlices(recent, async ({ token_id: token, owner }) => {
       const real = await contract.ownerOf(token);
@@ -142,7 +154,8 @@ export class Checker {
       .all(erc1155);
     await inSlices(holdings, async ({ token_id: token, owner, quantity, reserved }) => {
       const real = await contract.balanceOf(owner, token);
-      if (real.toString() !== quantity) finding.other.push(`${owner} has ${real.toString()} of ${token}, stored are ${quantity}`);
+      if (real.toString() !== quantity)
+        finding.other.push(`${owner} has ${real.toString()} of ${token}, stored are ${quantity}`);
       if (reserved !== "0") finding.other.push(`${reserved} of ${token} are still reserved for ${owner}`);
     });
   }
@@ -166,7 +179,10 @@ export class Checker {
       .all();
     for (const { lane, address, next_nonce: next } of lanes) {
       const mined = await this.#world.node.provider.getTransactionCount(address);
-      if (mined !== next) finding.other.push(`lane ${lane.toString()} has ${mined.toString()} transactions, the database ${next.toString()}`);
+      if (mined !== next)
+        finding.other.push(
+          `lane ${lane.toString()} has ${mined.toString()} transactions, the database ${next.toString()}`,
+        );
     }
   }
 
@@ -179,8 +195,16 @@ export class Checker {
       const events = count.get(id)?.n ?? 0;
       if (events > 1) finding.doubled++;
       if (events === 0) finding.lost++;
-      if (this.#world.receiver.finals.get(id)?.size !== 1) finding.other.push(`request ${id} was not announced exactly once`);
     }
+  }
+
+  /** At the end of a world: every final event arrived, and no request had two. @returns what did not, in words. */
+  async announced(): Promise<string[]> {
+    const { finals } = this.#world.receiver;
+    const deadline = performance.now() + SETTLE_WITHIN;
+    const missing = () => [...this.#all.keys()].filter((id) => finals.get(id)?.size !== 1);
+    while (missing().length > 0 && performance.now() < deadline) await wait(250);
+    return missing().map((id) => `request ${id} was announced ${String(finals.get(id)?.size ?? 0)} times`);
   }
 
   /** What the load may ask for next. */
@@ -193,7 +217,9 @@ export class Checker {
         )
         .all(this.#world.erc721);
       const created = database
-        .prepare<[string], { token_id: string }>("select token_id from nfts where contract = ? and minted_block is not null")
+        .prepare<[string], { token_id: string }>(
+          "select token_id from nfts where contract = ? and minted_block is not null",
+        )
         .all(this.#world.erc1155);
       return {
         owners: owners.map((row) => [row.token_id, row.owner]),

@@ -24,7 +24,11 @@ const RPC_FAULTS: Record<string, RpcFault> = {
   "rpc answers 429": { kind: "status-429", probability: 0.3 },
   "rpc answers garbage": { kind: "garbage", probability: 0.3 },
   "rpc loses a broadcast after answering": { kind: "lose-broadcast", probability: 0.7, methods: BROADCAST },
-  "rpc takes a broadcast, answers an error": { kind: "answer-broadcast-with-error", probability: 0.7, methods: BROADCAST },
+  "rpc takes a broadcast, answers an error": {
+    kind: "answer-broadcast-with-error",
+    probability: 0.7,
+    methods: BROADCAST,
+  },
   "rpc hides receipts": { kind: "hide-receipts", probability: 1, methods: ["eth_getTransactionReceipt"] },
   "rpc lags behind": { kind: "lag", probability: 0.5, methods: ["eth_blockNumber"], amount: 2 },
   "rpc answers an old nonce": { kind: "old-nonce", probability: 0.8, methods: ["eth_getTransactionCount"] },

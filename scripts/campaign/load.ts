@@ -71,11 +71,20 @@ export class Load {
         return {
           kind,
           path: "/v1/nfts",
-          body: { collection_address: erc1155, to_address: to, token_id: this.#random.pick(this.#created), quantity: 10 },
+          body: {
+            collection_address: erc1155,
+            to_address: to,
+            token_id: this.#random.pick(this.#created),
+            quantity: 10,
+          },
         };
       case "transfer-erc721": {
         const [token, owner] = this.#random.pick(this.#owners);
-        return { kind, path: "/v1/transfers", body: { from_address: owner, to_address: to, contract_address: erc721, token_id: token } };
+        return {
+          kind,
+          path: "/v1/transfers",
+          body: { from_address: owner, to_address: to, contract_address: erc721, token_id: token },
+        };
       }
       case "transfer-erc1155":
         return {
@@ -93,7 +102,12 @@ export class Load {
         return {
           kind,
           path: "/v1/transfers",
-          body: { from_address: from, to_address: to, contract_address: foreign, token_id: this.#random.whole(1, 3 * wallets.length) },
+          body: {
+            from_address: from,
+            to_address: to,
+            contract_address: foreign,
+            token_id: this.#random.whole(1, 3 * wallets.length),
+          },
         };
     }
   }

@@ -6,7 +6,7 @@ import { Checker, type Finding } from "./check.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { Load } from "./load.ts";
 import { Random } from "./random.ts";
-import { summarise, type Line, table } from "./report.ts";
+import { type Line, NOTHING, summarise, table } from "./report.ts";
 import { World } from "./world.ts";
 
 const NODES: NodeKind[] = ["anvil", "hardhat"];
@@ -74,6 +74,12 @@ async function campaign(
       }
       if (!sound) break;
     }
+    const unheard = sound ? await checker.announced() : [];
+    if (unheard.length > 0) {
+      sound = false;
+      console.log(unheard.join("\n"));
+      lines.set("webhooks", { ...NOTHING, fault: "webhooks", other: unheard.length });
+    }
   } finally {
     if (!sound) console.log(`Everything of this world is kept in ${world.folder}`);
     await world.stop(!sound);
@@ -82,10 +88,16 @@ async function campaign(
 
 /** Every fault in turn, shuffled anew each time round. */
 function* schedule(kind: NodeKind, random: Random, count: number, only: string | undefined): Generator<Fault> {
-  const possible = FAULTS.filter((fault) => (fault.only ?? kind) === kind && (only === undefined || fault.name.includes(only)));
+  const possible = FAULTS.filter(
+    (fault) => (fault.only ?? kind) === kind && (only === undefined || fault.name.includes(only)),
+  );
   let queue: Fault[] = [];
   for (let done = 0; done < count; done++) {
-    if (queue.length === 0) queue = possible.map((fault) => ({ fault, key: random.next() })).sort((a, b) => a.key - b.key).map(({ fault }) => fault);
+    if (queue.length === 0)
+      queue = possible
+        .map((fault) => ({ fault, key: random.next() }))
+        .sort((a, b) => a.key - b.key)
+        .map(({ fault }) => fault);
     const next = queue.pop();
     if (next === undefined) throw new Error("no fault has that name");
     yield next;
@@ -102,7 +114,7 @@ async function round(world: World, load: Load, checker: Checker, fault: Fault, r
 }
 
 function record(lines: Map<string, Line>, fault: Fault, finding: Finding): void {
-  const line = lines.get(fault.name) ?? { fault: fault.name, runs: 0, requests: 0, completed: 0, failed: 0, lost: 0, doubled: 0, stuck: 0, other: 0 };
+  const line = lines.get(fault.name) ?? { ...NOTHING, fault: fault.name };
   line.runs++;
   line.requests += finding.requests;
   line.completed += finding.completed;

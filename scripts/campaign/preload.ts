@@ -22,12 +22,13 @@ let offset = 0;
 Date.now = () => realNow() + offset;
 
 const Sqlite = createRequire(import.meta.url)("better-sqlite3") as { prototype: SqliteConnection };
-const pragma = Sqlite.prototype.pragma;
+const { prototype } = Sqlite;
+const pragma = Reflect.get(prototype, "pragma") as (this: SqliteConnection, ...args: unknown[]) => unknown;
 // Every connection that the service opens sets its busy timeout first.
-Sqlite.prototype.pragma = function (this: SqliteConnection, source, options) {
+Reflect.set(prototype, "pragma", function (this: SqliteConnection, ...args: unknown[]) {
   connections.add(this);
-  return pragma.call(this, source, options);
-};
+  return pragma.apply(this, args);
+});
 
 process.on("message", (order: Order) => {
   if (order.clockOffset !== undefined) offset = order.clockOffset;

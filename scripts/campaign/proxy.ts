@@ -80,7 +80,8 @@ export class FaultProxy {
     const parsed = JSON.parse(body) as Call | Call[];
     const calls = Array.isArray(parsed) ? parsed : [parsed];
     const fault = this.#fault;
-    const concerned = fault !== null && calls.some((call) => concerns(fault, call)) && this.#random.chance(fault.probability);
+    const concerned =
+      fault !== null && calls.some((call) => concerns(fault, call)) && this.#random.chance(fault.probability);
     if (!concerned) {
       response.setHeader("content-type", "application/json").end(await this.#forward(body));
       return;
@@ -91,7 +92,9 @@ export class FaultProxy {
 
   async #misbehave(fault: RpcFault, calls: Call[], body: string, response: ServerResponse): Promise<void> {
     const json = (answers: unknown[]) =>
-      response.setHeader("content-type", "application/json").end(JSON.stringify(calls.length === 1 ? answers[0] : answers));
+      response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify(calls.length === 1 ? answers[0] : answers));
     switch (fault.kind) {
       case "drop":
         response.destroy();
@@ -119,7 +122,9 @@ export class FaultProxy {
         return;
       case "answer-broadcast-with-error":
         await this.#forward(body);
-        json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, error: { code: -32000, message: "internal error" } })));
+        json(
+          calls.map((call) => ({ jsonrpc: "2.0", id: call.id, error: { code: -32000, message: "internal error" } })),
+        );
         return;
       case "hide-receipts":
         json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: null })));

@@ -33,7 +33,14 @@ export class World {
   /** A contract that is not the service's, whose tokens the wallets hold. */
   foreign = "";
 
-  private constructor(node: NodeProcess, proxy: FaultProxy, receiver: Receiver, folder: string, random: Random, port: number) {
+  private constructor(
+    node: NodeProcess,
+    proxy: FaultProxy,
+    receiver: Receiver,
+    folder: string,
+    random: Random,
+    port: number,
+  ) {
     this.node = node;
     this.proxy = proxy;
     this.receiver = receiver;

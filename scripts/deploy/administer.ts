@@ -23,7 +23,9 @@ export async function administer(plan: Plan, deployment: Deployment, deployer: S
     else if (funds !== undefined) console.log(`  funds     ${operator} has ${formatEther(funds)}`);
   }
   if (plan.operators.length === 0) {
-    console.log("  to do     name the lanes with --operators, or set SEED_FILE and SEED_PASSPHRASE: no lane may send yet");
+    console.log(
+      "  to do     name the lanes with --operators, or set SEED_FILE and SEED_PASSPHRASE: no lane may send yet",
+    );
   }
   if ((await factory.hostedBaseURI()) === plan.hostedBase) return;
   if (mayAct) {

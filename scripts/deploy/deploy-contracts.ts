@@ -1,6 +1,15 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { concat, formatEther, getCreate2Address, getCreateAddress, keccak256, type Provider, type Signer, ZeroHash } from "ethers";
+import {
+  concat,
+  formatEther,
+  getCreate2Address,
+  getCreateAddress,
+  keccak256,
+  type Provider,
+  type Signer,
+  ZeroHash,
+} from "ethers";
 
 import { LOCAL_CHAIN_ID } from "../../api/chain/local-contracts.ts";
 import { deploymentGas, initCode } from "./init-code.ts";
@@ -113,11 +122,13 @@ async function place(
   const begun = journal.steps[step];
   if (fixed !== null && (await provider.getCode(fixed)) !== "0x") return report(step, fixed, "is there already");
   if (begun !== undefined) {
-    if (begun.deployer !== from) throw new Error(`The ${step} was begun by ${begun.deployer}: finish with that account.`);
+    if (begun.deployer !== from)
+      throw new Error(`The ${step} was begun by ${begun.deployer}: finish with that account.`);
     const pending = await provider.getTransactionCount(from, "pending");
     if (pending > begun.nonce) await nonceMined(provider, from, begun.nonce);
     if ((await provider.getCode(begun.address)) !== "0x") return report(step, begun.address, "was sent before");
-    if (pending > begun.nonce) throw new Error(`The ${step} was sent with nonce ${begun.nonce.toString()} but is not there.`);
+    if (pending > begun.nonce)
+      throw new Error(`The ${step} was sent with nonce ${begun.nonce.toString()} but is not there.`);
   }
   const nonce = begun?.nonce ?? (await provider.getTransactionCount(from, "pending"));
   const address = fixed ?? getCreateAddress({ from, nonce });
@@ -162,7 +173,10 @@ async function firstBlock(provider: Provider, startBlock: number, relay: string)
     }
     return low;
   } catch (error) {
-    console.warn("The node does not remember when the relay was deployed: the service will read the chain from block 0.", error);
+    console.warn(
+      "The node does not remember when the relay was deployed: the service will read the chain from block 0.",
+      error,
+    );
     return 0;
   }
 }

@@ -29,7 +29,9 @@ export async function readPlan(
   const { chainId } = await provider.getNetwork();
   const publicUrl = options.publicUrl === "" ? environment()["PUBLIC_URL"] : options.publicUrl;
   if (publicUrl === undefined || publicUrl === "") {
-    throw new Error("Say where the service will be reached: --public-url https://… or PUBLIC_URL. Hosted metadata lives there.");
+    throw new Error(
+      "Say where the service will be reached: --public-url https://… or PUBLIC_URL. Hosted metadata lives there.",
+    );
   }
   const settings = parseSettings({ ...environment(), PUBLIC_URL: publicUrl });
   return {

@@ -20,7 +20,9 @@ export default async function deploy(args: Arguments, hre: HardhatRuntimeEnviron
   const { ethers } = connection;
   const [deployer] = await ethers.getSigners();
   if (deployer === undefined) {
-    throw new Error("There is no deployer: set DEPLOYER_PRIVATE_KEY, in the environment or with `npx hardhat keystore set`.");
+    throw new Error(
+      "There is no deployer: set DEPLOYER_PRIVATE_KEY, in the environment or with `npx hardhat keystore set`.",
+    );
   }
   const plan = await readPlan({ ...args, network: connection.networkName }, ethers.provider, deployer.address);
   console.log(`Deploying to ${plan.network} (chain ${plan.chainId.toString()}) as ${deployer.address}.`);

@@ -5,7 +5,11 @@ import type { Deployment } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 
 /** Publishes the sources at the explorer that Hardhat knows for the chain. One that fails does not keep the others back. */
-export async function verifyContracts(hre: HardhatRuntimeEnvironment, plan: Plan, deployment: Deployment): Promise<void> {
+export async function verifyContracts(
+  hre: HardhatRuntimeEnvironment,
+  plan: Plan,
+  deployment: Deployment,
+): Promise<void> {
   const contracts = [
     { address: deployment.relay, constructorArgs: [plan.owner] },
     { address: deployment.factory, constructorArgs: [deployment.relay, plan.hostedBase] },
@@ -15,7 +19,9 @@ export async function verifyContracts(hre: HardhatRuntimeEnvironment, plan: Plan
     try {
       await verifyContract(contract, hre);
     } catch (error) {
-      console.error(`  verify    ${contract.address} failed: ${error instanceof Error ? error.message : String(error)}`);
+      console.error(
+        `  verify    ${contract.address} failed: ${error instanceof Error ? error.message : String(error)}`,
+      );
       process.exitCode = 1;
     }
   }

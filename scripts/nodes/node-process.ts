@@ -27,7 +27,11 @@ export class NodeProcess {
     this.#child = child;
     this.url = `http://127.0.0.1:${port.toString()}`;
     const network = Network.from(31_337);
-    this.provider = new JsonRpcProvider(this.url, network, { staticNetwork: network, cacheTimeout: -1, batchStallTime: 0 });
+    this.provider = new JsonRpcProvider(this.url, network, {
+      staticNetwork: network,
+      cacheTimeout: -1,
+      batchStallTime: 0,
+    });
   }
 
   static async start(kind: NodeKind, folder: string): Promise<NodeProcess> {
@@ -54,7 +58,14 @@ async function launch(kind: NodeKind, port: number, folder: string): Promise<Chi
     kind === "hardhat"
       ? spawn(
           process.execPath,
-          [join(ROOT, "node_modules/hardhat/dist/src/cli.js"), "node", "--hostname", "127.0.0.1", "--port", port.toString()],
+          [
+            join(ROOT, "node_modules/hardhat/dist/src/cli.js"),
+            "node",
+            "--hostname",
+            "127.0.0.1",
+            "--port",
+            port.toString(),
+          ],
           { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] },
         )
       : spawn(
