@@ -62,6 +62,7 @@ export default {
     only("relayer", LEAVES, "The ends of the pipeline meet only in rows."),
     only("indexer", LEAVES, "The ends of the pipeline meet only in rows."),
     only("webhooks", LEAVES, "The ends of the pipeline meet only in rows."),
+    only("media", LEAVES, "Content for requests: fetched, stored, named in rows."),
     only("cli", ["commands", "context", ...LEAVES], "The command line is a second way to the commands."),
     only("store", ["domain", "shared"], "SQL, and the rules it stores: no network, no keys, no settings."),
     only("chain", ["domain", "shared"], "What the chain is asked, and what it answers."),
@@ -69,6 +70,13 @@ export default {
     only("outbound", ["domain", "shared"]),
     only("ipfs", ["domain", "shared"], "Content and its blocks: no network, no SQL."),
     only("config", ["domain", "shared"]),
+    only("client", ["shared"], "For apps: it knows the published document and nothing of the service."),
+    {
+      name: "client-is-for-others",
+      severity: "error",
+      from: { path: "^api/", pathNot: folder("client") },
+      to: { path: folder("client") },
+    },
     only("shared", ["domain"]),
     only("domain", [], "Types and rules that need nothing else."),
     {
@@ -88,8 +96,8 @@ export default {
       name: "only-context-builds-the-pipeline",
       comment: "Its types may be imported by the entries; whatever constructs a part of it is in api/context.",
       severity: "error",
-      from: { path: "^api/", pathNot: folder("context", "v1", "relayer", "indexer", "webhooks") },
-      to: { path: folder("v1", "relayer", "indexer", "webhooks"), dependencyTypesNot: ["type-only"] },
+      from: { path: "^api/", pathNot: folder("context", "v1", "relayer", "indexer", "webhooks", "media") },
+      to: { path: folder("v1", "relayer", "indexer", "webhooks", "media"), dependencyTypesNot: ["type-only"] },
     },
     {
       name: "only-entries-use-context",
@@ -105,6 +113,7 @@ export default {
       to: { path: "^api/config/environment\\.ts$" },
     },
     packageOf("sql-in-store", ["better-sqlite3", "kysely", "pg"], ["store"], "All SQL is in api/store."),
+    packageOf("document-in-v1", ["zod-openapi", "swagger-ui-dist"], ["v1"], "The document is made in api/v1."),
     packageOf("http-in-v1", ["express", "helmet", "pino-http"], ["v1"], "HTTP is answered in api/v1."),
     packageOf(
       "content-in-ipfs",

@@ -1,0 +1,3017 @@
+// Written by `npm run client` from the published document (GET /openapi.json): do not edit.
+
+export interface paths {
+    "/metadata/{chain_id}/{collection}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metadata of a hosted collection */
+        get: operations["getCollectionMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /** Metadata of a hosted collection: what other origins may ask */
+        options: operations["getCollectionMetadataOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metadata/{chain_id}/{collection}/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metadata of a hosted token */
+        get: operations["getTokenMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /** Metadata of a hosted token: what other origins may ask */
+        options: operations["getTokenMetadataOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the process runs */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the service can do its work */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document as a page, to read and to try out */
+        get: operations["getDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the app's wallets */
+        get: operations["listAccounts"];
+        put?: never;
+        /**
+         * Create a wallet
+         * @description The same user of the same app always gets the same address. No transaction is needed: the wallet is there at once.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/user/{user_identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the wallet of a user
+         * @description The identifier is URI-escaped in the path.
+         */
+        get: operations["getAccountOfUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{address}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what came into and left a wallet, newest first
+         * @description What happened outside the service is included; its `request_id` is null.
+         */
+        get: operations["listWalletHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a wallet holds
+         * @description Tokens of the service's collections, and of every contract that the app has named in a transfer or a contents call.
+         */
+        get: operations["listContents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{address}/{contract_address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a wallet holds of one contract
+         * @description Any ERC721 or ERC1155 contract: one that is none of the service's is followed from then on.
+         */
+        get: operations["listContentsOfContract"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/accounts/{address}/{contract_address}/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a wallet holds of one token
+         * @description As for a contract; empty when the wallet does not hold the token.
+         */
+        get: operations["listContentsOfToken"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/collections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the app's collections that were successfully created */
+        get: operations["listCollections"];
+        put?: never;
+        /**
+         * Create a collection, hosted or self-hosted
+         * @description `base_uri` or `collection_uri` makes it self-hosted: the app hosts the metadata. Without them the service does. The collection is listed once its request completed.
+         */
+        post: operations["createCollection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/collections/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the tokens of a collection */
+        get: operations["listNfts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/collections/{address}/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a token with its owner, or with a page of its owners
+         * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id.
+         */
+        get: operations["getNft"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/collections/{address}/{token_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where a token went, newest first
+         * @description What happened outside the service is included; its `request_id` is null.
+         */
+        get: operations["listTokenHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/nfts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mint a token, or more copies of one
+         * @description The collection's type and hosting decide which fields apply: ERC721 takes `to_address`; ERC1155 takes `token_id` with `initial_supply` and `initial_owner` for a new id, with `quantity` and `to_address` for more copies. Metadata fields and `unlockable_content` are for hosted collections.
+         */
+        post: operations["mintNft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/transfers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Transfer a token out of a wallet
+         * @description The wallet signs, the service sends: the wallet needs no gas. Any ERC721 or ERC1155 contract, not only the service's collections.
+         */
+        post: operations["transferNft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the app's requests, newest first */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/requests/{request_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a request
+         * @description `completed` and `failed` are final.
+         */
+        get: operations["getRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the app's webhook */
+        get: operations["getWebhook"];
+        /**
+         * Register the app's webhook, or change it
+         * @description Calls are signed as Standard Webhooks says, with the secret that the first registration answers. The addresses of the URL must be public.
+         */
+        put: operations["putWebhook"];
+        post?: never;
+        /** Remove the app's webhook */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to the app's webhook, whichever events it takes
+         * @description The event has the type `test` and no request. It takes the way of every other: signed, tried again, in the log of deliveries; it is not in the feed of events. A disabled webhook is refused (`validation_failed`).
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the signing secret of the app's webhook; the old one signs beside it for 24 hours
+         * @description The new secret is shown this once. For 24 hours each call carries two signatures, one with either secret, so that the receiver can change over in its own time; a further rotation meanwhile ends the oldest at once, because no more than two are live.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was sent to the app's webhook, newest first */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhook/deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send what a delivery carried once more, at once
+         * @description The receiver sees the same event under the same `webhook-id`. A delivery that is over is followed by a new one, which is the answer; one that waits for its next try has it now. A disabled webhook is refused (`validation_failed`).
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what happened to the app's requests, oldest first
+         * @description The same bodies as the webhooks', in an order that never changes, for apps without a webhook and for those whose receiver was away. Ask again with `after` set to the `next` of the last answer: fewer events than `limit` mean that this was all, for now.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface webhooks {
+    event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Something happened to a request
+         * @description `sent` may come once per request; of `completed` and `error` exactly one comes. Each may be delivered more than once: its `webhook-id` tells. Events of one request come in their order.
+         */
+        post: operations["receiveEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The app asked for a test
+         * @description Sent by `POST /v1/webhook/test`, and signed like every other.
+         */
+        post: operations["receiveTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        CreateWallet: {
+            /** @description The app's own name for the user whom the wallet belongs to; unique in the app. */
+            user_identifier?: string | null;
+        };
+        CreateCollection: {
+            type: components["schemas"]["CollectionType"];
+            name: string;
+            symbol: string;
+            /** @description ERC721 only: most tokens ever; 0 is unlimited. */
+            mint_supply_count?: (number | string) | null;
+            /** @description The same as mint_supply_count. */
+            mint_supply_account?: (number | string) | null;
+            new_owner?: string | null;
+            description?: string | null;
+            image?: string | null;
+            external_link?: string | null;
+            seller_fee_basis_points?: (number | string) | null;
+            fee_recipient?: string | null;
+            base_uri?: string | null;
+            collection_uri?: string | null;
+        };
+        /** @enum {string} */
+        CollectionType: "ERC721" | "ERC1155";
+        Mint: {
+            collection_address: string;
+            /** @description Destination of an ERC721 mint, or of more copies. */
+            to_address?: string | null;
+            /** @description Destination of a new ERC1155 id. */
+            initial_owner?: string | null;
+            /** @description ERC1155 only. */
+            token_id?: (number | string) | null;
+            /** @description Copies of a new ERC1155 id. */
+            initial_supply?: (number | string) | null;
+            /** @description More copies of an existing ERC1155 id. */
+            quantity?: (number | string) | null;
+            /** @description Metadata URI of a new ERC1155 id, in place of the scheme. */
+            uri?: string | null;
+            name?: string | null;
+            description?: string | null;
+            image?: string | null;
+            external_url?: string | null;
+            attributes?: unknown[] | null;
+            background_color?: string | null;
+            animation_url?: string | null;
+            youtube_url?: string | null;
+            /** @description Hosted only. true: what image and animation_url lead to (http, https, data, ipfs) is copied to IPFS and hosted. */
+            copy_media?: boolean | null;
+            /** @description Text that only the holder may see; at most 65536 bytes. */
+            unlockable_content?: string | null;
+        };
+        Transfer: {
+            from_address: string;
+            to_address: string;
+            contract_address: string;
+            token_id: number | string;
+            /** @description Copies; ERC721: blank or 1. */
+            amount?: number | string | null;
+        };
+        Event: {
+            /** @description The same wherever the event appears again: in a further try, and in the feed. */
+            id: string;
+            /**
+             * @description sent: its transaction was sent; completed or error: exactly one of the two ends it.
+             * @enum {string}
+             */
+            type: "sent" | "completed" | "error" | "corrected";
+            request_id: components["schemas"]["RequestId"];
+            /** @enum {string} */
+            request_type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+            transaction_hash: string | null;
+            /** @description When a collection or a token was created. */
+            nft_collection?: components["schemas"]["Address"];
+            /** @description When a token was created. */
+            nft_token_id?: components["schemas"]["Integer"];
+            /** @description On error only. */
+            error_code?: components["schemas"]["RequestFailure"];
+            created_at: components["schemas"]["Time"];
+        };
+        /** @description Id of a request: 64 hex digits. */
+        RequestId: string;
+        /** @description Address in EIP-55 checksum form. */
+        Address: string;
+        /** @description An integer up to 2^53-1; a decimal string above that. */
+        Integer: number | string;
+        /**
+         * @description - `execution_reverted`: The contract refused the call; `errors` has its decoded reason.
+         *     - `receiver_rejected`: The contract at the destination refuses the token.
+         *     - `service_cannot_mint`: The collection's owner took the right to mint away from the service.
+         *     - `media_unavailable`: Media could not be fetched.
+         *     - `media_too_large`: Media are larger than the service takes.
+         *     - `media_blocked`: Media are at an address that the service does not ask.
+         *     - `supply_exceeded`: More than the collection's cap, or than an id can ever have.
+         *     - `token_already_exists`: The ERC1155 id was created before.
+         *     - `insufficient_balance`: The wallet does not hold the token, or not that many copies.
+         *     - `number_taken`: A transaction that is not the service's used the request's number.
+         * @enum {string}
+         */
+        RequestFailure: "execution_reverted" | "receiver_rejected" | "service_cannot_mint" | "media_unavailable" | "media_too_large" | "media_blocked" | "supply_exceeded" | "token_already_exists" | "insufficient_balance" | "number_taken";
+        /**
+         * Format: date-time
+         * @description Time in UTC, ISO 8601.
+         */
+        Time: string;
+        TestEvent: {
+            id: string;
+            /** @constant */
+            type: "test";
+            request_id: null;
+            request_type: null;
+            transaction_hash: null;
+            created_at: components["schemas"]["Time"];
+        };
+        /** @description Contract-level metadata (ERC-7572). */
+        CollectionMetadata: {
+            name: string;
+            symbol: string;
+            description?: string;
+            image?: string;
+            external_link?: string;
+            seller_fee_basis_points?: number;
+            fee_recipient?: string;
+        };
+        /** @description Token metadata of a hosted token, {token_id} replaced. */
+        TokenMetadata: {
+            name?: string;
+            description?: string;
+            image?: string;
+            external_url?: string;
+            attributes?: unknown[];
+            background_color?: string;
+            animation_url?: string;
+            youtube_url?: string;
+        };
+        Wallet: {
+            address: components["schemas"]["Address"];
+            user_identifier: string | null;
+        };
+        WalletsPage: {
+            wallets: components["schemas"]["Wallet"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+        };
+        HistoryPage: {
+            history: components["schemas"]["HistoryEntry"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+        };
+        HistoryEntry: {
+            /** @enum {string} */
+            type: "mint" | "transfer" | "burn";
+            contract_address: components["schemas"]["Address"];
+            token_id: components["schemas"]["Integer"];
+            quantity: components["schemas"]["Integer"];
+            /** @description null for a mint. */
+            from_address: components["schemas"]["Address"] | null;
+            /** @description null for a burn. */
+            to_address: components["schemas"]["Address"] | null;
+            transaction_hash: components["schemas"]["TransactionHash"];
+            block_number: number;
+            timestamp: components["schemas"]["Time"];
+            /** @description null when it was no request of this app. */
+            request_id: components["schemas"]["RequestId"] | null;
+        };
+        TransactionHash: string;
+        HeldNftsPage: {
+            nfts: components["schemas"]["HeldNft"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+        };
+        HeldNft: {
+            contract_address: components["schemas"]["Address"];
+            collection_name: string | null;
+            type: components["schemas"]["CollectionType"];
+            token_id: components["schemas"]["Integer"];
+            /** @description ERC1155: copies that this wallet or this collection has. */
+            quantity?: components["schemas"]["Integer"];
+            token_uri: string | null;
+            metadata: components["schemas"]["TokenMetadata"] | null;
+            minted_at: components["schemas"]["Time"] | null;
+            /** @description Only while this wallet holds the token. */
+            unlockable_content: string | null;
+        };
+        Accepted: {
+            request_id: components["schemas"]["RequestId"];
+        };
+        CollectionsPage: {
+            collections: components["schemas"]["Collection"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+        };
+        Collection: {
+            address: components["schemas"]["Address"];
+            type: components["schemas"]["CollectionType"];
+            name: string;
+            symbol: string;
+            hosting: components["schemas"]["Hosting"];
+            /** @description null is unlimited. */
+            mint_supply_count: number | null;
+            /** @description Tokens (ERC721) or distinct ids (ERC1155) ever minted. */
+            minted: number;
+            owner: components["schemas"]["Address"];
+            collection_uri: string | null;
+            /** @description Self-hosted only. */
+            base_uri?: string | null;
+            /** @description Hosted only, as the next four. */
+            description?: string | null;
+            image?: string | null;
+            external_link?: string | null;
+            seller_fee_basis_points?: number | null;
+            fee_recipient?: components["schemas"]["Address"] | null;
+            request_id: components["schemas"]["RequestId"];
+            created_at: components["schemas"]["Time"];
+        };
+        /** @enum {string} */
+        Hosting: "hosted" | "self-hosted";
+        NftsPage: {
+            nfts: components["schemas"]["Nft"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+        };
+        Nft: {
+            contract_address: components["schemas"]["Address"];
+            collection_name: string | null;
+            type: components["schemas"]["CollectionType"];
+            token_id: components["schemas"]["Integer"];
+            /** @description ERC1155: copies that this wallet or this collection has. */
+            quantity?: components["schemas"]["Integer"];
+            token_uri: string | null;
+            metadata: components["schemas"]["TokenMetadata"] | null;
+            minted_at: components["schemas"]["Time"] | null;
+            /** @description ERC721 only. */
+            owner?: components["schemas"]["Address"] | null;
+        };
+        Erc721Nft: {
+            contract_address: components["schemas"]["Address"];
+            collection_name: string | null;
+            /** @constant */
+            type: "ERC721";
+            token_id: components["schemas"]["Integer"];
+            /** @description ERC1155: copies that this wallet or this collection has. */
+            quantity?: components["schemas"]["Integer"];
+            token_uri: string | null;
+            metadata: components["schemas"]["TokenMetadata"] | null;
+            minted_at: components["schemas"]["Time"] | null;
+            owner: components["schemas"]["Address"] | null;
+        };
+        Erc1155Nft: {
+            contract_address: components["schemas"]["Address"];
+            collection_name: string | null;
+            /** @constant */
+            type: "ERC1155";
+            token_id: components["schemas"]["Integer"];
+            /** @description ERC1155: copies that this wallet or this collection has. */
+            quantity?: components["schemas"]["Integer"];
+            token_uri: string | null;
+            metadata: components["schemas"]["TokenMetadata"] | null;
+            minted_at: components["schemas"]["Time"] | null;
+            owners: {
+                address: components["schemas"]["Address"];
+                quantity: components["schemas"]["Integer"];
+            }[];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+        };
+        RequestsPage: {
+            requests: components["schemas"]["Request"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+        };
+        Request: {
+            request_id: components["schemas"]["RequestId"];
+            /** @enum {string} */
+            type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+            /** @enum {string} */
+            status: "pending" | "processing" | "completed" | "failed";
+            nft_collection: components["schemas"]["Address"] | null;
+            nft_token_id: components["schemas"]["Integer"] | null;
+            transaction_hash: components["schemas"]["TransactionHash"] | null;
+            block_number: number | null;
+            error_code: components["schemas"]["RequestFailure"] | null;
+            errors: components["schemas"]["FieldErrors"];
+            created_at: components["schemas"]["Time"];
+            updated_at: components["schemas"]["Time"];
+        };
+        /** @description What is wrong with which field; null when no field is. */
+        FieldErrors: {
+            field: string;
+            code: string;
+            message: string;
+        }[] | null;
+    };
+    responses: {
+        /** @description The body is not JSON in UTF-8, or the call is not HTTP. */
+        MalformedJson: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "malformed_json";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description The token is missing, unknown, expired or revoked. */
+        Unauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "unauthorized";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description The token lacks the scope that the call needs. */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "forbidden";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description There is no such thing, or none of this app's. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "not_found";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description The Idempotency-Key came before, with another body or at another path. */
+        IdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "idempotency_key_reused";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description The body, or the URL with the headers, is larger than the service takes. */
+        PayloadTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "payload_too_large";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description The body must be `application/json` in UTF-8. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "unsupported_media_type";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description Fields are missing, wrong or unknown; `errors` names each of them. */
+        ValidationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "validation_failed";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description Too many calls; `Retry-After` says when to go on. */
+        RateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "rate_limited";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description A fault of the service. Its log has the call under the id of `X-Request-Id`. */
+        InternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "internal_error";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description The service cannot act on the chain now; `Retry-After` says when to try again. */
+        Unavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "unavailable";
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+         */
+        IdempotencyKey: string;
+    };
+    requestBodies: never;
+    headers: {
+        /**
+         * @description Id of the call in the service's log: the caller's own `X-Request-Id` when that is short and plain.
+         * @example 1c9ad3f2-3a1b-4f44-8d9e-0a7d0a3d1f0e
+         */
+        "X-Request-Id": string;
+        /**
+         * @description What is left (`r`) for how many seconds (`t`).
+         * @example "token";r=599;t=60
+         */
+        RateLimit: string;
+        /**
+         * @description Calls (`q`) that are free in so many seconds (`w`).
+         * @example "token";q=600;w=60
+         */
+        "RateLimit-Policy": string;
+        /**
+         * @description Seconds after which the call may be tried again.
+         * @example 5
+         */
+        "Retry-After": number;
+        /**
+         * @description How to authenticate.
+         * @example Bearer
+         */
+        "WWW-Authenticate": string;
+        /**
+         * @description Tag of this content, for `If-None-Match`.
+         * @example "dGFn"
+         */
+        ETag: string;
+        /**
+         * @description Whether, and for how long, others may keep a copy.
+         * @example public, max-age=300
+         */
+        "Cache-Control": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getCollectionMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the chain that the service works on.
+                 * @example 31337
+                 */
+                chain_id: string;
+                /**
+                 * @description Address of the collection, in any case.
+                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
+                 */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Cats",
+                     *       "symbol": "CAT",
+                     *       "description": "A thousand cats",
+                     *       "image": "https://cats.example/all.png"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CollectionMetadata"];
+                };
+            };
+            /** @description `If-None-Match` has it already. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCollectionMetadataOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the chain that the service works on.
+                 * @example 31337
+                 */
+                chain_id: string;
+                /**
+                 * @description Address of the collection, in any case.
+                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
+                 */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            413: components["responses"]["PayloadTooLarge"];
+        };
+    };
+    getTokenMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the chain that the service works on.
+                 * @example 31337
+                 */
+                chain_id: string;
+                /**
+                 * @description Address of the collection, in any case.
+                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
+                 */
+                collection: string;
+                /**
+                 * @description The id: 64 digits are hexadecimal, anything else is decimal.
+                 * @example 12
+                 */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Cat 12",
+                     *       "image": "https://cats.example/12.png",
+                     *       "attributes": [
+                     *         {
+                     *           "trait_type": "fur",
+                     *           "value": "red"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenMetadata"];
+                };
+            };
+            /** @description `If-None-Match` has it already. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTokenMetadataOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the chain that the service works on.
+                 * @example 31337
+                 */
+                chain_id: string;
+                /**
+                 * @description Address of the collection, in any case.
+                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
+                 */
+                collection: string;
+                /**
+                 * @description The id: 64 digits are hexadecimal, anything else is decimal.
+                 * @example 12
+                 */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            413: components["responses"]["PayloadTooLarge"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ok";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "checks": {
+                     *         "database": "ok",
+                     *         "chain": "ok"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ready";
+                        checks: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description From the path with a slash at its end. */
+            308: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0"
+                     *     }
+                     */
+                    "application/json": {
+                        openapi: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "wallets": [
+                     *         {
+                     *           "address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
+                     *           "user_identifier": "alice"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WalletsPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateWallet"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
+                     *       "user_identifier": "alice"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyKeyReused"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
+             *     - `user_identifier_taken`: Another wallet of the app has this user identifier.
+             */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "validation_failed" | "user_identifier_taken";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getAccountOfUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
+                     *       "user_identifier": "alice"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Wallet"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWalletHistory: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "history": [
+                     *         {
+                     *           "type": "transfer",
+                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "token_id": 12,
+                     *           "quantity": 1,
+                     *           "from_address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
+                     *           "to_address": "0x2f3B2C0dE42f14db88301Ba6fB4a159D7621aa5e",
+                     *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
+                     *           "block_number": 21000000,
+                     *           "timestamp": "2026-05-04T10:15:30.000Z",
+                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nfts": [
+                     *         {
+                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "collection_name": "Cats",
+                     *           "type": "ERC721",
+                     *           "token_id": 12,
+                     *           "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
+                     *           "metadata": {
+                     *             "name": "Cat 12",
+                     *             "image": "https://cats.example/12.png",
+                     *             "attributes": [
+                     *               {
+                     *                 "trait_type": "fur",
+                     *                 "value": "red"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "minted_at": "2026-05-04T10:15:30.000Z",
+                     *           "unlockable_content": "The cat sleeps in the attic."
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HeldNftsPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContentsOfContract: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                address: string;
+                contract_address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nfts": [
+                     *         {
+                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "collection_name": "Cats",
+                     *           "type": "ERC721",
+                     *           "token_id": 12,
+                     *           "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
+                     *           "metadata": {
+                     *             "name": "Cat 12",
+                     *             "image": "https://cats.example/12.png",
+                     *             "attributes": [
+                     *               {
+                     *                 "trait_type": "fur",
+                     *                 "value": "red"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "minted_at": "2026-05-04T10:15:30.000Z",
+                     *           "unlockable_content": "The cat sleeps in the attic."
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HeldNftsPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            /**
+             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
+             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155.
+             */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "validation_failed" | "contract_not_supported";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContentsOfToken: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                address: string;
+                contract_address: string;
+                token_id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nfts": [
+                     *         {
+                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "collection_name": "Cats",
+                     *           "type": "ERC721",
+                     *           "token_id": 12,
+                     *           "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
+                     *           "metadata": {
+                     *             "name": "Cat 12",
+                     *             "image": "https://cats.example/12.png",
+                     *             "attributes": [
+                     *               {
+                     *                 "trait_type": "fur",
+                     *                 "value": "red"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "minted_at": "2026-05-04T10:15:30.000Z",
+                     *           "unlockable_content": "The cat sleeps in the attic."
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HeldNftsPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            /**
+             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
+             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155.
+             */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "validation_failed" | "contract_not_supported";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCollections: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "collections": [
+                     *         {
+                     *           "address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "type": "ERC721",
+                     *           "name": "Cats",
+                     *           "symbol": "CAT",
+                     *           "hosting": "hosted",
+                     *           "mint_supply_count": 1000,
+                     *           "minted": 12,
+                     *           "owner": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
+                     *           "collection_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "description": "A thousand cats",
+                     *           "image": "https://cats.example/all.png",
+                     *           "external_link": "https://cats.example",
+                     *           "seller_fee_basis_points": 500,
+                     *           "fee_recipient": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
+                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
+                     *           "created_at": "2026-05-04T10:15:30.000Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CollectionsPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCollection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCollection"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyKeyReused"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            /**
+             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
+             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listNfts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nfts": [
+                     *         {
+                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "collection_name": "Cats",
+                     *           "type": "ERC721",
+                     *           "token_id": 12,
+                     *           "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
+                     *           "metadata": {
+                     *             "name": "Cat 12",
+                     *             "image": "https://cats.example/12.png",
+                     *             "attributes": [
+                     *               {
+                     *                 "trait_type": "fur",
+                     *                 "value": "red"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "minted_at": "2026-05-04T10:15:30.000Z",
+                     *           "owner": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NftsPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getNft: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                address: string;
+                token_id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *       "collection_name": "Cats",
+                     *       "type": "ERC721",
+                     *       "token_id": 12,
+                     *       "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
+                     *       "metadata": {
+                     *         "name": "Cat 12",
+                     *         "image": "https://cats.example/12.png",
+                     *         "attributes": [
+                     *           {
+                     *             "trait_type": "fur",
+                     *             "value": "red"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "minted_at": "2026-05-04T10:15:30.000Z",
+                     *       "owner": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Erc721Nft"] | components["schemas"]["Erc1155Nft"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTokenHistory: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                address: string;
+                token_id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "history": [
+                     *         {
+                     *           "type": "transfer",
+                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "token_id": 12,
+                     *           "quantity": 1,
+                     *           "from_address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
+                     *           "to_address": "0x2f3B2C0dE42f14db88301Ba6fB4a159D7621aa5e",
+                     *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
+                     *           "block_number": 21000000,
+                     *           "timestamp": "2026-05-04T10:15:30.000Z",
+                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mintNft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Mint"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyKeyReused"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
+             *     - `collection_not_found`: The app has no such collection.
+             *     - `token_not_found`: There is no such token.
+             *     - `token_already_exists`: The ERC1155 id was created before.
+             *     - `supply_exceeded`: More than the collection's cap, or than an id can ever have.
+             *     - `wrong_collection_type`: Fields belong to the other type of collection.
+             *     - `wrong_hosting`: Fields belong to the other kind of hosting.
+             *     - `service_cannot_mint`: The collection's owner took the right to mint away from the service.
+             */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "validation_failed" | "collection_not_found" | "token_not_found" | "token_already_exists" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "service_cannot_mint";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            /**
+             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
+             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    transferNft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Transfer"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyKeyReused"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
+             *     - `wallet_not_found`: The app has no such wallet.
+             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155.
+             *     - `token_not_found`: There is no such token.
+             *     - `insufficient_balance`: The wallet does not hold the token, or not that many copies.
+             *     - `token_busy`: An earlier transfer of the token is still pending.
+             */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "validation_failed" | "wallet_not_found" | "contract_not_supported" | "token_not_found" | "insufficient_balance" | "token_busy";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            /**
+             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
+             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                status?: "pending" | "processing" | "completed" | "failed";
+                type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "requests": [
+                     *         {
+                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
+                     *           "type": "mint",
+                     *           "status": "completed",
+                     *           "nft_collection": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "nft_token_id": 12,
+                     *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
+                     *           "block_number": 21000000,
+                     *           "error_code": null,
+                     *           "errors": null,
+                     *           "created_at": "2026-05-04T10:15:30.000Z",
+                     *           "updated_at": "2026-05-04T10:15:30.000Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequestsPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
+                     *       "type": "mint",
+                     *       "status": "completed",
+                     *       "nft_collection": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *       "nft_token_id": 12,
+                     *       "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
+                     *       "block_number": 21000000,
+                     *       "error_code": null,
+                     *       "errors": null,
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "updated_at": "2026-05-04T10:15:30.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Request"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://app.example/hooks/nft",
+                     *       "events": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "updated_at": "2026-05-04T10:15:30.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        url: string;
+                        /** @description null: all of them. */
+                        events: ("sent" | "completed" | "error" | "corrected")[] | null;
+                        /** @description Set when the receiver answered 410, or an operator disabled it: nothing is sent until it is registered again. */
+                        disabled_at: components["schemas"]["Time"] | null;
+                        created_at: components["schemas"]["Time"];
+                        updated_at: components["schemas"]["Time"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description http(s) URL that leads to a public address. */
+                    url: string;
+                    /** @description Types of events to send; all when left out. */
+                    events?: ("sent" | "completed" | "error" | "corrected")[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://app.example/hooks/nft",
+                     *       "events": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "updated_at": "2026-05-04T10:15:30.000Z",
+                     *       "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+                     *     }
+                     */
+                    "application/json": {
+                        url: string;
+                        /** @description null: all of them. */
+                        events: ("sent" | "completed" | "error" | "corrected")[] | null;
+                        /** @description Set when the receiver answered 410, or an operator disabled it: nothing is sent until it is registered again. */
+                        disabled_at: components["schemas"]["Time"] | null;
+                        created_at: components["schemas"]["Time"];
+                        updated_at: components["schemas"]["Time"];
+                        /** @description Signing secret: shown once, when the webhook is first registered. */
+                        secret: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": Record<string, never>;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "a7c1f0de-22f4-4c8a-bb6e-5b1c3f0d9e44",
+                     *       "event_id": "6f1d2b77-54a1-4f0e-8f0c-3c1f0c9e7b52",
+                     *       "event_type": "test",
+                     *       "request_id": null,
+                     *       "status": "pending",
+                     *       "attempts": 0,
+                     *       "next_attempt_at": "2026-05-04T10:15:30.000Z",
+                     *       "response_status": null,
+                     *       "error": null,
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "updated_at": "2026-05-04T10:15:30.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        id: string;
+                        /** @description `id` of the body and `webhook-id` of the call: the same at every try. */
+                        event_id: string;
+                        /** @enum {string} */
+                        event_type: "sent" | "completed" | "error" | "corrected" | "test";
+                        /** @description null for a test event. */
+                        request_id: components["schemas"]["RequestId"] | null;
+                        /**
+                         * @description failed: no try is left, or the webhook is gone.
+                         * @enum {string}
+                         */
+                        status: "pending" | "delivered" | "failed";
+                        /** @description Tries made so far. */
+                        attempts: number;
+                        /** @description When it is tried again at the latest; null when it is over. */
+                        next_attempt_at: components["schemas"]["Time"] | null;
+                        /** @description What the receiver answered to the last try; null: nothing. */
+                        response_status: number | null;
+                        /** @description Why the last try was no success, in words. */
+                        error: string | null;
+                        created_at: components["schemas"]["Time"];
+                        updated_at: components["schemas"]["Time"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_Xb1wq8mQ0q0Pq2rM0eHc3V6oYk7nTz5d",
+                     *       "previous_expires_at": "2026-05-05T10:15:30.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The new signing secret: shown this once. */
+                        secret: string;
+                        /** @description Until then the secret that it replaces signs as well: each delivery carries both signatures. */
+                        previous_expires_at: components["schemas"]["Time"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "a7c1f0de-22f4-4c8a-bb6e-5b1c3f0d9e44",
+                     *           "event_id": "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
+                     *           "event_type": "completed",
+                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
+                     *           "status": "pending",
+                     *           "attempts": 1,
+                     *           "next_attempt_at": "2026-05-04T10:15:35.000Z",
+                     *           "response_status": 503,
+                     *           "error": "the receiver answered 503",
+                     *           "created_at": "2026-05-04T10:15:30.000Z",
+                     *           "updated_at": "2026-05-04T10:15:30.000Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": {
+                        deliveries: {
+                            id: string;
+                            /** @description `id` of the body and `webhook-id` of the call: the same at every try. */
+                            event_id: string;
+                            /** @enum {string} */
+                            event_type: "sent" | "completed" | "error" | "corrected" | "test";
+                            /** @description null for a test event. */
+                            request_id: components["schemas"]["RequestId"] | null;
+                            /**
+                             * @description failed: no try is left, or the webhook is gone.
+                             * @enum {string}
+                             */
+                            status: "pending" | "delivered" | "failed";
+                            /** @description Tries made so far. */
+                            attempts: number;
+                            /** @description When it is tried again at the latest; null when it is over. */
+                            next_attempt_at: components["schemas"]["Time"] | null;
+                            /** @description What the receiver answered to the last try; null: nothing. */
+                            response_status: number | null;
+                            /** @description Why the last try was no success, in words. */
+                            error: string | null;
+                            created_at: components["schemas"]["Time"];
+                            updated_at: components["schemas"]["Time"];
+                        }[];
+                        total: number;
+                        limit: number;
+                        offset: number;
+                        /** @description Cursor of the next page; null at the end. */
+                        next: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "a7c1f0de-22f4-4c8a-bb6e-5b1c3f0d9e44",
+                     *       "event_id": "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
+                     *       "event_type": "completed",
+                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
+                     *       "status": "pending",
+                     *       "attempts": 1,
+                     *       "next_attempt_at": "2026-05-04T10:15:35.000Z",
+                     *       "response_status": 503,
+                     *       "error": "the receiver answered 503",
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "updated_at": "2026-05-04T10:15:30.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        id: string;
+                        /** @description `id` of the body and `webhook-id` of the call: the same at every try. */
+                        event_id: string;
+                        /** @enum {string} */
+                        event_type: "sent" | "completed" | "error" | "corrected" | "test";
+                        /** @description null for a test event. */
+                        request_id: components["schemas"]["RequestId"] | null;
+                        /**
+                         * @description failed: no try is left, or the webhook is gone.
+                         * @enum {string}
+                         */
+                        status: "pending" | "delivered" | "failed";
+                        /** @description Tries made so far. */
+                        attempts: number;
+                        /** @description When it is tried again at the latest; null when it is over. */
+                        next_attempt_at: components["schemas"]["Time"] | null;
+                        /** @description What the receiver answered to the last try; null: nothing. */
+                        response_status: number | null;
+                        /** @description Why the last try was no success, in words. */
+                        error: string | null;
+                        created_at: components["schemas"]["Time"];
+                        updated_at: components["schemas"]["Time"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
+                     *           "type": "completed",
+                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
+                     *           "request_type": "mint",
+                     *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
+                     *           "nft_collection": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "nft_token_id": 12,
+                     *           "created_at": "2026-05-04T10:15:30.000Z"
+                     *         }
+                     *       ],
+                     *       "next": "ZXZlbnRzLjc"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Oldest first. */
+                        events: components["schemas"]["Event"][];
+                        /** @description Cursor for `after`. There is always one: given again later, it finds what has happened since. */
+                        next: string;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    receiveEvent: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same at every try, and the `id` of the body.
+                 * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When it was sent, in seconds since 1970. Refuse what is old.
+                 * @example 1777889730
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
+                 *       "type": "completed",
+                 *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
+                 *       "request_type": "mint",
+                 *       "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
+                 *       "nft_collection": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                 *       "nft_token_id": 12,
+                 *       "created_at": "2026-05-04T10:15:30.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Event"];
+            };
+        };
+        responses: {
+            /** @description No more of them: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, within 15 seconds. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Tried again later; redirects are not followed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same at every try, and the `id` of the body.
+                 * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When it was sent, in seconds since 1970. Refuse what is old.
+                 * @example 1777889730
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "6f1d2b77-54a1-4f0e-8f0c-3c1f0c9e7b52",
+                 *       "type": "test",
+                 *       "request_id": null,
+                 *       "request_type": null,
+                 *       "transaction_hash": null,
+                 *       "created_at": "2026-05-04T10:15:30.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestEvent"];
+            };
+        };
+        responses: {
+            /** @description No more of them: the webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, within 15 seconds. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Tried again later; redirects are not followed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}
