@@ -14,6 +14,7 @@ import { createKeyring } from "../../../api/keys/keyring.ts";
 import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
+import type { AddressPolicy } from "../../../api/outbound/addresses.ts";
 import { parseExact } from "../../../api/shared/exact-json.ts";
 import { type Database, openDatabase } from "../../../api/store/database.ts";
 import { createApp } from "../../../api/v1/app.ts";
@@ -90,6 +91,8 @@ export class TestApi {
   readonly log: string[];
   readiness: { ready: boolean; checks: Record<string, string> } = { ready: true, checks: { database: "ok" } };
   notified = 0;
+  /** Called when a delivery became due. */
+  deliveriesDue: () => void = () => undefined;
   /** The app that calls unless another token is given. */
   app: Tenant = { id: "", token: "" };
   other: Tenant = { id: "", token: "" };
@@ -136,7 +139,9 @@ export class TestApi {
   }
 }
 
-export async function startApi(options: { limits?: Partial<Limits>; appGasPerDay?: number } = {}): Promise<TestApi> {
+export async function startApi(
+  options: { limits?: Partial<Limits>; appGasPerDay?: number; addressPolicy?: AddressPolicy } = {},
+): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
   const databaseUrl = `file:${join(folder, "moneta.sqlite")}`;
   const database = await openDatabase(databaseUrl);
@@ -170,9 +175,14 @@ export async function startApi(options: { limits?: Partial<Limits>; appGasPerDay
           if (state.api !== undefined) state.api.notified += 1;
         },
       },
-      deliveries: { notify: () => undefined },
+      deliveries: {
+        notify: () => {
+          state.api?.deliveriesDue();
+        },
+      },
+      media: { notify: () => undefined },
     },
-    addressPolicy: { allowedHosts: new Set(["hooks.internal", "10.1.2.3"]), allowLoopback: false },
+    addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },
     logger: pino({ level: "info" }, sink),
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
     chainId: CHAIN_ID,

@@ -1,0 +1,116 @@
+import { expect } from "chai";
+
+import type { CreateCollection } from "../../../api/domain/command.ts";
+import type { RequestEvent } from "../../../api/domain/event.ts";
+import { enqueueEvent } from "../../../api/store/events.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+
+interface Feed {
+  events: { id: string; type: RequestEvent; request_id: string }[];
+  next: string;
+}
+
+describe("GET /v1/events", () => {
+  let api: TestApi;
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => api.close());
+
+  const feed = async (query = "", token = api.app.token) =>
+    (await api.get(`/v1/events${query}`, { token })).body as unknown as Feed;
+  const collection = { type: "ERC721", name: "A", symbol: "AAA" };
+  const request = async (token = api.app.token) =>
+    expectAccepted(await api.post("/v1/collections", collection, { token }));
+
+  async function happen(id: string, type: RequestEvent, app = api.app.id): Promise<void> {
+    const row = await api.database.read
+      .selectFrom("requests")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    const command = JSON.parse(row.command) as CreateCollection;
+    const errorCode = type === "error" ? "execution_reverted" : undefined;
+    await api.database.write((trx) => enqueueEvent(trx, { ...row, app_id: app, command }, type, Date.now(), errorCode));
+  }
+
+  it("is empty at first, with a place from which to go on", async () => {
+    const { events, next } = await feed();
+    expect(events).to.deep.equal([]);
+    expect(await feed(`?after=${next}`)).to.deep.equal({ events: [], next });
+    const id = await request();
+    await happen(id, "sent");
+    expect((await feed(`?after=${next}`)).events.map((event) => event.type)).to.deep.equal(["sent"]);
+  });
+
+  it("gives every event once, in order, page by page", async () => {
+    const ids = [await request(), await request()];
+    for (const type of ["sent", "completed"] as const) for (const id of ids) await happen(id, type);
+    const wanted = [...ids.map((id) => [id, "sent"]), ...ids.map((id) => [id, "completed"])];
+    const seen: string[][] = [];
+    let next = "";
+    for (;;) {
+      const page = await feed(`?limit=3${next === "" ? "" : `&after=${next}`}`);
+      seen.push(...page.events.map((event) => [event.request_id, event.type]));
+      next = page.next;
+      if (page.events.length < 3) break;
+    }
+    expect(seen).to.deep.equal(wanted);
+    expect((await feed(`?after=${next}`)).next).to.equal(next);
+  });
+
+  it("holds the same bodies as the webhooks, whether there is one or not", async () => {
+    const id = await request();
+    await happen(id, "error");
+    const stored = await api.database.read.selectFrom("events").select("body").executeTakeFirstOrThrow();
+    expect((await feed()).events).to.deep.equal([JSON.parse(stored.body)]);
+    expect((await feed()).events[0]).to.include({ request_id: id, error_code: "execution_reverted" });
+  });
+
+  it("tells of `sent` once, and of one outcome, whatever happens again", async () => {
+    const id = await request();
+    for (const type of ["sent", "sent", "completed", "completed"] as const) await happen(id, type);
+    const { events, next } = await feed();
+    expect(events.map((event) => event.type)).to.deep.equal(["sent", "completed"]);
+    await happen(await request(), "sent");
+    expect((await feed(`?after=${next}`)).events).to.have.length(1);
+  });
+
+  it("is each app's own", async () => {
+    await happen(await request(), "sent");
+    const theirs = await request(api.other.token);
+    await happen(theirs, "sent", api.other.id);
+    const { events, next } = await feed("", api.other.token);
+    expect(events.map((event) => event.request_id)).to.deep.equal([theirs]);
+    expect((await feed(`?after=${next}`, api.other.token)).events).to.deep.equal([]);
+  });
+
+  it("shows no event of a transaction that is not committed, and none is passed over", async () => {
+    const ids = [await request(), await request(), await request()];
+    const rows = await api.database.read.selectFrom("requests").selectAll().where("id", "in", ids).execute();
+    await Promise.allSettled(
+      rows.map((row, index) =>
+        api.database.write(async (trx) => {
+          const command = JSON.parse(row.command) as CreateCollection;
+          await enqueueEvent(trx, { ...row, command }, "sent", Date.now());
+          if (index === 1) throw new Error("rolled back");
+        }),
+      ),
+    );
+    expect((await feed()).events).to.have.length(2);
+    const positions = await api.database.read.selectFrom("events").select("position").orderBy("seq").execute();
+    expect(positions.map((row) => row.position)).to.deep.equal([1, 2]);
+  });
+
+  it("refuses a wrong limit, and a cursor from elsewhere", async () => {
+    for (let count = 0; count < 2; count++) await request();
+    const { body } = await api.get("/v1/requests?limit=1");
+    expectInvalid(await api.get(`/v1/events?after=${body.next ?? ""}`), { after: "invalid_format" });
+    expectInvalid(await api.get("/v1/events?after=1"), { after: "invalid_format" });
+    expectInvalid(await api.get("/v1/events?limit=31"), { limit: "too_big" });
+    expectInvalid(await api.get("/v1/events?limit=0"), { limit: "too_small" });
+    expectInvalid(await api.get("/v1/events?offset=1"), { offset: "unknown_field" });
+    expectRefusal(await api.call("POST", "/v1/events"), 405, "method_not_allowed");
+  });
+});

@@ -1,0 +1,264 @@
+import { expect } from "chai";
+import { pino } from "pino";
+
+import { openSecrets } from "../../../api/keys/webhook-secrets.ts";
+import { createOutboundAgent } from "../../../api/outbound/agent.ts";
+import { Signal } from "../../../api/shared/signal.ts";
+import { Dispatcher } from "../../../api/webhooks/dispatcher.ts";
+import { eventually } from "../../support/eventually.ts";
+import { isSigned, TestReceiver } from "../../support/webhook-receiver.ts";
+import { type Item, type TestApi, startApi } from "../support/api.ts";
+import { expectInvalid, expectRefusal } from "../support/expect.ts";
+
+interface Delivery extends Item {
+  id: string;
+  event_id: string;
+  event_type: string;
+  attempts: number;
+  next_attempt_at: string | null;
+  response_status: number | null;
+  error: string | null;
+}
+
+describe("what is sent to a webhook", () => {
+  let api: TestApi;
+  let receiver: TestReceiver;
+  let secret: string;
+  let wake: Signal;
+  let stop: () => Promise<void>;
+
+  beforeEach(async () => {
+    receiver = await TestReceiver.listen();
+    api = await startApi({ addressPolicy: { allowedHosts: new Set(), allowLoopback: true } });
+    wake = new Signal();
+    api.deliveriesDue = () => {
+      wake.notify();
+    };
+    const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });
+    const { database, sealer } = api;
+    const logger = pino({ level: "silent" });
+    const abort = new AbortController();
+    const running = new Dispatcher({ database, sealer, agent, wake, logger, now: () => Date.now() }).run(abort.signal);
+    stop = async () => {
+      abort.abort();
+      await running;
+      await agent.close();
+    };
+    const { body } = await api.call("PUT", "/v1/webhook", { body: { url: receiver.url } });
+    secret = body.secret ?? "";
+  });
+  afterEach(async () => {
+    await stop();
+    await api.close();
+    await receiver.close();
+  });
+
+  const deliveries = async (query = "") => (await api.get(`/v1/webhook/deliveries${query}`)).body;
+  const log = async () => ((await deliveries()) as { deliveries: Delivery[] }).deliveries;
+  const test = async () => (await api.post("/v1/webhook/test", {})).body as Delivery;
+  const redeliver = (id: string, token?: string) =>
+    api.post(`/v1/webhook/deliveries/${id}/redeliver`, {}, token === undefined ? {} : { token });
+  const settled = (id: string) =>
+    eventually(async () => (await log()).find((delivery) => delivery.id === id && delivery.status !== "pending"));
+  const failedOnce = (id: string) =>
+    eventually(async () => (await log()).find((delivery) => delivery.id === id && delivery.attempts === 1));
+
+  describe("a test event", () => {
+    it("is signed, delivered whichever events the webhook takes, and in the log but not in the feed", async () => {
+      await api.call("PUT", "/v1/webhook", { body: { url: receiver.url, events: ["error"] } });
+      const queued = await test();
+      expect(queued).to.include({ event_type: "test", request_id: null, status: "pending", attempts: 0 });
+      const call = await receiver.received(() => true);
+      expect(isSigned(call, secret)).to.equal(true);
+      expect(call.headers["webhook-id"]).to.equal(queued.event_id);
+      const { created_at: at, ...body } = call.body;
+      expect(body).to.deep.equal({
+        id: queued.event_id,
+        type: "test",
+        request_id: null,
+        request_type: null,
+        transaction_hash: null,
+      });
+      expect(Date.parse(String(at))).to.be.closeTo(Date.now(), 10_000);
+      expect(await settled(queued.id)).to.include({
+        status: "delivered",
+        attempts: 1,
+        response_status: 204,
+        error: null,
+      });
+      expect((await api.get("/v1/events")).body).to.deep.include({ events: [] });
+    });
+
+    it("needs a webhook that is enabled", async () => {
+      expectRefusal(await api.post("/v1/webhook/test", {}, { token: api.other.token }), 404, "not_found");
+      receiver.status = 410;
+      const { id } = await test();
+      expect(await settled(id)).to.include({ status: "failed", response_status: 410 });
+      expectInvalid(await api.post("/v1/webhook/test", {}), { webhook: "disabled" });
+      expectInvalid(await redeliver(id), { webhook: "disabled" });
+    });
+  });
+
+  describe("rotation of the secret", () => {
+    const rotate = async () =>
+      (await api.post("/v1/webhook/secret", {})).body as { secret: string; previous_expires_at: string };
+    const lastCall = async (calls: number) => {
+      await receiver.count(calls);
+      return receiver.calls[calls - 1]!;
+    };
+
+    it("has both secrets sign for a day, and no third", async () => {
+      const second = await rotate();
+      expect(second.secret)
+        .to.match(/^whsec_[A-Za-z0-9+/]{32}$/)
+        .and.not.equal(secret);
+      expect(Date.parse(second.previous_expires_at) - Date.now()).to.be.closeTo(86_400_000, 10_000);
+      await test();
+      const both = await lastCall(1);
+      expect(both.headers["webhook-signature"]).to.match(/^v1,\S+ v1,\S+$/);
+      expect([secret, second.secret].map((each) => isSigned(both, each))).to.deep.equal([true, true]);
+
+      const third = await rotate();
+      await test();
+      const later = await lastCall(2);
+      const signed = [secret, second.secret, third.secret].map((each) => isSigned(later, each));
+      expect(signed).to.deep.equal([false, true, true]);
+    });
+
+    it("ends the old secret when its time is over", async () => {
+      const second = await rotate();
+      const row = await api.database.read.selectFrom("webhooks").selectAll().executeTakeFirstOrThrow();
+      const secrets = await openSecrets(api.sealer, row.secrets);
+      const over = secrets.map((entry) => ({ ...entry, expires_at: entry.expires_at === null ? null : Date.now() }));
+      const sealed = await api.sealer.seal(JSON.stringify(over));
+      await api.database.write((trx) => trx.updateTable("webhooks").set({ secrets: sealed }).execute());
+      await test();
+      const call = await lastCall(1);
+      expect([secret, second.secret].map((each) => isSigned(call, each))).to.deep.equal([false, true]);
+    });
+
+    it("hands out, to calls at the same instant, secrets of which the last two are live", async () => {
+      const made = await Promise.all(Array.from({ length: 6 }, rotate));
+      expect(new Set(made.map((each) => each.secret)).size).to.equal(6);
+      await test();
+      const call = await lastCall(1);
+      expect(made.filter((each) => isSigned(call, each.secret))).to.have.length(2);
+    });
+
+    it("needs a webhook, and tells nobody else", async () => {
+      expectRefusal(await api.post("/v1/webhook/secret", {}, { token: api.other.token }), 404, "not_found");
+      const { secret: made } = await rotate();
+      expect((await api.get("/v1/webhook")).text + api.log.join("")).to.not.contain(made);
+      const row = await api.database.read.selectFrom("webhooks").selectAll().executeTakeFirstOrThrow();
+      expect(JSON.stringify(row)).to.not.contain(made);
+    });
+  });
+
+  describe("the log", () => {
+    it("lists deliveries, newest first, page by page, to their app only", async () => {
+      const made = [await test(), await test(), await test()].map((delivery) => delivery.id).reverse();
+      await receiver.count(3);
+      const first = (await deliveries("?limit=2")) as { deliveries: Delivery[]; next: string; total: number };
+      expect(first.total).to.equal(3);
+      const second = (await deliveries(`?limit=2&cursor=${first.next}`)) as { deliveries: Delivery[] };
+      expect([...first.deliveries, ...second.deliveries].map((delivery) => delivery.id)).to.deep.equal(made);
+      expect(second).to.include({ next: null });
+      const theirs = await api.get("/v1/webhook/deliveries", { token: api.other.token });
+      expect(theirs.body).to.deep.include({ deliveries: [], total: 0 });
+    });
+
+    it("says why a try failed, and when the next is", async () => {
+      receiver.status = 503;
+      const { id } = await test();
+      const failed = await failedOnce(id);
+      expect(failed).to.include({ status: "pending", response_status: 503, error: "the receiver answered 503" });
+      expect(Date.parse(failed.next_attempt_at ?? "") - Date.now()).to.be.within(3_000, 6_000);
+    });
+  });
+
+  describe("redelivery", () => {
+    it("repeats what was delivered under the same id, as a delivery of its own", async () => {
+      const first = await test();
+      await settled(first.id);
+      const again = (await redeliver(first.id)).body as Delivery;
+      expect(again.id).to.not.equal(first.id);
+      expect(again.event_id).to.equal(first.event_id);
+      await settled(again.id);
+      expect(receiver.calls).to.have.length(2);
+      expect(receiver.calls[1]?.text).to.equal(receiver.calls[0]?.text);
+      expect(receiver.calls[1]?.headers["webhook-id"]).to.equal(first.event_id);
+      expect((await deliveries()).total).to.equal(2);
+    });
+
+    it("has one that waits for its next try tried now", async () => {
+      receiver.status = 500;
+      const { id } = await test();
+      await failedOnce(id);
+      receiver.status = 200;
+      expect((await redeliver(id)).body).to.include({ id, status: "pending" });
+      expect(await settled(id)).to.include({ status: "delivered", attempts: 2 });
+      expect((await deliveries()).total).to.equal(1);
+    });
+
+    it("is refused for another app's delivery as for none", async () => {
+      const { id } = await test();
+      const body = { url: receiver.url };
+      await api.call("PUT", "/v1/webhook", { token: api.other.token, body });
+      expectRefusal(await redeliver(id, api.other.token), 404, "not_found");
+      expectRefusal(await redeliver("none"), 404, "not_found");
+    });
+  });
+
+  it("is nothing old after the webhook was removed and registered again", async () => {
+    receiver.status = 500;
+    const { id } = await test();
+    await failedOnce(id);
+    await api.call("DELETE", "/v1/webhook");
+    receiver.status = 200;
+    await api.call("PUT", "/v1/webhook", { body: { url: receiver.url } });
+    expect(await settled(id)).to.include({ status: "failed", error: "the webhook was removed", next_attempt_at: null });
+    const fresh = await test();
+    await settled(fresh.id);
+    expect(receiver.calls.slice(1).map((call) => call.body["id"])).to.deep.equal([fresh.event_id]);
+  });
+});
+
+describe("the URL of a webhook", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  const put = (url: string) => api.call("PUT", "/v1/webhook", { body: { url } });
+
+  for (const host of [
+    "127.0.0.1",
+    "10.0.0.1:8080",
+    "192.168.1.1",
+    "169.254.169.254",
+    "0x7f.1",
+    "2130706433",
+    "0.0.0.0",
+    "[::1]",
+    "[::ffff:10.0.0.1]",
+    "[fd00::1]",
+    "[64:ff9b::a00:1]",
+  ]) {
+    it(`is refused with the address ${host}`, async () => {
+      expectInvalid(await put(`http://${host}/hook`), { url: "private_address" });
+    });
+  }
+
+  it("may hold a public address, one that the operator allows, or any name", async () => {
+    for (const host of [
+      "93.184.216.34",
+      "[2606:2800:220:1:248:1893:25c8:1946]",
+      "10.1.2.3",
+      "localhost",
+      "a.example",
+    ]) {
+      expect((await put(`https://${host}/hook`)).status, host).to.equal(200);
+    }
+  });
+});
