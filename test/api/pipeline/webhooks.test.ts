@@ -1,0 +1,177 @@
+import { expect } from "chai";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import { factories } from "../../../types/ethers-contracts/index.js";
+import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { isSigned, TestReceiver } from "../../support/webhook-receiver.ts";
+
+type Json = Record<string, unknown>;
+
+describe("webhooks of a real service on a real node", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let receiver: TestReceiver;
+  let api: ApiClient;
+  let secret: string;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    receiver = await TestReceiver.listen();
+    api = new ApiClient(service.baseUrl, (await createApp(service, "hooked")).token);
+    secret = (await api.ok<{ secret: string }>("PUT", "/v1/webhook", { url: receiver.url })).secret;
+  });
+  after(async () => {
+    await service.stop();
+    await receiver.close();
+    await node.stop();
+    await folder.remove();
+  });
+
+  /** Everything that was told of a request, once its end has been told. */
+  async function toldOf(request: RequestBody): Promise<Json[]> {
+    const of = (call: { body: Json }) => call.body["request_id"] === request.request_id;
+    await receiver.received((call) => of(call) && call.body["type"] !== "sent");
+    // A test event that was asked for later has arrived: nothing that was due before is still to come.
+    const { event_id: id } = await api.ok<{ event_id: string }>("POST", "/v1/webhook/test", {});
+    await receiver.received((call) => call.headers["webhook-id"] === id);
+    const calls = receiver.calls.filter(of);
+    for (const call of calls) {
+      expect(isSigned(call, secret)).to.equal(true);
+      expect(call.headers["webhook-id"]).to.equal(call.body["id"]);
+      expect(call.headers["content-type"]).to.equal("application/json");
+    }
+    return calls.map(({ body: { id, created_at: at, ...body } }) => {
+      expect(id).to.be.a("string");
+      expect(at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      return body;
+    });
+  }
+
+  const common = (request: RequestBody, type: string) => ({
+    request_id: request.request_id,
+    request_type: type,
+    transaction_hash: request.transaction_hash,
+  });
+
+  it("tell of a collection: sent, then completed with its address", async () => {
+    const request = await api.completed("/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" });
+    expect(await toldOf(request)).to.deep.equal([
+      { ...common(request, "collection"), type: "sent" },
+      { ...common(request, "collection"), type: "completed", nft_collection: request.nft_collection },
+    ]);
+  });
+
+  it("tell of an ERC721 mint: the id once it is known", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const request = await api.completed("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
+    expect(await toldOf(request)).to.deep.equal([
+      { ...common(request, "mint"), type: "sent", nft_collection: collection },
+      { ...common(request, "mint"), type: "completed", nft_collection: collection, nft_token_id: 1 },
+    ]);
+  });
+
+  it("tell of a new ERC1155 id beyond 2^53 exactly, and of more copies without naming a new token", async () => {
+    const collection = await api.collection({ type: "ERC1155" });
+    const [token, to] = [(2n ** 256n - 1n).toString(), await api.wallet()];
+    const created = await api.completed("/v1/nfts", {
+      collection_address: collection,
+      initial_owner: to,
+      token_id: token,
+      initial_supply: 1,
+    });
+    const named = { nft_collection: collection, nft_token_id: token };
+    expect(await toldOf(created)).to.deep.equal([
+      { ...common(created, "mint"), type: "sent", ...named },
+      { ...common(created, "mint"), type: "completed", ...named },
+    ]);
+    const more = { collection_address: collection, to_address: to, token_id: token, quantity: 3 };
+    const minted = await api.completed("/v1/nfts", more);
+    expect(await toldOf(minted)).to.deep.equal([
+      { ...common(minted, "mint"), type: "sent" },
+      { ...common(minted, "mint"), type: "completed" },
+    ]);
+  });
+
+  it("tell of a transfer, and of one whose receiver refuses: error with its code", async () => {
+    const [from, collection] = [await api.wallet(), await api.collection({ type: "ERC721" })];
+    await api.completed("/v1/nfts", {
+      collection_address: collection,
+      to_address: from,
+      unlockable_content: "hidden words",
+    });
+    const fields = { from_address: from, contract_address: collection, token_id: 1 };
+    const refusing = await new factories.mocks.RejectingReceiver__factory(await node.provider.getSigner(3)).deploy();
+    const refused = await api.done("/v1/transfers", { ...fields, to_address: await refusing.getAddress() });
+    expect(await toldOf(refused)).to.deep.equal([
+      { ...common(refused, "transfer"), type: "sent" },
+      { ...common(refused, "transfer"), type: "error", error_code: "receiver_rejected" },
+    ]);
+    // What the refused one had reserved is free again.
+    const moved = await api.completed("/v1/transfers", { ...fields, to_address: await api.wallet() });
+    expect(await toldOf(moved)).to.deep.equal([
+      { ...common(moved, "transfer"), type: "sent" },
+      { ...common(moved, "transfer"), type: "completed" },
+    ]);
+    expect(receiver.calls.map((call) => call.text).join("")).to.not.contain("hidden");
+  });
+
+  it("repeat the feed of events, body by body, and are all in the log", async () => {
+    const bodies: Json[] = [];
+    for (let after = ""; ;) {
+      const page = await api.ok<{ events: Json[]; next: string }>("GET", `/v1/events${after}`);
+      bodies.push(...page.events);
+      after = `?after=${page.next}`;
+      if (page.events.length === 0) break;
+    }
+    const told = receiver.calls.map((call) => call.body).filter((body) => body["type"] !== "test");
+    const byId = (a: Json, b: Json) => String(a["id"]).localeCompare(String(b["id"]));
+    expect([...told].sort(byId)).to.deep.equal([...bodies].sort(byId));
+    const log = await eventually(async () => {
+      const page = await api.ok<{ total: number; deliveries: { status: string }[] }>("GET", "/v1/webhook/deliveries");
+      return page.deliveries.every((delivery) => delivery.status === "delivered") ? page : undefined;
+    });
+    expect(log.total).to.equal(receiver.calls.length);
+  });
+});
+
+describe("the gas quota on a real node", function () {
+  this.timeout(60_000);
+
+  it("charges what the app's transactions really used, and no more", async () => {
+    const node = await startNode();
+    const folder = await temporaryFolder();
+    const env = { APP_GAS_PER_DAY: "1000000" };
+    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path, env });
+    const app = await createApp(service, "metered");
+    const api = new ApiClient(service.baseUrl, app.token);
+    const collection = await api.collection({ type: "ERC721" });
+    const to = await api.wallet();
+    const accepted = await Promise.all(
+      Array.from({ length: 5 }, () => api.accept("/v1/nfts", { collection_address: collection, to_address: to })),
+    );
+    await Promise.all(accepted.map((id) => api.settled(id)));
+    const hashes = await service.database.read
+      .selectFrom("requests")
+      .select("transaction_hash")
+      .where("app_id", "=", app.appId)
+      .distinct()
+      .execute();
+    const receipts = await Promise.all(
+      hashes.map(({ transaction_hash: hash }) => node.provider.getTransactionReceipt(hash ?? "")),
+    );
+    const used = receipts.reduce((sum, receipt) => sum + (receipt?.gasUsed ?? 0n), 0n);
+    const usage = await service.database.read.selectFrom("gas_usage").select("used").execute();
+    expect(usage).to.deep.equal([{ used: Number(used) }]);
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+});
