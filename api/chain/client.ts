@@ -59,7 +59,9 @@ export class ChainClient {
 
   /** null: the node does not have it (yet, or any more). */
   async blocks(numbers: number[]): Promise<(Block | null)[]> {
-    const answers = await this.#rpc.all(numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })));
+    const answers = await this.#rpc.all(
+      numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })),
+    );
     return answers.map((answer) => parse(block.nullable(), answer));
   }
 

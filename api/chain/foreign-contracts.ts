@@ -92,12 +92,7 @@ async function inspect(client: ChainClient, address: string): ReturnType<Foreign
   return null;
 }
 
-async function tokensOf(
-  client: ChainClient,
-  contract: string,
-  type: CollectionType,
-  owner: string,
-): Promise<string[]> {
+async function tokensOf(client: ChainClient, contract: string, type: CollectionType, owner: string): Promise<string[]> {
   const to = zeroPadValue(owner, 32).toLowerCase();
   const [erc721 = "", ...erc1155] = MOVE_TOPICS;
   const topics = type === "ERC721" ? [erc721, null, to] : [erc1155, null, null, to];
@@ -125,4 +120,3 @@ function decodeString(answer: string | null | undefined): string | null {
     return null;
   }
 }
-

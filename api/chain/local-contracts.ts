@@ -36,7 +36,9 @@ export async function deployLocally(owner: JsonRpcSigner, hostedBase: string): P
   const deployedAt = (await owner.provider.getBlockNumber()) + 1;
   const relay = await (await new Relay__factory(owner).deploy(owner.address)).waitForDeployment();
   const relayAddress = await relay.getAddress();
-  const factory = await (await new CollectionFactory__factory(owner).deploy(relayAddress, hostedBase)).waitForDeployment();
+  const factory = await (
+    await new CollectionFactory__factory(owner).deploy(relayAddress, hostedBase)
+  ).waitForDeployment();
   const delegate = await (await new WalletDelegate__factory(owner).deploy(relayAddress)).waitForDeployment();
   return {
     relay: relayAddress,

@@ -168,7 +168,7 @@ function topicAddress(topic: string): string {
 
 function decode(types: string[], data: string): unknown[] | null {
   try {
-    return AbiCoder.defaultAbiCoder().decode(types, data).toArray(true);
+    return AbiCoder.defaultAbiCoder().decode(types, data).toArray(true) as unknown[];
   } catch {
     // A contract may emit anything under a standard topic; what does not decode moves nothing.
     return null;

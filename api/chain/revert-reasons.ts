@@ -1,4 +1,4 @@
-import { type ErrorDescription, type Interface } from "ethers";
+import type { ErrorDescription, Interface } from "ethers";
 
 import type { FieldError, RequestFailureCode } from "../domain/error-codes.ts";
 import { abi } from "./contracts.ts";

@@ -51,7 +51,10 @@ export async function prepareRange(
   const ends = read.moves.flatMap((move) => [move.from, move.to]).filter((end) => end !== null);
   const wallets = new Set((await walletPaths(database.read, [...new Set(ends)])).keys());
   const moves = ownMoves(read, types, owners).concat(foreignMoves(read, watched, types, wallets, owners));
-  moves.sort((a, b) => a.move.blockNumber - b.move.blockNumber || a.move.logIndex - b.move.logIndex || a.move.subIndex - b.move.subIndex);
+  moves.sort(
+    (a, b) =>
+      a.move.blockNumber - b.move.blockNumber || a.move.logIndex - b.move.logIndex || a.move.subIndex - b.move.subIndex,
+  );
   const uncertain = await uncertainHoldings(database.read, UNCERTAIN_AT_ONCE);
   return {
     ...bounds,
@@ -94,7 +97,9 @@ async function ourBatches(
       relay,
       moves: read.moves.filter((move) => move.transactionHash === transactionHash),
       created: new Map(
-        read.created.filter((made) => made.transactionHash === transactionHash).map((made) => [made.number, made.collection]),
+        read.created
+          .filter((made) => made.transactionHash === transactionHash)
+          .map((made) => [made.number, made.collection]),
       ),
     };
     try {

@@ -73,9 +73,7 @@ export async function readRange(
       .sort(byPosition),
     created,
     moves: [...tokenLogs, ...foreignLogs].flatMap(decodeMoves).sort(byPosition),
-    changes: tokenLogs
-      .flatMap((log) => decodeCollectionEvent(log) ?? [])
-      .sort(byPosition),
+    changes: tokenLogs.flatMap((log) => decodeCollectionEvent(log) ?? []).sort(byPosition),
   };
 }
 
@@ -128,7 +126,11 @@ async function readHeaders(
   const wanted = new Set([range.from, range.to, ...logs.map((log) => log.blockNumber)]);
   for (let number = Math.max(range.from, range.remember); number <= range.to; number++) wanted.add(number);
   const headers = new Map(recent);
-  await addHeaders(client, [...wanted].filter((number) => !recent.has(number)).sort((a, b) => a - b), headers);
+  await addHeaders(
+    client,
+    [...wanted].filter((number) => !recent.has(number)).sort((a, b) => a - b),
+    headers,
+  );
   for (const header of headers.values()) {
     const parent = headers.get(header.number - 1);
     if (parent !== undefined && parent.hash !== header.parentHash) {
@@ -138,6 +140,9 @@ async function readHeaders(
   return headers;
 }
 
-function byPosition(a: { blockNumber: number; logIndex: number }, b: { blockNumber: number; logIndex: number }): number {
+function byPosition(
+  a: { blockNumber: number; logIndex: number },
+  b: { blockNumber: number; logIndex: number },
+): number {
   return a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
 }

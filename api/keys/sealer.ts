@@ -8,6 +8,10 @@ export interface Sealer {
   seal(plain: string): Promise<string>;
   /** @throws SealError when the key is unknown or the text was changed. */
   open(sealed: string): Promise<string>;
+  /** Whether it was sealed with the newest key. @throws SealError when it was never sealed. */
+  isNewest(sealed: string): boolean;
+  /** Id of the newest key. */
+  readonly newestKey: string;
   /** @returns `<key id>:<HMAC-SHA256, hex>` with the newest key. */
   fingerprint(data: string): string;
   /** Whether the fingerprint, made with any of the keys, is that of `data`. */
@@ -57,6 +61,8 @@ export function createSealer(keys: readonly SecretKey[]): Sealer {
         throw new SealError("what was sealed has been changed", { cause: error });
       }
     },
+    isNewest: (sealed) => keyIdOf(sealed) === newest.id,
+    newestKey: newest.id,
     fingerprint: (data) => `${newest.id}:${hmac(newest, data).toString("hex")}`,
     matches: (data, fingerprint) => {
       const [id, hex] = fingerprint.split(":");

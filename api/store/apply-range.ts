@@ -3,13 +3,22 @@ import type { ChainOutcome } from "../domain/outcome.ts";
 import { returnUntouched } from "./batches.ts";
 import { storedBlock } from "./blocks.ts";
 import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
+import { correctFinal } from "./correct-final.ts";
 import { CounterDeltas } from "./counter-deltas.ts";
 import type { Trx } from "./engine.ts";
 import { forgetForeign } from "./foreign.ts";
 import { settleGas } from "./gas-usage.ts";
 import { insertCollection } from "./insert-collection.ts";
 import { replaceMeta, writeMeta } from "./meta.ts";
-import { addSupply, addToHistory, type MintContent, moveHoldings, removeSupply, setHolding, type StoredMove } from "./ownership.ts";
+import {
+  addSupply,
+  addToHistory,
+  type MintContent,
+  moveHoldings,
+  removeSupply,
+  setHolding,
+  type StoredMove,
+} from "./ownership.ts";
 import { releaseReservation } from "./reservations.ts";
 import { commandOf } from "./request-state.ts";
 import type { BlockRow, RequestRow } from "./schema.ts";
@@ -95,7 +104,10 @@ async function applyOutcomes(
     .execute();
   for (const { request, outcome } of batch.outcomes) {
     const made = outcome.ok
-      ? { nft_collection: outcome.collection ?? request.nft_collection, nft_token_id: outcome.tokenId ?? request.nft_token_id }
+      ? {
+          nft_collection: outcome.collection ?? request.nft_collection,
+          nft_token_id: outcome.tokenId ?? request.nft_token_id,
+        }
       : {};
     const updated = await trx
       .updateTable("requests")
@@ -112,7 +124,10 @@ async function applyOutcomes(
       .where("status", "in", ["pending", "processing"])
       .where("outcome", "is", null)
       .executeTakeFirst();
-    if (updated.numUpdatedRows !== 1n) continue;
+    if (updated.numUpdatedRows !== 1n) {
+      await correctFinal(trx, request, outcome, batch, now);
+      continue;
+    }
     const command = commandOf(request);
     await releaseReservation(trx, command, outcome.ok);
     if (outcome.ok && command.kind === "create-collection" && outcome.collection !== null) {

@@ -29,9 +29,12 @@ export async function migrate(db: Db): Promise<void> {
     const migrator = new Migrator({ db: trx, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
     const { error } = await migrator.migrateToLatest();
     if (error !== undefined) {
-      throw new SchemaError(`The database could not be migrated: ${error instanceof Error ? error.message : "unknown"}`, {
-        cause: error,
-      });
+      throw new SchemaError(
+        `The database could not be migrated: ${error instanceof Error ? error.message : "unknown"}`,
+        {
+          cause: error,
+        },
+      );
     }
   });
 }
@@ -40,7 +43,7 @@ async function namesOfApplied(db: Db): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some((table) => table.name === "kysely_migration")) return [];
   const rows = await db
-    .withTables<{ kysely_migration: { name: string } }>()
+    .$extendTables<{ kysely_migration: { name: string } }>()
     .selectFrom("kysely_migration")
     .select("name")
     .execute();

@@ -26,7 +26,12 @@ export interface MintContent {
 }
 
 /** Adds to the history of the token, and of those of the two ends that are wallets of the service. */
-export async function addToHistory(trx: Trx, move: StoredMove, wallets: Set<string>, counters: CounterDeltas): Promise<void> {
+export async function addToHistory(
+  trx: Trx,
+  move: StoredMove,
+  wallets: Set<string>,
+  counters: CounterDeltas,
+): Promise<void> {
   const { id } = await trx
     .insertInto("transfers")
     .values({
@@ -62,7 +67,8 @@ export async function moveHoldings(
 ): Promise<void> {
   if (move.from === move.to) return;
   const quantity = BigInt(move.quantity);
-  if (move.from !== null) await changeHolding(trx, move.contract, move.tokenId, move.from, -quantity, sinceBlock, counters);
+  if (move.from !== null)
+    await changeHolding(trx, move.contract, move.tokenId, move.from, -quantity, sinceBlock, counters);
   if (move.to !== null) await changeHolding(trx, move.contract, move.tokenId, move.to, quantity, sinceBlock, counters);
 }
 
@@ -120,7 +126,14 @@ export async function setHolding(
   if (updated.numUpdatedRows > 0n) return;
   await trx
     .insertInto("holdings")
-    .values({ contract, token_id: tokenId, owner, quantity: quantity.toString(), reserved: "0", since_block: sinceBlock })
+    .values({
+      contract,
+      token_id: tokenId,
+      owner,
+      quantity: quantity.toString(),
+      reserved: "0",
+      since_block: sinceBlock,
+    })
     .execute();
   count(1);
 }

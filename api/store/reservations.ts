@@ -99,7 +99,8 @@ export async function reserveTransfer(
       .where("token_id", "=", tokenId)
       .where("owner", "=", from)
       .executeTakeFirst();
-    if (holding === undefined) return (await tokenIsKnown(trx, contract, tokenId)) ? "insufficient_balance" : "token_not_found";
+    if (holding === undefined)
+      return (await tokenIsKnown(trx, contract, tokenId)) ? "insufficient_balance" : "token_not_found";
     if (type === "ERC721" && holding.reserved !== "0") return "token_busy";
     const reserved = BigInt(holding.reserved) + BigInt(quantity);
     if (reserved > BigInt(holding.quantity)) return "insufficient_balance";
@@ -206,7 +207,13 @@ async function releaseSupply(trx: Trx, contract: string, tokenId: string, quanti
   await lowerReserved(trx, "nfts", row, quantity);
 }
 
-async function releaseHolding(trx: Trx, contract: string, tokenId: string, owner: string, quantity: string): Promise<void> {
+async function releaseHolding(
+  trx: Trx,
+  contract: string,
+  tokenId: string,
+  owner: string,
+  quantity: string,
+): Promise<void> {
   const row = () =>
     trx
       .selectFrom("holdings")

@@ -97,11 +97,7 @@ async function undoMints(trx: Trx, fork: number): Promise<void> {
     .execute();
   for (const row of dropped) {
     if (row.reserved !== "0") {
-      await trx
-        .updateTable("nfts")
-        .set({ minted_block: null, minted_at: null })
-        .where("seq", "=", row.seq)
-        .execute();
+      await trx.updateTable("nfts").set({ minted_block: null, minted_at: null }).where("seq", "=", row.seq).execute();
     } else {
       await trx.deleteFrom("nfts").where("seq", "=", row.seq).execute();
     }

@@ -39,7 +39,9 @@ export async function startFakeRpc(answer: Reply): Promise<FakeRpc> {
         const failed = typeof value === "object" && value !== null && "error" in value;
         return { jsonrpc: "2.0", id: call.id, ...(failed ? value : { result: value }) };
       });
-      response.setHeader("content-type", "application/json").end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+      response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -8,7 +8,9 @@ export interface ProxiedCall {
 }
 
 /** What a test makes of one call: an answer in its place, or undefined to let the node answer. */
-export type Interception = (call: ProxiedCall) => { result: unknown } | { error: { code: number; message: string } } | undefined;
+export type Interception = (
+  call: ProxiedCall,
+) => { result: unknown } | { error: { code: number; message: string } } | undefined;
 
 /** Stands between a service and a real node, and lies where a test says so. */
 export interface RpcProxy {
@@ -23,10 +25,12 @@ export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
     void (async () => {
       const body = JSON.parse(await read(request)) as ProxiedCall | ProxiedCall[];
       const calls = Array.isArray(body) ? body : [body];
-      const own = new Map(calls.flatMap((call) => {
-        const answer = proxy.intercept(call);
-        return answer === undefined ? [] : [[call.id, { jsonrpc: "2.0", id: call.id, ...answer }] as const];
-      }));
+      const own = new Map(
+        calls.flatMap((call) => {
+          const answer = proxy.intercept(call);
+          return answer === undefined ? [] : [[call.id, { jsonrpc: "2.0", id: call.id, ...answer }] as const];
+        }),
+      );
       const rest = calls.filter((call) => !own.has(call.id));
       const answers = new Map<number, unknown>(own);
       if (rest.length > 0) {
@@ -38,7 +42,9 @@ export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
         for (const answer of (await forwarded.json()) as { id: number }[]) answers.set(answer.id, answer);
       }
       const ordered = calls.map((call) => answers.get(call.id));
-      response.setHeader("content-type", "application/json").end(JSON.stringify(Array.isArray(body) ? ordered : ordered[0]));
+      response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify(Array.isArray(body) ? ordered : ordered[0]));
     })().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

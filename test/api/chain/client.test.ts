@@ -8,7 +8,9 @@ import { type FakeRpc, type RpcFailure, startFakeRpc } from "../../support/fake-
 import { address } from "../store/support/rows.ts";
 
 const CONTROL = "0x0000000000000000000000000000000000000004";
-const fail = (code: number, data?: unknown): RpcFailure => ({ error: { code, message: "?", ...(data === undefined ? {} : { data }) } });
+function fail(code: number, data?: unknown): RpcFailure {
+  return { error: { code, message: "?", ...(data === undefined ? {} : { data }) } };
+}
 
 describe("ChainClient", () => {
   let node: FakeRpc;
@@ -20,7 +22,11 @@ describe("ChainClient", () => {
   });
   afterEach(() => node.stop());
 
-  const failure = (promise: Promise<unknown>) => promise.then(() => expect.fail("it answered"), (error: unknown) => error);
+  const failure = (promise: Promise<unknown>) =>
+    promise.then(
+      () => expect.fail("it answered"),
+      (error: unknown) => error,
+    );
   const target = address();
   /** `control`: whether the node has the state at all. */
   function answerCalls(answer: unknown, control: boolean) {
@@ -56,7 +62,9 @@ describe("ChainClient", () => {
     it("never takes a node that lacks the block for a token that is gone", async () => {
       answerCalls(fail(-32000), false);
       expect(await readHoldings(client, [query], 5)).to.deep.equal([undefined]);
-      expect(await failure(createForeignContracts(client).holding(target, "ERC721", "1", query.owner))).to.be.instanceOf(ChainUnavailable);
+      expect(
+        await failure(createForeignContracts(client).holding(target, "ERC721", "1", query.owner)),
+      ).to.be.instanceOf(ChainUnavailable);
     });
 
     it("believes neither short nor long answers, and knows other owners", async () => {
@@ -67,7 +75,12 @@ describe("ChainClient", () => {
       };
       expect(await read(word(owner))).to.equal(1n);
       expect(await read(word(address().slice(2)))).to.equal(0n);
-      expect([await read("0x"), await read(`${word(owner)}00`), await read(word("0")), await read(fail(3))]).to.deep.equal([null, null, null, null]);
+      expect([
+        await read("0x"),
+        await read(`${word(owner)}00`),
+        await read(word("0")),
+        await read(fail(3)),
+      ]).to.deep.equal([null, null, null, null]);
       expect(await read(`0x${"f".repeat(64)}`, "ERC1155")).to.equal(2n ** 256n - 1n);
       expect([await read("0x", "ERC1155"), await read(fail(3), "ERC1155")]).to.deep.equal([0n, 0n]);
     });
@@ -83,12 +96,16 @@ describe("ChainClient", () => {
       };
       return createForeignContracts(client).inspect(target);
     };
-    const name = (text: Buffer) => `0x${"20".padStart(64, "0")}${text.length.toString(16).padStart(64, "0")}${text.toString("hex").padEnd(Math.ceil(text.length / 32) * 64, "0")}`;
+    const name = (text: Buffer) =>
+      `0x${"20".padStart(64, "0")}${text.length.toString(16).padStart(64, "0")}${text.toString("hex").padEnd(Math.ceil(text.length / 32) * 64, "0")}`;
     const erc721 = (text: unknown) => (selector: string, id: string) =>
       selector === "0x06fdde03" ? text : ["01ffc9a7", "80ac58cd"].includes(id) ? yes : `0x${"0".repeat(64)}`;
 
     it("cuts a huge name, and bears one that is no text", async () => {
-      expect(await inspect(erc721(name(Buffer.from("é".repeat(100_000)))))).to.deep.equal({ type: "ERC721", name: "é".repeat(256) });
+      expect(await inspect(erc721(name(Buffer.from("é".repeat(100_000)))))).to.deep.equal({
+        type: "ERC721",
+        name: "é".repeat(256),
+      });
       expect(await inspect(erc721(name(Buffer.from([0xff, 0xfe]))))).to.deep.equal({ type: "ERC721", name: null });
       expect(await inspect(erc721(name(Buffer.from("a\0b"))))).to.deep.equal({ type: "ERC721", name: "a\ufffdb" });
       expect(await inspect(erc721(fail(3)))).to.deep.equal({ type: "ERC721", name: null });
@@ -110,7 +127,9 @@ describe("ChainClient", () => {
     it("are null for whatever the node refuses, so that no receiver can stop a batch from being built", async () => {
       for (const code of [3, -32000, -32603, -32005, -39999]) {
         node.answer = () => fail(code);
-        expect(await client.estimates([{ to: target, data: "0x", from: target }]), code.toString()).to.deep.equal([null]);
+        expect(await client.estimates([{ to: target, data: "0x", from: target }]), code.toString()).to.deep.equal([
+          null,
+        ]);
       }
     });
   });

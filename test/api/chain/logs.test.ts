@@ -9,26 +9,44 @@ import { address, hashOf } from "../store/support/rows.ts";
 
 const [CONTRACT, ALICE, BOB] = [address(), address(), address()];
 const NOBODY = "0x0000000000000000000000000000000000000000";
-const topic = (value: string) => zeroPadValue(value, 32).toLowerCase();
-const word = (value: bigint) => `0x${value.toString(16).padStart(64, "0")}`;
 const [TRANSFER = "", SINGLE = "", BATCH = ""] = MOVE_TOPICS;
 const POSITION = { blockNumber: 4, transactionHash: hashOf("t"), logIndex: 2 };
+
+function topic(value: string): string {
+  return zeroPadValue(value, 32).toLowerCase();
+}
+
+function word(value: bigint): string {
+  return `0x${value.toString(16).padStart(64, "0")}`;
+}
 
 function log(topics: string[], data = "0x"): RawLog {
   return { address: CONTRACT, topics, data, blockHash: hashOf("b"), ...POSITION };
 }
-const encode = (types: string[], values: unknown[]) => AbiCoder.defaultAbiCoder().encode(types, values);
+
+function encode(types: string[], values: unknown[]): string {
+  return AbiCoder.defaultAbiCoder().encode(types, values);
+}
 
 describe("decodeMoves", () => {
-  const found = (one: RawLog) => decodeMoves(one).map(({ tokenId, quantity, from, to, subIndex }) => [tokenId, quantity, from, to, subIndex]);
+  const found = (one: RawLog) =>
+    decodeMoves(one).map(({ tokenId, quantity, from, to, subIndex }) => [tokenId, quantity, from, to, subIndex]);
   const most = 2n ** 256n - 1n;
 
   it("reads mints, transfers and burns, up to the largest id and quantity", () => {
-    expect(found(log([TRANSFER, topic(NOBODY), topic(ALICE), word(most)]))).to.deep.equal([[most.toString(), "1", null, ALICE, 0]]);
-    expect(found(log([SINGLE, topic(BOB), topic(ALICE), topic(NOBODY)], encode(["uint256", "uint256"], [3, most])))).to.deep.equal([
-      ["3", most.toString(), ALICE, null, 0],
+    expect(found(log([TRANSFER, topic(NOBODY), topic(ALICE), word(most)]))).to.deep.equal([
+      [most.toString(), "1", null, ALICE, 0],
     ]);
-    const batch = encode(["uint256[]", "uint256[]"], [[1, 2, 1], [5, 0, 6]]);
+    expect(
+      found(log([SINGLE, topic(BOB), topic(ALICE), topic(NOBODY)], encode(["uint256", "uint256"], [3, most]))),
+    ).to.deep.equal([["3", most.toString(), ALICE, null, 0]]);
+    const batch = encode(
+      ["uint256[]", "uint256[]"],
+      [
+        [1, 2, 1],
+        [5, 0, 6],
+      ],
+    );
     expect(found(log([BATCH, topic(BOB), topic(ALICE), topic(BOB)], batch))).to.deep.equal([
       ["1", "5", ALICE, BOB, 0],
       ["1", "6", ALICE, BOB, 2],
@@ -37,11 +55,23 @@ describe("decodeMoves", () => {
 
   const nothing: [string, RawLog][] = [
     ["an ERC-20 transfer", log([TRANSFER, topic(ALICE), topic(BOB)], word(5n))],
-    ["arrays of unequal length", log([BATCH, topic(BOB), topic(ALICE), topic(BOB)], encode(["uint256[]", "uint256[]"], [[1, 2], [5]]))],
-    ["an array that says to be endless", log([BATCH, topic(BOB), topic(ALICE), topic(BOB)], `${encode(["uint256", "uint256"], [64, 96])}${"f".repeat(64)}`)],
+    [
+      "arrays of unequal length",
+      log([BATCH, topic(BOB), topic(ALICE), topic(BOB)], encode(["uint256[]", "uint256[]"], [[1, 2], [5]])),
+    ],
+    [
+      "an array that says to be endless",
+      log(
+        [BATCH, topic(BOB), topic(ALICE), topic(BOB)],
+        `${encode(["uint256", "uint256"], [64, 96])}${"f".repeat(64)}`,
+      ),
+    ],
     ["no data at all", log([SINGLE, topic(BOB), topic(ALICE), topic(BOB)])],
     ["no topics at all", log([])],
-    ["copies of which there are none", log([SINGLE, topic(BOB), topic(ALICE), topic(BOB)], encode(["uint256", "uint256"], [1, 0]))],
+    [
+      "copies of which there are none",
+      log([SINGLE, topic(BOB), topic(ALICE), topic(BOB)], encode(["uint256", "uint256"], [1, 0])),
+    ],
   ];
   for (const [what, one] of nothing) {
     it(`finds nothing in ${what}`, () => {
@@ -51,8 +81,15 @@ describe("decodeMoves", () => {
 
   it("never throws, whatever a contract writes", () => {
     const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => `0x${Buffer.from(array).toString("hex")}`);
-    const word32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((array) => `0x${Buffer.from(array).toString("hex")}`);
-    const known = [...MOVE_TOPICS, abi.erc721.getEvent("BaseURIUpdated").topicHash, abi.erc721.getEvent("MinterSet").topicHash, abi.erc1155.getEvent("URI").topicHash];
+    const word32 = fc
+      .uint8Array({ minLength: 32, maxLength: 32 })
+      .map((array) => `0x${Buffer.from(array).toString("hex")}`);
+    const known = [
+      ...MOVE_TOPICS,
+      abi.erc721.getEvent("BaseURIUpdated").topicHash,
+      abi.erc721.getEvent("MinterSet").topicHash,
+      abi.erc1155.getEvent("URI").topicHash,
+    ];
     fc.assert(
       fc.property(fc.constantFrom(...known), fc.array(word32, { maxLength: 3 }), bytes, (first, topics, data) => {
         const one = log([first, ...topics], data);
@@ -65,9 +102,18 @@ describe("decodeMoves", () => {
 });
 
 describe("decodeCollectionEvent", () => {
-  const event = (name: "OwnershipTransferred" | "MinterSet" | "MaxSupplyLowered" | "BaseURIUpdated", values: unknown[]) => {
+  const event = (
+    name: "OwnershipTransferred" | "MinterSet" | "MaxSupplyLowered" | "BaseURIUpdated",
+    values: unknown[],
+  ) => {
     const { topics, data } = abi.erc721.encodeEventLog(name, values);
-    const { blockNumber: _b, transactionHash: _t, logIndex: _l, contract: _c, ...fields } = decodeCollectionEvent(log(topics as string[], data)) ?? expect.fail("not read");
+    const {
+      blockNumber: _b,
+      transactionHash: _t,
+      logIndex: _l,
+      contract: _c,
+      ...fields
+    } = decodeCollectionEvent(log(topics, data)) ?? expect.fail("not read");
     return fields;
   };
 
@@ -79,16 +125,24 @@ describe("decodeCollectionEvent", () => {
   });
 
   it("takes a cap that nothing can reach for none", () => {
-    expect(event("MaxSupplyLowered", [0, 2n ** 53n - 1n])).to.deep.equal({ kind: "cap-lowered", maxSupply: 2 ** 53 - 1 });
+    expect(event("MaxSupplyLowered", [0, 2n ** 53n - 1n])).to.deep.equal({
+      kind: "cap-lowered",
+      maxSupply: 2 ** 53 - 1,
+    });
     expect(event("MaxSupplyLowered", [0, 2n ** 53n])).to.deep.equal({ kind: "cap-lowered", maxSupply: null });
     expect(event("MaxSupplyLowered", [0, 2n ** 64n - 2n])).to.deep.equal({ kind: "cap-lowered", maxSupply: null });
   });
 
   it("reads URIs that are not UTF-8, or hold NUL, as text that every database can store", () => {
     const { topicHash } = abi.erc721.getEvent("BaseURIUpdated");
-    expect(decodeCollectionEvent(log([topicHash], encode(["bytes"], ["0x61fffe0062"])))).to.deep.include({ baseUri: "a\ufffd\ufffd\ufffdb" });
+    expect(decodeCollectionEvent(log([topicHash], encode(["bytes"], ["0x61fffe0062"])))).to.deep.include({
+      baseUri: "a\ufffd\ufffd\ufffdb",
+    });
     const uri = abi.erc1155.getEvent("URI").topicHash;
-    expect(decodeCollectionEvent(log([uri, word(9n)], encode(["bytes"], ["0xff"])))).to.deep.include({ tokenId: "9", uri: "\ufffd" });
+    expect(decodeCollectionEvent(log([uri, word(9n)], encode(["bytes"], ["0xff"])))).to.deep.include({
+      tokenId: "9",
+      uri: "\ufffd",
+    });
   });
 });
 
@@ -96,12 +150,21 @@ describe("decodeRelayEvent", () => {
   it("reads the events of a batch and passes over the others", () => {
     const read = (name: "BatchExecuted" | "CallFailed" | "CallSkipped" | "OperatorSet", values: unknown[]) => {
       const { topics, data } = abi.relay.encodeEventLog(name, values);
-      return decodeRelayEvent(log(topics as string[], data));
+      return decodeRelayEvent(log(topics, data));
     };
     const number = 2n ** 96n - 1n;
     expect(read("BatchExecuted", [3])).to.deep.equal({ kind: "batch-executed", ...POSITION, executed: 3 });
-    expect(read("CallFailed", [number, "0x1234"])).to.deep.equal({ kind: "call-failed", ...POSITION, number: number.toString(), reason: "0x1234" });
-    expect(read("CallSkipped", [number])).to.deep.equal({ kind: "call-skipped", ...POSITION, number: number.toString() });
+    expect(read("CallFailed", [number, "0x1234"])).to.deep.equal({
+      kind: "call-failed",
+      ...POSITION,
+      number: number.toString(),
+      reason: "0x1234",
+    });
+    expect(read("CallSkipped", [number])).to.deep.equal({
+      kind: "call-skipped",
+      ...POSITION,
+      number: number.toString(),
+    });
     expect(read("OperatorSet", [ALICE, true])).to.equal(null);
   });
 });

@@ -14,8 +14,18 @@ describe("decodeRevert", () => {
       "receiver_rejected",
       `ERC721InvalidReceiver(${SOMEBODY})`,
     ],
-    ["the end of the supply", abi.erc721.encodeErrorResult("ERC721ExceededMaxSupply", [3]), "supply_exceeded", "ERC721ExceededMaxSupply(3)"],
-    ["an id that exists", abi.erc1155.encodeErrorResult("ERC1155AlreadyCreated", [7]), "token_already_exists", "ERC1155AlreadyCreated(7)"],
+    [
+      "the end of the supply",
+      abi.erc721.encodeErrorResult("ERC721ExceededMaxSupply", [3]),
+      "supply_exceeded",
+      "ERC721ExceededMaxSupply(3)",
+    ],
+    [
+      "an id that exists",
+      abi.erc1155.encodeErrorResult("ERC1155AlreadyCreated", [7]),
+      "token_already_exists",
+      "ERC1155AlreadyCreated(7)",
+    ],
     ["nothing", "0x", "execution_reverted", "The call reverted without a reason."],
     ["half a selector", "0x0102", "execution_reverted", "The call reverted with 0x0102."],
     // Error(string) over the bytes ff fe, which are not UTF-8.
@@ -32,11 +42,19 @@ describe("decodeRevert", () => {
       "execution_reverted",
       `The call reverted with 0x08c379a0${"0".repeat(62)}20.`,
     ],
-    ["a known selector with its arguments cut", "0x64a0ae92ff", "execution_reverted", "The call reverted with 0x64a0ae92ff."],
+    [
+      "a known selector with its arguments cut",
+      "0x64a0ae92ff",
+      "execution_reverted",
+      "The call reverted with 0x64a0ae92ff.",
+    ],
   ];
   for (const [what, reason, errorCode, message] of cases) {
     it(`reads ${what}`, () => {
-      expect(decodeRevert(reason)).to.deep.equal({ errorCode, errors: [{ field: "transaction", code: errorCode, message }] });
+      expect(decodeRevert(reason)).to.deep.equal({
+        errorCode,
+        errors: [{ field: "transaction", code: errorCode, message }],
+      });
     });
   }
 

@@ -14,7 +14,11 @@ describe("Rpc", () => {
   });
   afterEach(() => node.stop());
 
-  const failure = (promise: Promise<unknown>) => promise.then(() => expect.fail("it answered"), (error: unknown) => error);
+  const failure = (promise: Promise<unknown>) =>
+    promise.then(
+      () => expect.fail("it answered"),
+      (error: unknown) => error,
+    );
   const send = (status: number, body: string) => {
     node.raw = (_calls, response) => response.writeHead(status, { "content-type": "application/json" }).end(body);
   };
@@ -22,20 +26,28 @@ describe("Rpc", () => {
   describe("given a batch", () => {
     it("gives results in the order of the calls, whatever the order of the answers", async () => {
       node.raw = (calls, response) =>
-        response.end(JSON.stringify([...calls].reverse().map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }))));
+        response.end(
+          JSON.stringify([...calls].reverse().map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }))),
+        );
       const calls = Array.from({ length: 250 }, (_, index) => ({ method: "echo", params: [index] }));
       expect(await rpc.all(calls)).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
     });
 
     it("keeps the error of one apart from the results of the others", async () => {
-      node.answer = ({ params }) => (params[0] === 1 ? { error: { code: 3, message: "reverted", data: "0xab" } } : params[0]);
+      node.answer = ({ params }) =>
+        params[0] === 1 ? { error: { code: 3, message: "reverted", data: "0xab" } } : params[0];
       const results = await rpc.batch([0, 1, 2].map((value) => ({ method: "echo", params: [value] })));
-      expect(results.map((result) => (result.ok ? result.value : [result.error.code, result.error.data]))).to.deep.equal([0, [3, "0xab"], 2]);
+      expect(
+        results.map((result) => (result.ok ? result.value : [result.error.code, result.error.data])),
+      ).to.deep.equal([0, [3, "0xab"], 2]);
     });
 
     it("is unavailable as a whole when one answer is missing", async () => {
-      node.raw = (calls, response) => response.end(JSON.stringify(calls.slice(1).map(({ id }) => ({ jsonrpc: "2.0", id, result: 1 }))));
-      expect(await failure(rpc.batch([1, 2].map((value) => ({ method: "echo", params: [value] }))))).to.be.instanceOf(ChainUnavailable);
+      node.raw = (calls, response) =>
+        response.end(JSON.stringify(calls.slice(1).map(({ id }) => ({ jsonrpc: "2.0", id, result: 1 }))));
+      expect(await failure(rpc.batch([1, 2].map((value) => ({ method: "echo", params: [value] }))))).to.be.instanceOf(
+        ChainUnavailable,
+      );
     });
   });
 
@@ -64,7 +76,8 @@ describe("Rpc", () => {
   });
 
   it("takes an error that is null for none", async () => {
-    node.raw = (calls, response) => response.end(JSON.stringify({ jsonrpc: "2.0", id: calls[0]?.id, result: 5, error: null }));
+    node.raw = (calls, response) =>
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: calls[0]?.id, result: 5, error: null }));
     expect(await rpc.call("echo", [])).to.equal(5);
   });
 

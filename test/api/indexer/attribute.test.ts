@@ -12,11 +12,21 @@ const [COLLECTION, FOREIGN, ALICE, BOB] = [address(), address(), address(), addr
 const AT = { transactionHash: "0x01", blockNumber: 5 };
 
 function requestOf(number: number, command: Command, fields: Partial<ClaimedRequest> = {}): ClaimedRequest {
-  return { id: `r${number.toString()}`, number: number.toString(), command: JSON.stringify(command), status: "processing", outcome: null, ...fields } as ClaimedRequest;
+  return {
+    id: `r${number.toString()}`,
+    number: number.toString(),
+    command: JSON.stringify(command),
+    status: "processing",
+    outcome: null,
+    ...fields,
+  } as ClaimedRequest;
 }
-const mint = (number: number, to = ALICE) => requestOf(number, { kind: "mint-erc721", collection: COLLECTION, to, metadata: null });
-const transfer = (number: number, fields: object = {}) =>
-  requestOf(number, {
+function mint(number: number, to = ALICE): ClaimedRequest {
+  return requestOf(number, { kind: "mint-erc721", collection: COLLECTION, to, metadata: null });
+}
+
+function transfer(number: number, fields: object = {}): ClaimedRequest {
+  return requestOf(number, {
     kind: "transfer",
     contract: FOREIGN,
     contractType: "ERC721",
@@ -27,28 +37,46 @@ const transfer = (number: number, fields: object = {}) =>
     quantity: "1",
     ...fields,
   });
+}
 
 let position = 0;
-const move = (fields: Partial<TokenMove>): TokenMove => ({
-  kind: "move",
-  contract: COLLECTION,
-  tokenId: "1",
-  quantity: "1",
-  from: null,
-  to: ALICE,
-  subIndex: 0,
-  logIndex: position++,
-  ...AT,
-  ...fields,
-});
-const closing = (executed: number): RelayEvent => ({ kind: "batch-executed", executed, ...AT, logIndex: position++ });
-const failure = (number: number, reason = "0x"): RelayEvent => ({ kind: "call-failed", number: number.toString(), reason, ...AT, logIndex: position++ });
-const skip = (number: number): RelayEvent => ({ kind: "call-skipped", number: number.toString(), ...AT, logIndex: position++ });
+function move(fields: Partial<TokenMove>): TokenMove {
+  return {
+    kind: "move",
+    contract: COLLECTION,
+    tokenId: "1",
+    quantity: "1",
+    from: null,
+    to: ALICE,
+    subIndex: 0,
+    logIndex: position++,
+    ...AT,
+    ...fields,
+  };
+}
+
+function closing(executed: number): RelayEvent {
+  return { kind: "batch-executed", executed, ...AT, logIndex: position++ };
+}
+
+function failure(number: number, reason = "0x"): RelayEvent {
+  return { kind: "call-failed", number: number.toString(), reason, ...AT, logIndex: position++ };
+}
+
+function skip(number: number): RelayEvent {
+  return { kind: "call-skipped", number: number.toString(), ...AT, logIndex: position++ };
+}
 
 function run(requests: ClaimedRequest[], logs: Partial<TransactionLogs>) {
-  const { result, owners } = attribute({ batchId: 1, ...AT, requests }, { relay: [], moves: [], created: new Map(), ...logs });
+  const { result, owners } = attribute(
+    { batchId: 1, ...AT, requests },
+    { relay: [], moves: [], created: new Map(), ...logs },
+  );
   return {
-    outcomes: result.outcomes.map(({ request, outcome }) => [request.id, outcome.ok ? outcome.tokenId : outcome.errorCode]),
+    outcomes: result.outcomes.map(({ request, outcome }) => [
+      request.id,
+      outcome.ok ? outcome.tokenId : outcome.errorCode,
+    ]),
     untouched: result.untouched.map((request) => request.id),
     owners: [...owners.values()],
   };
@@ -67,12 +95,17 @@ describe("attribute", () => {
           if (fate === "skipped") relay.push(skip(index));
           if (fate === "succeeded") moves.push(move({ tokenId: (moves.length + 1).toString() }));
           const [failed, skipped] = ["execution_reverted", "number_taken"];
-          return [`r${index.toString()}`, fate === "failed" ? failed : fate === "skipped" ? skipped : moves.length.toString()];
+          return [
+            `r${index.toString()}`,
+            fate === "failed" ? failed : fate === "skipped" ? skipped : moves.length.toString(),
+          ];
         });
         const found = run(requests, { relay: [...relay, closing(list.length)], moves });
         expect(found.outcomes).to.deep.equal(expected);
         expect(found.untouched).to.deep.equal(requests.slice(list.length).map((request) => request.id));
-        expect(found.owners).to.deep.equal(list.flatMap((fate, index) => (fate === "succeeded" ? [`r${index.toString()}`] : [])));
+        expect(found.owners).to.deep.equal(
+          list.flatMap((fate, index) => (fate === "succeeded" ? [`r${index.toString()}`] : [])),
+        );
       }),
       { numRuns: 100 },
     );
@@ -80,13 +113,19 @@ describe("attribute", () => {
 
   it("passes over a skipped number whose outcome is known already", () => {
     for (const known of [{ status: "completed" as const }, { status: "failed" as const }, { outcome: "{}" }]) {
-      expect(run([{ ...mint(1), ...known }], { relay: [skip(1), closing(1)] })).to.deep.equal({ outcomes: [], untouched: [], owners: [] });
+      expect(run([{ ...mint(1), ...known }], { relay: [skip(1), closing(1)] })).to.deep.equal({
+        outcomes: [],
+        untouched: [],
+        owners: [],
+      });
     }
   });
 
   it("names the reason of a failure", () => {
     const reason = abi.erc721.encodeErrorResult("ERC721InvalidReceiver", [BOB]);
-    expect(run([mint(1, BOB)], { relay: [failure(1, reason), closing(1)] }).outcomes).to.deep.equal([["r1", "receiver_rejected"]]);
+    expect(run([mint(1, BOB)], { relay: [failure(1, reason), closing(1)] }).outcomes).to.deep.equal([
+      ["r1", "receiver_rejected"],
+    ]);
   });
 
   it("is not misled by moves of other contracts, other ends or other ids in the same transaction", () => {
@@ -101,17 +140,39 @@ describe("attribute", () => {
       move({ from: BOB, to: ALICE, tokenId: "7" }),
     ];
     const found = run(requests, { relay: [closing(3)], moves });
-    expect(found.outcomes).to.deep.equal([["r1", "4"], ["r2", "9"], ["r3", "7"]]);
+    expect(found.outcomes).to.deep.equal([
+      ["r1", "4"],
+      ["r2", "9"],
+      ["r3", "7"],
+    ]);
   });
 
   it("bears a foreign contract that moves a token and does not say so", () => {
-    expect(run([transfer(1)], { relay: [closing(1)] })).to.deep.equal({ outcomes: [["r1", "9"]], untouched: [], owners: [] });
+    expect(run([transfer(1)], { relay: [closing(1)] })).to.deep.equal({
+      outcomes: [["r1", "9"]],
+      untouched: [],
+      owners: [],
+    });
   });
 
   it("finds the collection that a request made by its number", () => {
-    const create = requestOf(8, { kind: "create-collection", type: "ERC721", hosting: "hosted", name: "n", symbol: "s", maxSupply: null, baseUri: null, collectionUri: null, metadata: {}, newOwner: null });
+    const create = requestOf(8, {
+      kind: "create-collection",
+      type: "ERC721",
+      hosting: "hosted",
+      name: "n",
+      symbol: "s",
+      maxSupply: null,
+      baseUri: null,
+      collectionUri: null,
+      metadata: {},
+      newOwner: null,
+    });
     const created = new Map([["8", COLLECTION]]);
-    const { result } = attribute({ batchId: 1, ...AT, requests: [create] }, { relay: [closing(1)], moves: [], created });
+    const { result } = attribute(
+      { batchId: 1, ...AT, requests: [create] },
+      { relay: [closing(1)], moves: [], created },
+    );
     expect(result.outcomes[0]?.outcome).to.deep.equal({ ok: true, collection: COLLECTION, tokenId: null });
     expect(() => run([create], { relay: [closing(1)] })).to.throw(AttributionError);
   });
@@ -119,7 +180,9 @@ describe("attribute", () => {
   it("never guesses: logs that cannot come from the batch are an error", () => {
     expect(() => run([mint(1)], { relay: [] }), "no closing event").to.throw(AttributionError);
     expect(() => run([mint(1)], { relay: [closing(1)] }), "no mint").to.throw(AttributionError);
-    expect(() => run([mint(1)], { relay: [closing(1)], moves: [move({ to: BOB })] }), "to another").to.throw(AttributionError);
+    expect(() => run([mint(1)], { relay: [closing(1)], moves: [move({ to: BOB })] }), "to another").to.throw(
+      AttributionError,
+    );
     const own = transfer(1, { contract: COLLECTION, foreign: false });
     expect(() => run([own], { relay: [closing(1)] }), "no transfer").to.throw(AttributionError);
   });

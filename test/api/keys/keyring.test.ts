@@ -29,7 +29,9 @@ describe("wallets and lanes of a seed", () => {
     expect(keyring.walletsPublicKey).to.match(/^xpub/);
     const { address, path } = deriver.derive("app", "user");
     expect(keyring.wallet(path).address).to.equal(address);
-    expect(() => createWalletDeriver(HDNodeWallet.fromPhrase(PHRASE, undefined, "m/44'/60'/0'").extendedKey)).to.throw(TypeError);
+    expect(() => createWalletDeriver(HDNodeWallet.fromPhrase(PHRASE, undefined, "m/44'/60'/0'").extendedKey)).to.throw(
+      TypeError,
+    );
   });
 
   it("are the same for the same user for ever", () => {

@@ -2,10 +2,18 @@ import { randomBytes } from "node:crypto";
 
 import { expect } from "chai";
 
-import { createSealer, SealError } from "../../../api/keys/sealer.ts";
+import { createSealer, SealError, type SecretKey } from "../../../api/keys/sealer.ts";
 
-const key = (id: string) => ({ id, bytes: randomBytes(32) });
-const failure = (promise: Promise<unknown>) => promise.then(() => expect.fail("it opened"), (error: unknown) => error);
+function key(id: string): SecretKey {
+  return { id, bytes: randomBytes(32) };
+}
+
+function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail("it opened"),
+    (error: unknown) => error,
+  );
+}
 
 describe("createSealer", () => {
   const [old, young] = [key("old"), key("young")];
@@ -36,8 +44,11 @@ describe("createSealer", () => {
       changed[index] = `${part.startsWith("A") ? "B" : "A"}${part.slice(1)}`;
       expect(await failure(before.open(changed.join("."))), `part ${index.toString()}`).to.be.instanceOf(SealError);
     }
-    expect(await failure(createSealer([{ id: "old", bytes: randomBytes(32) }]).open(sealed))).to.be.instanceOf(SealError);
-    for (const text of ["", "x", "a.b.c.d.e", "{}"]) expect(await failure(before.open(text)), text).to.be.instanceOf(SealError);
+    expect(await failure(createSealer([{ id: "old", bytes: randomBytes(32) }]).open(sealed))).to.be.instanceOf(
+      SealError,
+    );
+    for (const text of ["", "x", "a.b.c.d.e", "{}"])
+      expect(await failure(before.open(text)), text).to.be.instanceOf(SealError);
   });
 
   it("refuses to be made without a key", () => {
@@ -49,7 +60,15 @@ describe("createSealer", () => {
     expect(print).to.match(/^old:[0-9a-f]{64}$/);
     expect([rotated.matches("body", print), rotated.matches("Body", print)]).to.deep.equal([true, false]);
     expect(rotated.fingerprint("body")).to.match(/^young:/);
-    for (const wrong of ["", "old", "old:", "old:00", `none:${print.slice(4)}`, `${print}00`, print.replace("old", "young")]) {
+    for (const wrong of [
+      "",
+      "old",
+      "old:",
+      "old:00",
+      `none:${print.slice(4)}`,
+      `${print}00`,
+      print.replace("old", "young"),
+    ]) {
       expect(rotated.matches("body", wrong), wrong).to.equal(false);
     }
   });

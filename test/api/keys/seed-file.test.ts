@@ -6,7 +6,12 @@ import { expect } from "chai";
 import { newSeedPhrase, readSeedFile, SeedFileError, writeSeedFile } from "../../../api/keys/seed-file.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
-const failure = (promise: Promise<unknown>) => promise.then(() => expect.fail("it succeeded"), (error: unknown) => error);
+function failure(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail("it succeeded"),
+    (error: unknown) => error,
+  );
+}
 
 describe("the seed file", function () {
   // The passphrase is made slow to guess on purpose.
@@ -25,10 +30,13 @@ describe("the seed file", function () {
     expect(phrase.split(" ")).to.have.length(24);
     await writeSeedFile(file, phrase, "passphräse");
     expect(await readSeedFile(file, "passphräse")).to.equal(phrase);
-    for (const word of phrase.split(" ").filter((one) => one.length > 5)) expect(await readFile(file, "utf8")).to.not.include(word);
+    for (const word of phrase.split(" ").filter((one) => one.length > 5))
+      expect(await readFile(file, "utf8")).to.not.include(word);
     const error = await failure(readSeedFile(file, "wrong"));
     expect(error).to.be.instanceOf(SeedFileError);
-    expect((error as Error).message).to.include("passphrase").and.not.include("wrong");
+    expect((error as Error).message)
+      .to.include("passphrase")
+      .and.not.include("wrong");
   });
 
   it("is readable by its owner only, and leaves no draft beside it", async () => {

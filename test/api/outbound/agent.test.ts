@@ -27,7 +27,10 @@ describe("createOutboundAgent", () => {
   });
   after(() => new Promise((resolve) => server.close(resolve)));
 
-  async function codeOf(url: string, policy = { allowedHosts: new Set<string>(), allowLoopback: false }): Promise<string> {
+  async function codeOf(
+    url: string,
+    policy = { allowedHosts: new Set<string>(), allowLoopback: false },
+  ): Promise<string> {
     const dispatcher = createOutboundAgent(policy);
     try {
       const { statusCode, body } = await request(url, { dispatcher });
@@ -68,7 +71,9 @@ describe("createOutboundAgent", () => {
 
   it("reaches it where it may", async () => {
     expect(await codeOf(`http://127.0.0.1:${port}/`, { allowedHosts: new Set(), allowLoopback: true })).to.equal("200");
-    expect(await codeOf(`http://localhost:${port}/`, { allowedHosts: new Set(["localhost"]), allowLoopback: false })).to.equal("200");
+    expect(
+      await codeOf(`http://localhost:${port}/`, { allowedHosts: new Set(["localhost"]), allowLoopback: false }),
+    ).to.equal("200");
     expect(reached).to.equal(2);
   });
 
@@ -77,7 +82,11 @@ describe("createOutboundAgent", () => {
     let answers: dns.LookupAddress[];
     before(() => {
       // The agent holds the function itself: this is the resolver under it.
-      (dns as { lookup: unknown }).lookup = (_host: string, _options: unknown, done: (e: null, a: dns.LookupAddress[]) => void) => {
+      (dns as { lookup: unknown }).lookup = (
+        _host: string,
+        _options: unknown,
+        done: (e: null, a: dns.LookupAddress[]) => void,
+      ) => {
         done(null, answers);
       };
       syncBuiltinESMExports();

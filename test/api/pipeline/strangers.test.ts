@@ -10,7 +10,10 @@ import { startNode, type TestNode } from "../../support/node.ts";
 import { startTestService, temporaryFolder } from "../../support/service.ts";
 
 /** Reverts with Error(string) over the bytes ff fe, which are not UTF-8. */
-const REVERTS_WITH_RUBBISH = "0x6308c379a060e01b600052602060045260026024526100fffe60f01b60445260646000fd".replace("6100fffe", "61fffe");
+const REVERTS_WITH_RUBBISH = "0x6308c379a060e01b600052602060045260026024526100fffe60f01b60445260646000fd".replace(
+  "6100fffe",
+  "61fffe",
+);
 
 describe("strangers on chain", function () {
   this.timeout(60_000);
@@ -43,7 +46,9 @@ describe("strangers on chain", function () {
       const receiver = Wallet.createRandom().address;
       await node.provider.send("hardhat_setCode", [receiver, REVERTS_WITH_RUBBISH]);
       const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
-      const ids = await Promise.all([to, receiver, to].map((one) => api.accept("/v1/nfts", { collection_address: collection, to_address: one })));
+      const ids = await Promise.all(
+        [to, receiver, to].map((one) => api.accept("/v1/nfts", { collection_address: collection, to_address: one })),
+      );
       const requests = await Promise.all(ids.map((id) => api.settled(id)));
       expect(requests.map(({ status, error_code: code }) => [status, code])).to.deep.equal([
         ["completed", null],
@@ -56,9 +61,16 @@ describe("strangers on chain", function () {
   describe("the owner of an ERC721 collection, outside the service", () => {
     it("sets a base URI that is no text, appoints itself, mints, burns, lowers the cap and dismisses the service", async () => {
       const to = await api.wallet();
-      const collection = await api.collection({ type: "ERC721", base_uri: "https://a.example/", new_owner: owner.address, mint_supply_count: 10 });
+      const collection = await api.collection({
+        type: "ERC721",
+        base_uri: "https://a.example/",
+        new_owner: owner.address,
+        mint_supply_count: 10,
+      });
       const contract = ERC721Collection__factory.connect(collection, owner);
-      const call = contract.interface.getFunction("setBaseURI").selector + `${"20".padStart(64, "0")}${"02".padStart(64, "0")}${"fffe".padEnd(64, "0")}`;
+      const call =
+        contract.interface.getFunction("setBaseURI").selector +
+        `${"20".padStart(64, "0")}${"02".padStart(64, "0")}${"fffe".padEnd(64, "0")}`;
       await (await owner.sendTransaction({ to: collection, data: call })).wait();
       await (await contract.setMinter(owner.address, true)).wait();
       for (let count = 0; count < 3; count++) await (await contract.mint(owner.address)).wait();
@@ -84,12 +96,18 @@ describe("strangers on chain", function () {
     });
 
     it("lowers an endless cap to one that no number holds", async () => {
-      const collection = await api.collection({ type: "ERC721", base_uri: "https://a.example/", new_owner: owner.address });
+      const collection = await api.collection({
+        type: "ERC721",
+        base_uri: "https://a.example/",
+        new_owner: owner.address,
+      });
       const contract = ERC721Collection__factory.connect(collection, owner);
       await (await contract.lowerMaxSupply(2n ** 64n - 2n)).wait();
       await (await contract.lowerMaxSupply(2n ** 53n)).wait();
       const to = await api.wallet();
-      expect((await api.completed("/v1/nfts", { collection_address: collection, to_address: to })).nft_token_id).to.equal(1);
+      expect(
+        (await api.completed("/v1/nfts", { collection_address: collection, to_address: to })).nft_token_id,
+      ).to.equal(1);
       expect(await record(collection)).to.include({ mint_supply_count: null });
       await (await contract.lowerMaxSupply(7)).wait();
       await eventually(async () => ((await record(collection))?.["mint_supply_count"] === 7 ? true : undefined));
@@ -114,13 +132,21 @@ describe("strangers on chain", function () {
         name: "of the request",
         unlockable_content: "the secret of the request",
       });
-      await eventually(async () => ((await api.ok("GET", `/v1/requests/${id}`))["status"] === "processing" ? true : undefined));
+      await eventually(async () =>
+        (await api.ok("GET", `/v1/requests/${id}`))["status"] === "processing" ? true : undefined,
+      );
       await node.provider.send("evm_mine", []);
       await node.provider.send("evm_setAutomine", [true]);
       expect(await api.settled(id)).to.include({ status: "failed", error_code: "token_already_exists" });
       const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}/${collection}`);
       expect(nfts).to.have.length(1);
-      expect(nfts[0]).to.deep.include({ token_id: 5, quantity: 2, unlockable_content: null, metadata: null, token_uri: "ipfs://outside" });
+      expect(nfts[0]).to.deep.include({
+        token_id: 5,
+        quantity: 2,
+        unlockable_content: null,
+        metadata: null,
+        token_uri: "ipfs://outside",
+      });
 
       await (await contract.setTokenURI(5, "ipfs://renamed")).wait();
       await eventually(async () => {

@@ -44,7 +44,16 @@ describe("Lane", function () {
     const id = randomBytes(32).toString("hex");
     const type = command.kind === "transfer" ? "transfer" : "collection";
     await service.database.write((trx) =>
-      insertRequest(trx, { id, appId, type, command: JSON.stringify(command), unlockable: null, collection: null, tokenId: null, now: Date.now() }),
+      insertRequest(trx, {
+        id,
+        appId,
+        type,
+        command: JSON.stringify(command),
+        unlockable: null,
+        collection: null,
+        tokenId: null,
+        now: Date.now(),
+      }),
     );
     return id;
   }
@@ -56,7 +65,16 @@ describe("Lane", function () {
         smuggle(creation({ name: "x".repeat(70_000) })),
         smuggle(creation({ name: "\ud800" })),
         smuggle(creation({ maxSupply: 2 ** 70 })),
-        smuggle({ kind: "transfer", contract: collection, contractType: "ERC721", foreign: false, from: outsider.address, to, tokenId: "1", quantity: "1" }),
+        smuggle({
+          kind: "transfer",
+          contract: collection,
+          contractType: "ERC721",
+          foreign: false,
+          from: outsider.address,
+          to,
+          tokenId: "1",
+          quantity: "1",
+        }),
       ]);
       const good = await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
       expect((await api.settled(good)).status).to.equal("completed");
@@ -75,9 +93,15 @@ describe("Lane", function () {
       const request = await api.completed(path, body);
       const receipt = await node.provider.getTransactionReceipt(request.transaction_hash ?? "");
       const sent = await node.provider.getTransaction(request.transaction_hash ?? "");
-      const row = await service.database.read.selectFrom("requests").select("command").where("id", "=", request.request_id).executeTakeFirstOrThrow();
+      const row = await service.database.read
+        .selectFrom("requests")
+        .select("command")
+        .where("id", "=", request.request_id)
+        .executeTakeFirstOrThrow();
       if (receipt === null || sent === null) throw new Error("it is in a block");
-      const [calls] = abi.relay.decodeFunctionData("execute", sent.data) as unknown as [{ data: string; gasLimit: bigint }[]];
+      const [calls] = abi.relay.decodeFunctionData("execute", sent.data) as unknown as [
+        { data: string; gasLimit: bigint }[],
+      ];
       expect(calls).to.have.length(1);
       const [call] = calls;
       if (call === undefined) throw new Error("one call");
@@ -85,7 +109,13 @@ describe("Lane", function () {
       const gas = itemGas(command, call.data, simulated, 1_000_000);
       if (simulated !== null) expect(Number(call.gasLimit)).to.equal(gas.limit);
       const own = 21_000 + 16 * ((sent.data.length - 2) / 2) + 25_000 * (sent.type === 4 ? 1 : 0);
-      return { kind: command.kind, used: Number(receipt.gasUsed), counted: own + gas.expected + 30_000, limit: gas.limit, sent: Number(sent.gasLimit) };
+      return {
+        kind: command.kind,
+        used: Number(receipt.gasUsed),
+        counted: own + gas.expected + 30_000,
+        limit: gas.limit,
+        sent: Number(sent.gasLimit),
+      };
     }
 
     it("is above what each kind of request uses", async () => {
@@ -97,15 +127,59 @@ describe("Lane", function () {
       const long = "x".repeat(2_000);
       const runs = [
         await measured("/v1/collections", { type: "ERC721", name: "n", symbol: "s" }, undefined),
-        await measured("/v1/collections", { type: "ERC721", name: "n", symbol: "s", base_uri: `https://a.example/${long}`, collection_uri: `https://a.example/${long}` }, undefined),
-        await measured("/v1/collections", { type: "ERC1155", name: "n".repeat(256), symbol: "s", seller_fee_basis_points: 500, fee_recipient: alice }, undefined),
+        await measured(
+          "/v1/collections",
+          {
+            type: "ERC721",
+            name: "n",
+            symbol: "s",
+            base_uri: `https://a.example/${long}`,
+            collection_uri: `https://a.example/${long}`,
+          },
+          undefined,
+        ),
+        await measured(
+          "/v1/collections",
+          { type: "ERC1155", name: "n".repeat(256), symbol: "s", seller_fee_basis_points: 500, fee_recipient: alice },
+          undefined,
+        ),
         await measured("/v1/nfts", { collection_address: erc721, to_address: alice }, undefined),
-        await measured("/v1/nfts", { collection_address: erc1155, initial_owner: alice, token_id: 1, initial_supply: 5 }, undefined),
-        await measured("/v1/nfts", { collection_address: erc1155, initial_owner: alice, token_id: 2, initial_supply: 5, uri: `https://a.example/${long}` }, undefined),
-        await measured("/v1/nfts", { collection_address: erc1155, to_address: bob, token_id: 1, quantity: 5 }, undefined),
-        await measured("/v1/transfers", { from_address: alice, to_address: bob, contract_address: erc721, token_id: 1 }, undefined),
-        await measured("/v1/transfers", { from_address: alice, to_address: bob, contract_address: erc1155, token_id: 1, amount: 2 }, undefined),
-        await measured("/v1/transfers", { from_address: alice, to_address: bob, contract_address: await plain.getAddress(), token_id: 1 }, null),
+        await measured(
+          "/v1/nfts",
+          { collection_address: erc1155, initial_owner: alice, token_id: 1, initial_supply: 5 },
+          undefined,
+        ),
+        await measured(
+          "/v1/nfts",
+          {
+            collection_address: erc1155,
+            initial_owner: alice,
+            token_id: 2,
+            initial_supply: 5,
+            uri: `https://a.example/${long}`,
+          },
+          undefined,
+        ),
+        await measured(
+          "/v1/nfts",
+          { collection_address: erc1155, to_address: bob, token_id: 1, quantity: 5 },
+          undefined,
+        ),
+        await measured(
+          "/v1/transfers",
+          { from_address: alice, to_address: bob, contract_address: erc721, token_id: 1 },
+          undefined,
+        ),
+        await measured(
+          "/v1/transfers",
+          { from_address: alice, to_address: bob, contract_address: erc1155, token_id: 1, amount: 2 },
+          undefined,
+        ),
+        await measured(
+          "/v1/transfers",
+          { from_address: alice, to_address: bob, contract_address: await plain.getAddress(), token_id: 1 },
+          null,
+        ),
       ];
       for (const { kind, used, counted, sent, limit } of runs) {
         const words = `${kind}: used ${used.toString()}, counted ${counted.toString()}, limit ${limit.toString()}, sent ${sent.toString()}`;

@@ -9,7 +9,9 @@ describe("createNumbers", () => {
   it("counts densely within one process, and never meets another's", () => {
     const [one, two] = [createNumbers(), createNumbers()];
     const first = Array.from({ length: 600 }, one);
-    expect(first.map((number) => number - (first[0] ?? 0n))).to.deep.equal(Array.from({ length: 600 }, (_, index) => BigInt(index)));
+    expect(first.map((number) => number - (first[0] ?? 0n))).to.deep.equal(
+      Array.from({ length: 600 }, (_, index) => BigInt(index)),
+    );
     expect(new Set(first.map((number) => number >> 8n)).size).to.be.at.most(3);
     const second = Array.from({ length: 600 }, two);
     expect(new Set([...first, ...second]).size).to.equal(1_200);
@@ -32,7 +34,9 @@ describe("batchSize", () => {
       fc.property(fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 300 }), (returns) => {
         const size = batchSize(returns, 250);
         const worst = Math.max(...returns.slice(0, size));
-        expect(size).to.be.at.least(1).and.at.most(Math.max(1, Math.floor(250 / 2 ** worst)));
+        expect(size)
+          .to.be.at.least(1)
+          .and.at.most(Math.max(1, Math.floor(250 / 2 ** worst)));
       }),
     );
   });

@@ -7,7 +7,17 @@ import { reserveErc1155Create, reserveErc1155Mint } from "../../../api/store/res
 import { rollback } from "../../../api/store/rollback.ts";
 import type { RequestRow } from "../../../api/store/schema.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
-import { addApp, addCollection, address, addRequest, apply, creation, moveOf, requestRow, startAtBlock } from "./support/rows.ts";
+import {
+  addApp,
+  addCollection,
+  address,
+  addRequest,
+  apply,
+  creation,
+  moveOf,
+  requestRow,
+  startAtBlock,
+} from "./support/rows.ts";
 import { batchOf, contents, countedTotals } from "./support/whole.ts";
 
 describe("applyRange", () => {
@@ -20,7 +30,10 @@ describe("applyRange", () => {
   });
   afterEach(() => database.remove());
 
-  async function reservedCreate(collection: string, quantity: string): Promise<{ request: RequestRow; command: CreateErc1155 }> {
+  async function reservedCreate(
+    collection: string,
+    quantity: string,
+  ): Promise<{ request: RequestRow; command: CreateErc1155 }> {
     const command: CreateErc1155 = {
       kind: "create-erc1155",
       collection,
@@ -77,7 +90,10 @@ describe("applyRange", () => {
           outcomes: [{ request: one, outcome: failure }],
         })),
       });
-      expect(await requestRow(database, request.id)).to.include({ status: "failed", error_code: "token_already_exists" });
+      expect(await requestRow(database, request.id)).to.include({
+        status: "failed",
+        error_code: "token_already_exists",
+      });
       expect(await token(collection)).to.include({ supply: "2", reserved: "0", request_id: null });
       const rest = (2n ** 128n - 3n).toString();
       expect(await database.write((trx) => reserveErc1155Mint(trx, collection, "5", rest))).to.equal("ok");
@@ -91,10 +107,27 @@ describe("applyRange", () => {
       await apply(database, { block: 1, moves: [{ move, type: "ERC1155", foreign: false, mintedBy: null }] });
       await database.write((trx) => rollback(trx, 0));
       expect(await token(collection)).to.include({ supply: "0", reserved: "10", minted_block: null });
-      expect(await database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: request.id }))).to.equal(false);
-      const minted = moveOf({ contract: collection, tokenId: "5", from: null, to: address(), quantity: "10", requestId: request.id });
-      await apply(database, { block: 1, fork: "other", moves: [{ move: minted, type: "ERC1155", foreign: false, mintedBy: request }] });
-      expect(await token(collection)).to.include({ request_id: request.id, metadata: '{"name":"of the request"}', supply: "10" });
+      expect(await database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: request.id }))).to.equal(
+        false,
+      );
+      const minted = moveOf({
+        contract: collection,
+        tokenId: "5",
+        from: null,
+        to: address(),
+        quantity: "10",
+        requestId: request.id,
+      });
+      await apply(database, {
+        block: 1,
+        fork: "other",
+        moves: [{ move: minted, type: "ERC1155", foreign: false, mintedBy: request }],
+      });
+      expect(await token(collection)).to.include({
+        request_id: request.id,
+        metadata: '{"name":"of the request"}',
+        supply: "10",
+      });
     });
   });
 
@@ -112,8 +145,23 @@ describe("applyRange", () => {
       const where = { blockNumber: 1, transactionHash: "0x01" };
       await apply(database, {
         block: 1,
-        batches: [{ batchId, ...where, timestamp: 1_000, untouched: [], outcomes: [{ request: created, outcome: { ok: true, collection: contract, tokenId: null } }] }],
-        moves: [{ move: moveOf({ contract, tokenId: "1", from: null, to: owner, quantity: "3", ...where }), type: "ERC1155", foreign: false, mintedBy: null }],
+        batches: [
+          {
+            batchId,
+            ...where,
+            timestamp: 1_000,
+            untouched: [],
+            outcomes: [{ request: created, outcome: { ok: true, collection: contract, tokenId: null } }],
+          },
+        ],
+        moves: [
+          {
+            move: moveOf({ contract, tokenId: "1", from: null, to: owner, quantity: "3", ...where }),
+            type: "ERC1155",
+            foreign: false,
+            mintedBy: null,
+          },
+        ],
       });
       const { holdings } = await contents(database);
       expect(holdings).to.deep.equal([{ contract, token_id: "1", owner, quantity: "3", reserved: "0" }]);

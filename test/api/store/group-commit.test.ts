@@ -25,7 +25,8 @@ describe("GroupCommit", () => {
       await Promise.all(
         ["a", "b", "c"].map((key) =>
           database.write(async (trx) => {
-            const { depth } = (await sql<{ depth: number }>`select count(*) as depth from counters`.execute(trx)).rows[0] ?? { depth: -1 };
+            const { depth } = (await sql<{ depth: number }>`select count(*) as depth from counters`.execute(trx))
+              .rows[0] ?? { depth: -1 };
             seen.push(depth);
             // Committed rows only: nothing of this transaction shows outside before all are done.
             transactions.add((await keys()).length);
@@ -41,7 +42,10 @@ describe("GroupCommit", () => {
     it("answers only after the commit", async () => {
       const visible: string[][] = [];
       await Promise.all(["a", "b"].map((key) => database.write(add(key)).then(async () => visible.push(await keys()))));
-      expect(visible).to.deep.equal([["a", "b"], ["a", "b"]]);
+      expect(visible).to.deep.equal([
+        ["a", "b"],
+        ["a", "b"],
+      ]);
     });
   });
 
@@ -64,7 +68,9 @@ describe("GroupCommit", () => {
     it("fails the whole group, stores nothing of it, says why, and goes on with the next", async () => {
       await database.write(async (trx) => {
         await sql`create table full_disk (x integer)`.execute(trx);
-        await sql`create trigger fail before insert on full_disk begin select raise(rollback, 'disk is full'); end`.execute(trx);
+        await sql`create trigger fail before insert on full_disk begin select raise(rollback, 'disk is full'); end`.execute(
+          trx,
+        );
       });
       const results = await Promise.allSettled([
         database.write(add("a")),
@@ -84,7 +90,16 @@ describe("GroupCommit", () => {
       const missing = (trx: Trx) =>
         trx
           .insertInto("api_tokens")
-          .values({ id: "1", app_id: "nobody", name: "x", hash: "x", scopes: "[]", expires_at: null, revoked_at: null, created_at: 1 })
+          .values({
+            id: "1",
+            app_id: "nobody",
+            name: "x",
+            hash: "x",
+            scopes: "[]",
+            expires_at: null,
+            revoked_at: null,
+            created_at: 1,
+          })
           .execute();
       const results = await Promise.allSettled([
         database.write(add("a")),

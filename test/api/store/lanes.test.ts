@@ -1,8 +1,23 @@
 import { expect } from "chai";
 
-import { claimRequests, closeBatch, failClaims, recordAttempt, recordBatch, returnAbandonedClaims } from "../../../api/store/batches.ts";
+import {
+  claimRequests,
+  closeBatch,
+  failClaims,
+  recordAttempt,
+  recordBatch,
+  returnAbandonedClaims,
+} from "../../../api/store/batches.ts";
 import type { Trx } from "../../../api/store/engine.ts";
-import { ensureLane, type Lease, LeaseLost, readLane, releaseLease, renewLease, takeLease } from "../../../api/store/lanes.ts";
+import {
+  ensureLane,
+  type Lease,
+  LeaseLost,
+  readLane,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "../../../api/store/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { addApp, addCollection, address, addRequest, requestRow } from "./support/rows.ts";
 import { batchOf, countedTotals } from "./support/whole.ts";
@@ -37,7 +52,10 @@ describe("leases of a lane", () => {
     });
 
     it("goes to one of two that ask at once", async () => {
-      expect((await Promise.all([take("a", 0), take("b", 0)])).map((lease) => lease?.holder)).to.deep.equal(["a", undefined]);
+      expect((await Promise.all([take("a", 0), take("b", 0)])).map((lease) => lease?.holder)).to.deep.equal([
+        "a",
+        undefined,
+      ]);
     });
   });
 
@@ -93,14 +111,34 @@ describe("leases of a lane", () => {
       const [first, second] = [await addRequest(database, mint), await addRequest(database, mint)];
       const lease = await held("a", 0);
       let number = 1n;
-      const claimed = await database.write((trx) => claimRequests(trx, lease, { limit: 10, now: 5, nextNumber: () => number++ }));
-      await database.write((trx) => failClaims(trx, lease, claimed.slice(0, 1).map((request) => ({ request, reason: "too long" })), 9));
+      const claimed = await database.write((trx) =>
+        claimRequests(trx, lease, { limit: 10, now: 5, nextNumber: () => number++ }),
+      );
+      await database.write((trx) =>
+        failClaims(
+          trx,
+          lease,
+          claimed.slice(0, 1).map((request) => ({ request, reason: "too long" })),
+          9,
+        ),
+      );
       const failed = await requestRow(database, first.id);
       expect(failed).to.include({ status: "failed", error_code: "execution_reverted", lane: null, ready_at: null });
-      expect(JSON.parse(failed.errors ?? "")).to.deep.equal([{ field: "transaction", code: "execution_reverted", message: "too long" }]);
-      await database.write((trx) => failClaims(trx, lease, claimed.slice(1).map((request) => ({ request: { ...request, status: "processing" }, reason: "?" })), 9));
+      expect(JSON.parse(failed.errors ?? "")).to.deep.equal([
+        { field: "transaction", code: "execution_reverted", message: "too long" },
+      ]);
+      await database.write((trx) =>
+        failClaims(
+          trx,
+          lease,
+          claimed.slice(1).map((request) => ({ request: { ...request, status: "processing" }, reason: "?" })),
+          9,
+        ),
+      );
       expect(await requestRow(database, second.id)).to.include({ status: "pending", ready_at: 600_009, lane: null });
-      expect((await database.read.selectFrom("events").select("type").execute()).map((row) => row.type)).to.deep.equal(["error"]);
+      expect((await database.read.selectFrom("events").select("type").execute()).map((row) => row.type)).to.deep.equal([
+        "error",
+      ]);
       expect(await countedTotals(database)).to.deep.equal([]);
     });
   });

@@ -72,7 +72,7 @@ describe("migrate", function () {
       await database.close();
       const { writer } = openSqlite(file);
       await writer
-        .withTables<{ kysely_migration: { name: string; timestamp: string } }>()
+        .$extendTables<{ kysely_migration: { name: string; timestamp: string } }>()
         .insertInto("kysely_migration")
         .values({ name: "0099-later", timestamp: "2030-01-01T00:00:00.000Z" })
         .execute();

@@ -19,7 +19,11 @@ type Entry = BlockRange["moves"][number];
 class Ledger {
   readonly balances = new Map<string, bigint>();
 
-  entries(contract: string, steps: { id: number; from: number; to: number; quantity: number }[], block: number): Entry[] {
+  entries(
+    contract: string,
+    steps: { id: number; from: number; to: number; quantity: number }[],
+    block: number,
+  ): Entry[] {
     return steps.flatMap(({ id, from, to, quantity }): Entry[] => {
       const [sender, receiver] = [WALLETS[from] ?? null, WALLETS[to] ?? null];
       if (sender === null && receiver === null) return [];
@@ -31,7 +35,14 @@ class Ledger {
         const key = `${id.toString()}/${receiver}`;
         this.balances.set(key, (this.balances.get(key) ?? 0n) + moved);
       }
-      const move = moveOf({ contract, tokenId: id.toString(), from: sender, to: receiver, quantity: moved.toString(), blockNumber: block });
+      const move = moveOf({
+        contract,
+        tokenId: id.toString(),
+        from: sender,
+        to: receiver,
+        quantity: moved.toString(),
+        blockNumber: block,
+      });
       return [{ move, type: "ERC1155", foreign: false, mintedBy: null }];
     });
   }
@@ -39,7 +50,12 @@ class Ledger {
 
 const steps = fc.array(
   // Index 3 is nobody: a mint or a burn.
-  fc.record({ id: fc.integer({ min: 1, max: 3 }), from: fc.integer({ min: 0, max: 3 }), to: fc.integer({ min: 0, max: 3 }), quantity: fc.integer({ min: 1, max: 5 }) }),
+  fc.record({
+    id: fc.integer({ min: 1, max: 3 }),
+    from: fc.integer({ min: 0, max: 3 }),
+    to: fc.integer({ min: 0, max: 3 }),
+    quantity: fc.integer({ min: 1, max: 5 }),
+  }),
   { maxLength: 8 },
 );
 
@@ -96,7 +112,11 @@ describe("rollback", function () {
           { ...edit, column: "base_uri", value: "ipfs://b/" },
         ],
       });
-      const changed = await database.read.selectFrom("collections").selectAll().where("address", "=", contract).executeTakeFirstOrThrow();
+      const changed = await database.read
+        .selectFrom("collections")
+        .selectAll()
+        .where("address", "=", contract)
+        .executeTakeFirstOrThrow();
       expect(changed).to.include({ max_supply: 40, service_may_mint: 0, base_uri: "ipfs://b/" });
       await database.write((trx) => rollback(trx, 0));
       expect(await contents(database)).to.deep.equal(before);
@@ -105,12 +125,31 @@ describe("rollback", function () {
 
   describe("given mints whose block is dropped", () => {
     it("restores every reservation exactly, of those that succeeded and of those that failed", async () => {
-      const [erc721, erc1155] = [await addCollection(database, { maxSupply: 2 }), await addCollection(database, { type: "ERC1155" })];
+      const [erc721, erc1155] = [
+        await addCollection(database, { maxSupply: 2 }),
+        await addCollection(database, { type: "ERC1155" }),
+      ];
       const to = address();
       const commands: Command[] = [
         { kind: "mint-erc721", collection: erc721, to, metadata: { name: "one" } },
-        { kind: "create-erc1155", collection: erc1155, to, tokenId: "7", quantity: "10", uri: null, metadata: { name: "seven" } },
-        { kind: "create-erc1155", collection: erc1155, to, tokenId: "8", quantity: "3", uri: "ipfs://8", metadata: null },
+        {
+          kind: "create-erc1155",
+          collection: erc1155,
+          to,
+          tokenId: "7",
+          quantity: "10",
+          uri: null,
+          metadata: { name: "seven" },
+        },
+        {
+          kind: "create-erc1155",
+          collection: erc1155,
+          to,
+          tokenId: "8",
+          quantity: "3",
+          uri: "ipfs://8",
+          metadata: null,
+        },
       ];
       const ids: string[] = [];
       for (const command of commands) {
@@ -142,22 +181,52 @@ describe("rollback", function () {
           },
         ],
         moves: [
-          { move: moveOf({ contract: erc721, tokenId: "1", from: null, to, requestId: mint.id, ...where }), type: "ERC721", foreign: false, mintedBy: mint },
-          { move: moveOf({ contract: erc1155, tokenId: "7", from: null, to, quantity: "10", requestId: create.id, ...where }), type: "ERC1155", foreign: false, mintedBy: create },
+          {
+            move: moveOf({ contract: erc721, tokenId: "1", from: null, to, requestId: mint.id, ...where }),
+            type: "ERC721",
+            foreign: false,
+            mintedBy: mint,
+          },
+          {
+            move: moveOf({
+              contract: erc1155,
+              tokenId: "7",
+              from: null,
+              to,
+              quantity: "10",
+              requestId: create.id,
+              ...where,
+            }),
+            type: "ERC1155",
+            foreign: false,
+            mintedBy: create,
+          },
         ],
       });
       // A failed create gives its id free; one that happened has copies instead of a reservation.
-      const tokens = await database.read.selectFrom("nfts").select(["contract", "token_id", "supply", "reserved"]).orderBy("token_id").execute();
+      const tokens = await database.read
+        .selectFrom("nfts")
+        .select(["contract", "token_id", "supply", "reserved"])
+        .orderBy("token_id")
+        .execute();
       expect(tokens).to.deep.equal([
         { contract: erc721, token_id: "1", supply: "1", reserved: "0" },
         { contract: erc1155, token_id: "7", supply: "10", reserved: "0" },
       ]);
-      expect(await database.write((trx) => reserveErc1155Mint(trx, erc1155, "7", (2n ** 128n - 10n).toString()))).to.equal("supply_exceeded");
+      expect(
+        await database.write((trx) => reserveErc1155Mint(trx, erc1155, "7", (2n ** 128n - 10n).toString())),
+      ).to.equal("supply_exceeded");
 
       await database.write((trx) => rollback(trx, 0));
       expect(await contents(database)).to.deep.equal(before);
-      expect(await requestRow(database, mint.id)).to.include({ status: "processing", outcome: null, nft_token_id: null });
-      expect((await database.read.selectFrom("batches").select("status").execute()).map((row) => row.status)).to.deep.equal(["open"]);
+      expect(await requestRow(database, mint.id)).to.include({
+        status: "processing",
+        outcome: null,
+        nft_token_id: null,
+      });
+      expect(
+        (await database.read.selectFrom("batches").select("status").execute()).map((row) => row.status),
+      ).to.deep.equal(["open"]);
     });
   });
 
@@ -178,7 +247,11 @@ describe("rollback", function () {
       expect(await uncertainHoldings(database.read, 10)).to.have.length(1);
       await apply(database, { block: 5, foreignHoldings: [{ contract, tokenId: "1", owner, quantity: 0n }] });
       expect(await uncertainHoldings(database.read, 10)).to.deep.equal([]);
-      const total = await database.read.selectFrom("counters").select("value").where("key", "=", counterKeys.holdings(owner)).execute();
+      const total = await database.read
+        .selectFrom("counters")
+        .select("value")
+        .where("key", "=", counterKeys.holdings(owner))
+        .execute();
       expect(total).to.deep.equal([{ value: 0 }]);
     });
   });

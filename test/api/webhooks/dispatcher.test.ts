@@ -44,18 +44,37 @@ describe("Dispatcher", function () {
     await database.remove();
   });
 
-  async function register(app: string, url: string, secrets = [{ secret, expires_at: null as number | null }]): Promise<void> {
+  async function register(
+    app: string,
+    url: string,
+    secrets = [{ secret, expires_at: null as number | null }],
+  ): Promise<void> {
     const sealed = await sealer.seal(JSON.stringify(secrets));
     await database.write(async (trx) => {
       await trx.deleteFrom("webhooks").where("app_id", "=", app).execute();
-      await insertWebhook(trx, { app_id: app, url, secrets: sealed, events: null, disabled_at: null, created_at: 1, updated_at: 1 });
+      await insertWebhook(trx, {
+        app_id: app,
+        url,
+        secrets: sealed,
+        events: null,
+        disabled_at: null,
+        created_at: 1,
+        updated_at: 1,
+      });
     });
   }
 
   function start(policy = { allowedHosts: new Set<string>(), allowLoopback: true }): void {
     const abort = new AbortController();
     const agent = createOutboundAgent(policy);
-    const dispatcher = new Dispatcher({ database, sealer, agent, wake, logger: pino({ level: "silent" }), now: () => clock });
+    const dispatcher = new Dispatcher({
+      database,
+      sealer,
+      agent,
+      wake,
+      logger: pino({ level: "silent" }),
+      now: () => clock,
+    });
     const running = dispatcher.run(abort.signal);
     stop = async () => {
       abort.abort();
@@ -76,7 +95,12 @@ describe("Dispatcher", function () {
     return row.id;
   }
 
-  const deliveries = () => database.read.selectFrom("deliveries").select(["status", "attempts", "response_status", "error", "next_at"]).orderBy("seq").execute();
+  const deliveries = () =>
+    database.read
+      .selectFrom("deliveries")
+      .select(["status", "attempts", "response_status", "error", "next_at"])
+      .orderBy("seq")
+      .execute();
   const states = async () => (await deliveries()).map(({ status, attempts }) => [status, attempts]);
   const reach = (expected: unknown) =>
     eventually(async () => (JSON.stringify(await states()) === JSON.stringify(expected) ? true : undefined));
@@ -123,7 +147,9 @@ describe("Dispatcher", function () {
     expect(failed).to.include({ response_status: 500, error: "the receiver answered 500" });
     expect((failed?.next_at ?? 0) - clock).to.be.within(5_000, 5_500);
     pass(4_999);
-    const due = await database.write((trx) => takeDueDeliveries(trx, { now: clock, leaseUntil: clock, limit: 9, limitOfApp: 9, underWay: [] }));
+    const due = await database.write((trx) =>
+      takeDueDeliveries(trx, { now: clock, leaseUntil: clock, limit: 9, limitOfApp: 9, underWay: [] }),
+    );
     expect(due).to.deep.equal([]);
     pass(501);
     await reach([["delivered", 2]]);
@@ -148,13 +174,28 @@ describe("Dispatcher", function () {
     refuse = await happen(["sent", "completed"]);
     const other = await happen(["sent", "completed"]);
     start();
-    await reach([["pending", 1], ["pending", 0], ["delivered", 1], ["delivered", 1]]);
+    await reach([
+      ["pending", 1],
+      ["pending", 0],
+      ["delivered", 1],
+      ["delivered", 1],
+    ]);
     refuse = "nothing";
     pass(6_000);
-    await reach([["delivered", 2], ["delivered", 1], ["delivered", 1], ["delivered", 1]]);
-    const typesOf = (id: string) => receiver.received.filter(({ body }) => body.includes(id)).map(({ body }) => (JSON.parse(body) as { type: string }).type);
+    await reach([
+      ["delivered", 2],
+      ["delivered", 1],
+      ["delivered", 1],
+      ["delivered", 1],
+    ]);
+    const typesOf = (id: string) =>
+      receiver.received
+        .filter(({ body }) => body.includes(id))
+        .map(({ body }) => (JSON.parse(body) as { type: string }).type);
     expect(typesOf(other)).to.deep.equal(["sent", "completed"]);
-    expect(new Set(receiver.received.slice(-2).map(({ body }) => (JSON.parse(body) as { type: string }).type))).to.deep.equal(new Set(["sent", "completed"]));
+    expect(
+      new Set(receiver.received.slice(-2).map(({ body }) => (JSON.parse(body) as { type: string }).type)),
+    ).to.deep.equal(new Set(["sent", "completed"]));
   });
 
   it("stops for good when the receiver says that it is gone", async () => {
@@ -172,7 +213,8 @@ describe("Dispatcher", function () {
   });
 
   it("follows no redirect", async () => {
-    receiver.respond = ({ path }, response) => response.writeHead(path === "/" ? 307 : 200, { location: "/elsewhere" }).end();
+    receiver.respond = ({ path }, response) =>
+      response.writeHead(path === "/" ? 307 : 200, { location: "/elsewhere" }).end();
     start();
     await happen(["completed"]);
     await reach([["pending", 1]]);
@@ -185,12 +227,17 @@ describe("Dispatcher", function () {
     await happen(["completed"]);
     await reach([["pending", 1]]);
     expect(receiver.received).to.deep.equal([]);
-    expect((await deliveries())[0]).to.include({ response_status: null, error: "the URL leads to an address that is not public" });
+    expect((await deliveries())[0]).to.include({
+      response_status: null,
+      error: "the URL leads to an address that is not public",
+    });
   });
 
   it("delivers again what a process had taken, or sent but not recorded, when it died", async () => {
     await happen(["completed"]);
-    const taken = await database.write((trx) => takeDueDeliveries(trx, { now: clock, leaseUntil: clock + 60_000, limit: 9, limitOfApp: 9, underWay: [] }));
+    const taken = await database.write((trx) =>
+      takeDueDeliveries(trx, { now: clock, leaseUntil: clock + 60_000, limit: 9, limitOfApp: 9, underWay: [] }),
+    );
     expect(taken).to.have.length(1);
     start();
     pass(60_001);

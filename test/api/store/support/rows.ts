@@ -29,7 +29,11 @@ export async function addApp(database: Database, id = APP): Promise<string> {
   return id;
 }
 
-export async function addRequest(database: Database, command: Command, options: { app?: string; now?: number } = {}): Promise<RequestRow> {
+export async function addRequest(
+  database: Database,
+  command: Command,
+  options: { app?: string; now?: number } = {},
+): Promise<RequestRow> {
   const id = randomBytes(32).toString("hex");
   const type: RequestType =
     command.kind === "create-collection" ? "collection" : command.kind === "transfer" ? "transfer" : "mint";
@@ -76,7 +80,11 @@ export async function addCollection(database: Database, fields: Partial<CreateCo
   const request = await addRequest(database, command);
   const made = { address: address(), owner: address(), blockNumber: 0, createdAt: 1 };
   await database.write(async (trx) => {
-    await trx.updateTable("requests").set({ status: "completed", ready_at: null }).where("id", "=", request.id).execute();
+    await trx
+      .updateTable("requests")
+      .set({ status: "completed", ready_at: null })
+      .where("id", "=", request.id)
+      .execute();
     await addToCounter(trx, counterKeys.requests(APP, "pending", "collection"), -1);
     await addToCounter(trx, counterKeys.requests(APP, "completed", "collection"), 1);
     await insertCollection(trx, request, command, made);
@@ -94,7 +102,14 @@ export function rangeOf({ block, fork = "main", ...fields }: RangeFields): Block
     from: block,
     to: block,
     parentHash: hashOf(`${fork} ${(block - 1).toString()}`),
-    blocks: [{ number: block, hash: hashOf(`${fork} ${block.toString()}`), parent_hash: hashOf(`${fork} ${(block - 1).toString()}`), timestamp: block * 1000 }],
+    blocks: [
+      {
+        number: block,
+        hash: hashOf(`${fork} ${block.toString()}`),
+        parent_hash: hashOf(`${fork} ${(block - 1).toString()}`),
+        timestamp: block * 1000,
+      },
+    ],
     batches: [],
     moves: [],
     changes: [],
@@ -118,7 +133,9 @@ export async function startAtBlock(database: Database, block: number): Promise<v
 
 let logs = 0;
 
-export function moveOf(fields: Pick<StoredMove, "contract" | "tokenId" | "from" | "to"> & Partial<StoredMove>): StoredMove {
+export function moveOf(
+  fields: Pick<StoredMove, "contract" | "tokenId" | "from" | "to"> & Partial<StoredMove>,
+): StoredMove {
   logs += 1;
   return {
     quantity: "1",

@@ -21,7 +21,11 @@ export async function contents(database: Database) {
       .orderBy("token_id")
       .orderBy("owner")
       .execute(),
-    transfers: await read.selectFrom("transfers").select(["id", "contract", "token_id", "type", "quantity"]).orderBy("id").execute(),
+    transfers: await read
+      .selectFrom("transfers")
+      .select(["id", "contract", "token_id", "type", "quantity"])
+      .orderBy("id")
+      .execute(),
     history: await read.selectFrom("wallet_history").selectAll().orderBy("transfer_id").orderBy("wallet").execute(),
     collections: await read
       .selectFrom("collections")
@@ -46,9 +50,12 @@ export async function countedTotals(database: Database): Promise<string[]> {
   for (const row of await read.selectFrom("nfts").selectAll().execute()) {
     if (row.minted_block !== null && row.supply !== "0") add(counterKeys.nfts(row.contract));
   }
-  for (const row of await read.selectFrom("transfers").selectAll().execute()) add(counterKeys.tokenHistory(row.contract, row.token_id));
-  for (const row of await read.selectFrom("wallet_history").selectAll().execute()) add(counterKeys.walletHistory(row.wallet));
-  for (const row of await read.selectFrom("requests").selectAll().execute()) add(counterKeys.requests(row.app_id, row.status, row.type));
+  for (const row of await read.selectFrom("transfers").selectAll().execute())
+    add(counterKeys.tokenHistory(row.contract, row.token_id));
+  for (const row of await read.selectFrom("wallet_history").selectAll().execute())
+    add(counterKeys.walletHistory(row.wallet));
+  for (const row of await read.selectFrom("requests").selectAll().execute())
+    add(counterKeys.requests(row.app_id, row.status, row.type));
   for (const row of await read.selectFrom("deliveries").selectAll().execute()) add(counterKeys.deliveries(row.app_id));
   const stored = await read.selectFrom("counters").selectAll().execute();
   const kept = new Set(["holdings", "owners", "nfts", "history", "requests", "deliveries"]);
@@ -63,13 +70,20 @@ export async function countedTotals(database: Database): Promise<string[]> {
 let numbers = 0n;
 
 /** Claims what is ready, and puts the named requests into a batch, as lane 0 would. */
-export async function batchOf(database: Database, ids: string[]): Promise<{ batchId: number; requests: ClaimedRequest[] }> {
+export async function batchOf(
+  database: Database,
+  ids: string[],
+): Promise<{ batchId: number; requests: ClaimedRequest[] }> {
   const address = hashOf("lane").slice(0, 42);
   await database.write((trx) => ensureLane(trx, 0, address, 0));
   const batchId = await database.write(async (trx) => {
     const lease = await takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true);
     if (lease === null) throw new Error("the lane is free");
-    const claimed = await claimRequests(trx, lease, { limit: 500, now: Number.MAX_SAFE_INTEGER, nextNumber: () => numbers++ });
+    const claimed = await claimRequests(trx, lease, {
+      limit: 500,
+      now: Number.MAX_SAFE_INTEGER,
+      nextNumber: () => numbers++,
+    });
     const requests = ids.map((id) => {
       const found = claimed.find((request) => request.id === id);
       if (found === undefined) throw new Error(`${id} was not ready`);

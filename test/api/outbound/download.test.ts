@@ -1,0 +1,230 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+
+import { expect } from "chai";
+
+import { createOutboundAgent } from "../../../api/outbound/agent.ts";
+import { download, DownloadError } from "../../../api/outbound/download.ts";
+import { collect } from "../../support/collect.ts";
+
+const LIMIT = 1_000_000;
+type Handler = (response: ServerResponse, request: IncomingMessage) => void;
+
+describe("download", () => {
+  let server: Server;
+  let base: string;
+  let port: string;
+  let handlers: Record<string, Handler>;
+  const seen: string[] = [];
+  // This server's address may be reached, and nothing else of this machine.
+  const agent = createOutboundAgent({ allowedHosts: new Set(["127.0.0.1"]), allowLoopback: false });
+
+  before(async () => {
+    server = createServer((request, response) => {
+      const path = request.url ?? "";
+      seen.push(path);
+      const handler = handlers[path];
+      if (handler === undefined) response.writeHead(404).end();
+      else handler(response, request);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    port = (server.address() as AddressInfo).port.toString();
+    base = `http://127.0.0.1:${port}`;
+  });
+  beforeEach(() => {
+    handlers = {};
+    seen.length = 0;
+  });
+  after(async () => {
+    await agent.destroy();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const get = async (url: string, deadline = 5_000) =>
+    Buffer.concat(await collect(download(url, { agent, maxBytes: LIMIT, signal: AbortSignal.timeout(deadline) })));
+  const serve = async (handler: Handler, deadline?: number) => {
+    handlers["/"] = handler;
+    return get(`${base}/`, deadline);
+  };
+  const problem = async (work: Promise<unknown>): Promise<string> => {
+    const error: unknown = await work.then(
+      () => "no error",
+      (thrown: unknown) => thrown,
+    );
+    if (!(error instanceof DownloadError)) return String(error);
+    expect(error.message).to.not.contain("127.0.0.1");
+    return error.transient ? `${error.problem}, for now` : error.problem;
+  };
+  const redirect =
+    (to: string): Handler =>
+    (response) =>
+      response.writeHead(302, { location: to }).end();
+
+  it("brings what is there, and asks for nothing packed", async () => {
+    let encoding: string | undefined;
+    const bytes = await serve((response, request) => {
+      encoding = request.headers["accept-encoding"];
+      response.end("cat");
+    });
+    expect([bytes.toString(), encoding]).to.deep.equal(["cat", "identity"]);
+  });
+
+  for (const [coding, pack] of [
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+  ] as const) {
+    it(`unpacks ${coding}, and ends a bomb of it at the limit`, async () => {
+      const header = { "content-encoding": coding };
+      expect((await serve((response) => response.writeHead(200, header).end(pack("cat")))).toString()).to.equal("cat");
+      const bomb = pack(Buffer.alloc(50 * LIMIT));
+      expect(bomb.length).to.be.lessThan(LIMIT / 5);
+      expect(await problem(serve((response) => response.writeHead(200, header).end(bomb)))).to.equal("too_large");
+    });
+  }
+
+  it("ends a bomb in a bomb", async () => {
+    const bomb = gzipSync(gzipSync(Buffer.alloc(100 * LIMIT)));
+    const header = { "content-encoding": "gzip, gzip" };
+    expect(await problem(serve((response) => response.writeHead(200, header).end(bomb)))).to.equal("too_large");
+  });
+
+  it("refuses what is packed in ways that it does not know, or not as it says", async () => {
+    for (const [coding, body] of [
+      ["compress", "x"],
+      ["gzip, gzip, gzip", gzipSync(gzipSync(gzipSync("x")))],
+      ["gzip", "no gzip"],
+      ["gzip", gzipSync("truncated").subarray(0, 15)],
+    ] as const) {
+      const work = serve((response) => response.writeHead(200, { "content-encoding": coding }).end(body));
+      expect(await problem(work), coding).to.equal("unavailable");
+    }
+  });
+
+  describe("redirects", () => {
+    it("are followed, relative ones too, up to a limit", async () => {
+      for (let hop = 1; hop <= 6; hop++) handlers[`/${hop.toString()}`] = redirect(`/${(hop - 1).toString()}`);
+      handlers["/0"] = (response) => response.end("end");
+      expect((await get(`${base}/5`)).toString()).to.equal("end");
+      expect(await problem(get(`${base}/6`))).to.equal("unavailable");
+    });
+
+    it("in a circle end", async () => {
+      handlers["/a"] = redirect(`${base}/b`);
+      handlers["/b"] = redirect(`${base}/a`);
+      expect(await problem(get(`${base}/a`))).to.equal("unavailable");
+      expect(seen).to.have.length(6);
+    });
+
+    const inside = () => [
+      `http://localhost:${port}/secret`,
+      `http://[::1]:${port}/secret`,
+      `http://[::ffff:127.0.0.1]:${port}/secret`,
+      `http://0.0.0.0:${port}/secret`,
+      `http://127.0.0.2:${port}/secret`,
+      "http://10.0.0.1/secret",
+      "http://192.168.1.1/secret",
+      "http://169.254.169.254/latest/meta-data/",
+      "http://[fd00:ec2::254]/latest/",
+      "http://[64:ff9b::7f00:1]/secret",
+      "http://[2002:7f00:1::1]/secret",
+      "http://0xa000001/secret",
+      "http://012.0.0.1/secret",
+      "http://167772161/secret",
+      "file:///etc/passwd",
+      "ftp://8.8.8.8/x",
+      "gopher://127.0.0.1:70/x",
+      "data:text/plain,x",
+      "javascript:alert(1)",
+    ];
+    for (const [index, name] of inside().entries()) {
+      it(`do not lead to ${name.replace(":undefined", "")}`, async () => {
+        const target = inside()[index] ?? "";
+        handlers["/secret"] = (response) => response.end("secret");
+        expect(await problem(serve(redirect(target)))).to.equal("blocked");
+        expect(await problem(get(target))).to.equal("blocked");
+        expect(seen).to.deep.equal(["/"]);
+      });
+    }
+  });
+
+  describe("given a server that wants to harm", () => {
+    const within = async (milliseconds: number, work: () => Promise<unknown>) => {
+      const started = performance.now();
+      const outcome = await problem(work());
+      expect(performance.now() - started).to.be.lessThan(milliseconds);
+      return outcome;
+    };
+
+    it("drips slowly: ends at the deadline", async () => {
+      const drip: Handler = (response) => {
+        const timer = setInterval(() => response.write("x"), 20);
+        response.on("close", () => clearInterval(timer));
+      };
+      expect(await within(1_500, () => serve(drip, 300))).to.equal("unavailable");
+    });
+
+    it("never answers: ends at the deadline", async () => {
+      expect(await within(1_500, () => serve(() => undefined, 300))).to.equal("unavailable");
+    });
+
+    it("redirects for ever so slowly: the deadline holds for all hops", async () => {
+      for (let hop = 0; hop < 6; hop++) {
+        handlers[`/${hop.toString()}`] = (response) =>
+          void setTimeout(() => response.writeHead(302, { location: `/${(hop + 1).toString()}` }).end(), 200);
+      }
+      expect(await within(1_500, () => get(`${base}/0`, 400))).to.equal("unavailable");
+    });
+
+    it("sends without end: ends at the limit", async () => {
+      const endless: Handler = (response) => {
+        const more = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+        };
+        response.on("drain", more);
+        more();
+      };
+      expect(await within(3_000, () => serve(endless))).to.equal("too_large");
+    });
+
+    it("announces more than the limit: is not read at all", async () => {
+      const announce: Handler = (response) => {
+        response.writeHead(200, { "content-length": (LIMIT + 1).toString() });
+        response.flushHeaders();
+      };
+      expect(await within(1_500, () => serve(announce))).to.equal("too_large");
+    });
+
+    it("announces more than it sends", async () => {
+      const lie: Handler = (response) => {
+        response.writeHead(200, { "content-length": "100" });
+        response.write("short", () => response.destroy());
+      };
+      expect(await problem(serve(lie))).to.equal("unavailable, for now");
+    });
+
+    it("sends more than it announces: no more than that counts", async () => {
+      const raw = ["HTTP/1.1 200 OK", "Content-Length: 3", "Connection: close", "", "cat and more"].join("\r\n");
+      const bytes = await serve((response) => response.socket?.end(raw));
+      expect(bytes.toString()).to.equal("cat");
+    });
+  });
+
+  it("tells what may pass from what will not", async () => {
+    for (const [status, outcome] of [
+      [404, "unavailable"],
+      [401, "unavailable"],
+      [206, "unavailable"],
+      [429, "unavailable, for now"],
+      [503, "unavailable, for now"],
+    ] as const) {
+      expect(await problem(serve((response) => response.writeHead(status).end())), status.toString()).to.equal(outcome);
+    }
+    expect(await problem(serve((response) => response.destroy()))).to.equal("unavailable, for now");
+    expect(await problem(get("http://"))).to.equal("unavailable");
+  });
+});
