@@ -1,4 +1,7 @@
-import { setTimeout as wait } from "node:timers/promises";
+import { answerOf, type Client, createClient, type Shape } from "../../api/client/client.ts";
+import { RequestFailed } from "../../api/client/errors.ts";
+import type { paths } from "../../api/client/document.ts";
+import { checkedFetch } from "./conformance.ts";
 
 type Json = Record<string, unknown>;
 
@@ -7,34 +10,42 @@ export interface Answer<T = Json> {
   body: T;
 }
 
-/** What tests read of a request. */
-export interface RequestBody {
-  request_id: string;
-  status: "pending" | "processing" | "completed" | "failed";
-  transaction_hash: string | null;
-  block_number: number | null;
-  nft_collection: string | null;
-  nft_token_id: number | string | null;
-  error_code: string | null;
-  errors: { message: string }[] | null;
-}
+export type RequestBody = Shape<"Request">;
 
-/** Speaks HTTP to a service, as an app would. */
+/** Where calls end on the chain. */
+type AcceptingPath = "/v1/collections" | "/v1/nfts" | "/v1/transfers";
+/** What the document says that the path takes. */
+type BodyAt<P extends string> = P extends AcceptingPath
+  ? paths[P]["post"]["requestBody"]["content"]["application/json"]
+  : Json;
+
+/** Speaks HTTP to a service, as an app would; every answer is checked against the document that the service publishes. */
 export class ApiClient {
+  readonly client: Client;
   readonly #base: string;
   readonly #token: string;
+  readonly #fetch: (request: Request) => Promise<Response>;
 
   constructor(base: string, token: string) {
     this.#base = base;
     this.#token = token;
+    this.#fetch = checkedFetch(base);
+    this.client = createClient({ baseUrl: base, token, fetch: this.#fetch });
   }
 
-  async send<T = Json>(method: string, path: string, body?: Json, headers: Record<string, string> = {}): Promise<Answer<T>> {
-    const response = await fetch(this.#base + path, {
+  /** Any call, wrong ones included. */
+  async send<T = Json>(
+    method: string,
+    path: string,
+    body?: Json,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> {
+    const request = new Request(this.#base + path, {
       method,
       headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json", ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    const response = await this.#fetch(request);
     return { status: response.status, body: (await response.json()) as T };
   }
 
@@ -49,38 +60,37 @@ export class ApiClient {
 
   /** A new wallet, of nobody in particular. */
   async wallet(): Promise<string> {
-    return (await this.ok<{ address: string }>("POST", "/v1/accounts", {})).address;
+    return (await answerOf(this.client.POST("/v1/accounts", { body: {} }))).address;
   }
 
   /** Accepts a request and gives its id. */
-  async accept(path: string, body: Json): Promise<string> {
-    return (await this.ok<{ request_id: string }>("POST", path, body)).request_id;
+  async accept<P extends string>(path: P, body: BodyAt<P>): Promise<string> {
+    return (await this.ok<Shape<"Accepted">>("POST", path, body)).request_id;
   }
 
   /** Asks until the request is final. @throws after 30 s. */
   async settled(requestId: string): Promise<RequestBody> {
-    const deadline = Date.now() + 30_000;
-    for (;;) {
-      const request = await this.ok<RequestBody>("GET", `/v1/requests/${requestId}`);
-      if (request.status === "completed" || request.status === "failed") return request;
-      if (Date.now() > deadline) throw new Error(`request ${requestId} is still ${request.status}`);
-      await wait(50);
+    try {
+      return await this.client.waitFor(requestId, { timeout: 30_000, interval: 50 });
+    } catch (error) {
+      if (error instanceof RequestFailed) return error.request;
+      throw error;
     }
   }
 
   /** A request from its acceptance to its end. */
-  async done(path: string, body: Json): Promise<RequestBody> {
+  async done<P extends string>(path: P, body: BodyAt<P>): Promise<RequestBody> {
     return this.settled(await this.accept(path, body));
   }
 
   /** @throws unless it completed. */
-  async completed(path: string, body: Json): Promise<RequestBody> {
-    const request = await this.done(path, body);
-    if (request.status !== "completed") throw new Error(`${path} failed: ${JSON.stringify(request)}`);
-    return request;
+  async completed<P extends string>(path: P, body: BodyAt<P>): Promise<RequestBody> {
+    return this.client.waitFor(await this.accept(path, body), { timeout: 30_000, interval: 50 });
   }
 
-  async collection(fields: Json): Promise<string> {
+  async collection(
+    fields: Partial<Shape<"CreateCollection">> & Pick<Shape<"CreateCollection">, "type">,
+  ): Promise<string> {
     const request = await this.completed("/v1/collections", { name: "Test", symbol: "TST", ...fields });
     if (request.nft_collection === null) throw new Error("a completed collection has an address");
     return request.nft_collection;

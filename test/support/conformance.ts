@@ -16,7 +16,7 @@ type Json = Record<string, unknown>;
 interface Reference {
   $ref: string;
 }
-interface Response {
+interface Answered {
   headers?: Record<string, Header | Reference>;
   content?: Record<string, { schema: Json }>;
 }
@@ -31,7 +31,7 @@ export interface Operation {
     required?: boolean;
     content: Record<string, { schema: Json; examples?: Record<string, { value: unknown }> }>;
   };
-  responses: Record<string, Response | Reference>;
+  responses: Record<string, Answered | Reference>;
 }
 export interface Parameter {
   in: "path" | "query" | "header";
@@ -94,7 +94,7 @@ export class Conformance {
     }
     const documented = operation.responses[status.toString()];
     if (documented === undefined) return fail("the document has no such status");
-    const response = this.resolve<Response>(documented);
+    const response = this.resolve<Answered>(documented);
     for (const [header, described] of Object.entries(response.headers ?? {})) {
       if (this.resolve<Header>(described).required === true && !headers.has(header)) fail(`it lacks ${header}`);
     }
@@ -157,7 +157,7 @@ function close(value: unknown): unknown {
 
 const known = new Map<string, Conformance>();
 
-/** The document of a running service, read from it once. */
+/** The document of a running service. */
 export async function conformanceOf(baseUrl: string): Promise<Conformance> {
   const response = await fetch(`${baseUrl}/openapi.json`);
   const text = await response.text();
@@ -168,4 +168,23 @@ export async function conformanceOf(baseUrl: string): Promise<Conformance> {
     known.set(text, conformance);
   }
   return conformance;
+}
+
+/** `fetch` that fails when the answer is not as the service's document says. */
+export function checkedFetch(baseUrl: string): (request: Request) => Promise<Response> {
+  let reading: Promise<Conformance> | null = null;
+  return async (request) => {
+    const response = await fetch(request);
+    const { pathname, search } = new URL(request.url);
+    const { status, headers } = response;
+    const conformance = await (reading ??= conformanceOf(baseUrl));
+    conformance.check({
+      method: request.method,
+      path: pathname + search,
+      status,
+      headers,
+      text: await response.clone().text(),
+    });
+    return response;
+  };
 }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
+import { answerOf } from "../../../api/client/client.ts";
 import { createApp } from "../../../api/commands/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import {
@@ -13,11 +14,6 @@ import { ApiClient, type RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { startTestService, temporaryFolder } from "../../support/service.ts";
-
-interface Page {
-  nfts: { contract_address: string; token_id: number; quantity?: number; unlockable_content: string | null; metadata: { name?: string } | null }[];
-  total: number;
-}
 
 describe("the main job on a real node", function () {
   this.timeout(60_000);
@@ -40,7 +36,10 @@ describe("the main job on a real node", function () {
     await folder.remove();
   });
 
-  const contents = (wallet: string, rest = "") => api.ok<Page>("GET", `/v1/accounts/${wallet}${rest}`);
+  const contents = (wallet: string, contract: string) => {
+    const path = { address: wallet, contract_address: contract };
+    return answerOf(api.client.GET("/v1/accounts/{address}/{contract_address}", { params: { path } }));
+  };
 
   describe("a burst of mints", () => {
     it("settles 100 mints in at most 3 transactions, with ids 1 to 100", async () => {
@@ -69,7 +68,7 @@ describe("the main job on a real node", function () {
         name: "No. {token_id}",
         unlockable_content: "the code is 42",
       });
-      expect((await contents(alice, `/${collection}`)).nfts[0]).to.deep.include({
+      expect((await contents(alice, collection)).nfts[0]).to.deep.include({
         unlockable_content: "the code is 42",
         metadata: { name: "No. 1" },
       });
@@ -77,16 +76,21 @@ describe("the main job on a real node", function () {
         from_address: alice,
         to_address: bob,
         contract_address: collection,
-        token_id: mint.nft_token_id,
+        token_id: mint.nft_token_id ?? 0,
       });
-      expect(await contents(alice, `/${collection}`)).to.deep.include({ nfts: [], total: 0 });
-      expect((await contents(bob, `/${collection}`)).nfts[0]).to.include({ unlockable_content: "the code is 42" });
+      expect(await contents(alice, collection)).to.deep.include({ nfts: [], total: 0 });
+      expect((await contents(bob, collection)).nfts[0]).to.include({ unlockable_content: "the code is 42" });
     });
 
     it("of ERC1155 copies changes both quantities", async () => {
       const [alice, bob] = [await api.wallet(), await api.wallet()];
       const collection = await api.collection({ type: "ERC1155", base_uri: "https://example.org/{id}.json" });
-      await api.completed("/v1/nfts", { collection_address: collection, initial_owner: alice, token_id: 9, initial_supply: 10 });
+      await api.completed("/v1/nfts", {
+        collection_address: collection,
+        initial_owner: alice,
+        token_id: 9,
+        initial_supply: 10,
+      });
       await api.completed("/v1/nfts", { collection_address: collection, to_address: alice, token_id: 9, quantity: 5 });
       await api.completed("/v1/transfers", {
         from_address: alice,
@@ -95,8 +99,8 @@ describe("the main job on a real node", function () {
         token_id: 9,
         amount: 4,
       });
-      expect((await contents(alice, `/${collection}`)).nfts[0]).to.include({ token_id: 9, quantity: 11 });
-      expect((await contents(bob, `/${collection}`)).nfts[0]).to.include({ token_id: 9, quantity: 4 });
+      expect((await contents(alice, collection)).nfts[0]).to.include({ token_id: 9, quantity: 11 });
+      expect((await contents(bob, collection)).nfts[0]).to.include({ token_id: 9, quantity: 4 });
     });
   });
 
@@ -121,13 +125,15 @@ describe("the main job on a real node", function () {
       expect(await plain721.ownerOf(78)).to.equal(friend);
       expect([await plain1155.balanceOf(alice, 5), await plain1155.balanceOf(friend, 5)]).to.deep.equal([6n, 4n]);
       expect(before).to.equal("0x");
-      expect((await node.provider.getCode(alice)).toLowerCase()).to.equal(`0xef0100${service.contracts.delegate.slice(2)}`.toLowerCase());
+      expect((await node.provider.getCode(alice)).toLowerCase()).to.equal(
+        `0xef0100${service.contracts.delegate.slice(2)}`.toLowerCase(),
+      );
       const types = await Promise.all(
         transfers.map(async ({ transaction_hash: hash }) => (await node.provider.getTransaction(hash ?? ""))?.type),
       );
       expect(types).to.deep.equal([4, 2, 2]);
       expect(await node.provider.getBalance(alice)).to.equal(0n);
-      expect((await contents(alice, `/${await plain1155.getAddress()}`)).nfts[0]).to.include({ token_id: 5, quantity: 6 });
+      expect((await contents(alice, await plain1155.getAddress())).nfts[0]).to.include({ token_id: 5, quantity: 6 });
     });
   });
 
@@ -135,12 +141,19 @@ describe("the main job on a real node", function () {
     it("shows in listings and history: a token that an outside account sends into a wallet", async () => {
       const alice = await api.wallet();
       const collection = await api.collection({ type: "ERC721" });
-      await api.completed("/v1/nfts", { collection_address: collection, to_address: outsider.address, name: "Traveller" });
+      await api.completed("/v1/nfts", {
+        collection_address: collection,
+        to_address: outsider.address,
+        name: "Traveller",
+      });
       const contract = ERC721Collection__factory.connect(collection, outsider);
-      const sent = await (await contract["safeTransferFrom(address,address,uint256)"](outsider.address, alice, 1)).wait();
-      const listed = await eventually(async () => (await contents(alice, `/${collection}`)).nfts[0]);
+      const sent = await (
+        await contract["safeTransferFrom(address,address,uint256)"](outsider.address, alice, 1)
+      ).wait();
+      const listed = await eventually(async () => (await contents(alice, collection)).nfts[0]);
       expect(listed).to.include({ token_id: 1 });
-      const { history } = await api.ok<{ history: Record<string, unknown>[] }>("GET", `/v1/accounts/${alice}/history?limit=1`);
+      const params = { path: { address: alice }, query: { limit: 1 } };
+      const { history } = await answerOf(api.client.GET("/v1/accounts/{address}/history", { params }));
       expect(history[0]).to.include({ type: "transfer", transaction_hash: sent?.hash, request_id: null });
     });
   });
