@@ -2,16 +2,23 @@ import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Mint } from "../domain/command.ts";
 import { findCollectionOfApp } from "../store/collections.ts";
 import type { Trx } from "../store/engine.ts";
+import { holdForMedia } from "../store/media-jobs.ts";
 import { reserveErc1155Create, reserveErc1155Mint, reserveErc721Mint } from "../store/reservations.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
+import { checkMedia } from "./check-media.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 import { type MintFields, mintVariant } from "./mint-variant.ts";
+
+export interface MintDeps extends AcceptDeps {
+  /** Told besides when a request waits for its media. */
+  signals: AcceptDeps["signals"] & { media: { notify(): void } };
+}
 
 /**
  * Accepts a mint into one of the app's collections, in whichever of the five variants its type and hosting ask for.
  * @returns the answer's JSON text.
  */
-export async function mint(deps: AcceptDeps, caller: Caller, fields: MintFields): Promise<string> {
+export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
   const collection = await findCollectionOfApp(deps.database.read, caller.appId, fields.collection_address);
@@ -22,15 +29,21 @@ export async function mint(deps: AcceptDeps, caller: Caller, fields: MintFields)
   if (collection.service_may_mint === 0) {
     throw fieldError("service_cannot_mint", "collection_address", "Its owner took the right to mint from the service.");
   }
+  const copies = fields.copy_media === true && checkMedia(command);
   const content = fields.unlockable_content;
-  return acceptRequest(deps, caller, {
+  const answer = await acceptRequest(deps, caller, {
     type: "mint",
     command,
     unlockable: content == null ? null : await deps.sealer.seal(content),
     collection: command.collection,
     tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
-    reserve: (trx, requestId) => reserve(trx, command, requestId),
+    reserve: async (trx, requestId) => {
+      await reserve(trx, command, requestId);
+      if (copies) await holdForMedia(trx, requestId);
+    },
   });
+  if (copies) deps.signals.media.notify();
+  return answer;
 }
 
 async function reserve(trx: Trx, command: Mint, requestId: string): Promise<void> {

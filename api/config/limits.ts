@@ -27,6 +27,16 @@ export const LIMIT_SETTINGS = {
     default: 256,
     description: "Longest `user_identifier`, in characters.",
   },
+  mediaBytes: {
+    variable: "MAX_MEDIA_BYTES",
+    default: 104_857_600,
+    description: "Largest file that `copy_media` takes, in bytes.",
+  },
+  mediaSeconds: {
+    variable: "MEDIA_SECONDS",
+    default: 60,
+    description: "Seconds in which such a file must have arrived.",
+  },
   itemGas: {
     variable: "MAX_ITEM_GAS",
     default: 1_000_000,
@@ -51,6 +61,8 @@ export const DEFAULT_LIMITS: Limits = {
   attributes: LIMIT_SETTINGS.attributes.default,
   unlockableBytes: LIMIT_SETTINGS.unlockableBytes.default,
   userIdentifier: LIMIT_SETTINGS.userIdentifier.default,
+  mediaBytes: LIMIT_SETTINGS.mediaBytes.default,
+  mediaSeconds: LIMIT_SETTINGS.mediaSeconds.default,
   itemGas: LIMIT_SETTINGS.itemGas.default,
   ratePerMinute: LIMIT_SETTINGS.ratePerMinute.default,
 };

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { LIMIT_SETTINGS, type Limits } from "./limits.ts";
 import { databaseUrl, httpUrl, list, publicUrl, secretKeys, subsetOf, wholeNumber } from "./parsers.ts";
 
-export const ROLES = ["api", "relayer", "indexer", "webhooks"] as const;
+export const ROLES = ["api", "relayer", "indexer", "webhooks", "media"] as const;
 export type Role = (typeof ROLES)[number];
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -60,7 +60,12 @@ const VARIABLES = {
   ALLOWED_PRIVATE_HOSTS: {
     schema: list,
     fallback: "none",
-    description: "Hosts in private networks that webhooks may reach, separated by commas.",
+    description: "Hosts in private networks that webhooks and media may be at, separated by commas.",
+  },
+  IPFS_GATEWAY: {
+    schema: httpUrl,
+    fallback: "none",
+    description: "An IPFS gateway (`https://...`) for `ipfs://` media that are not stored here; without it those are `media_unavailable`.",
   },
   ROLES: {
     schema: subsetOf(ROLES),
@@ -90,6 +95,8 @@ export interface Settings {
   /** null: no limit. */
   appGasPerDay: number | null;
   allowedPrivateHosts: string[];
+  /** null: none. */
+  ipfsGateway: string | null;
   roles: Role[];
   logLevel: (typeof LOG_LEVELS)[number];
   limits: Limits;
@@ -128,6 +135,7 @@ export function parseSettings(env: Environment): Settings {
     confirmations: reader.optional("CONFIRMATIONS"),
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
+    ipfsGateway: reader.optional("IPFS_GATEWAY"),
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),
     limits: reader.limits(),

@@ -12,6 +12,8 @@ import type { Settings } from "../config/settings.ts";
 import { Indexer } from "../indexer/indexer.ts";
 import { BlockFiles } from "../ipfs/block-files.ts";
 import { createWalletDeriver } from "../keys/wallet-deriver.ts";
+import { MediaWorker } from "../media/worker.ts";
+import type { AddressPolicy } from "../outbound/addresses.ts";
 import { createOutboundAgent } from "../outbound/agent.ts";
 import { Lane } from "../relayer/lane.ts";
 import { createSignals } from "../shared/signal.ts";
@@ -103,14 +105,30 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
     ? new Dispatcher({ database, sealer, agent, wake: signals.deliveries, logger, now })
     : null;
 
+  const gateway = settings.ipfsGateway === null ? null : gatewayOf(settings.ipfsGateway, addressPolicy);
+  const media = settings.roles.includes("media")
+    ? new MediaWorker({
+        database,
+        blocks,
+        signals,
+        agent,
+        gateway,
+        maxBytes: settings.limits.mediaBytes,
+        deadline: settings.limits.mediaSeconds * 1000,
+        logger,
+        now,
+      })
+    : null;
+
   const stopping = new AbortController();
-  const loops = [...lanes, ...(indexer === null ? [] : [indexer]), ...(dispatcher === null ? [] : [dispatcher])].map(
-    (part) => part.run(stopping.signal),
+  const loops = [...lanes, ...[indexer, dispatcher, media].filter((part) => part !== null)].map((part) =>
+    part.run(stopping.signal),
   );
   const stopLoops = async () => {
     stopping.abort();
     await Promise.allSettled(loops);
     await agent.close();
+    await gateway?.agent.close();
   };
   let server: Server | null = null;
   if (settings.roles.includes("api")) {
@@ -141,6 +159,12 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
     port: server === null ? null : (server.address() as AddressInfo).port,
     stop: stopper(server, stopLoops, database),
   };
+}
+
+/** The operator's own gateway may be in a private network. Only what is asked of it may lead there. */
+function gatewayOf(url: string, policy: AddressPolicy): { url: string; agent: ReturnType<typeof createOutboundAgent> } {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  return { url, agent: createOutboundAgent({ ...policy, allowedHosts: new Set([...policy.allowedHosts, host]) }) };
 }
 
 function stopper(server: Server | null, stopLoops: () => Promise<void>, database: Database): () => Promise<void> {

@@ -24,6 +24,9 @@ export interface TokenMetadata {
   youtube_url?: string;
 }
 
+/** Fields of token metadata that lead to media. */
+export const MEDIA_FIELDS = ["image", "animation_url"] as const satisfies (keyof TokenMetadata)[];
+
 export interface CreateCollection {
   kind: "create-collection";
   type: CollectionType;

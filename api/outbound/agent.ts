@@ -5,6 +5,9 @@ import { Agent, buildConnector } from "undici";
 
 import { type AddressPolicy, mayConnect } from "./addresses.ts";
 
+/** What connects to URLs that users gave. */
+export type OutboundAgent = Agent;
+
 /** A URL given by a user leads where the service must not go. */
 export class BlockedAddressError extends Error {
   override readonly name = "BlockedAddressError";

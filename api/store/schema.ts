@@ -24,6 +24,7 @@ export interface Tables {
   blocks: BlocksTable;
   collections: CollectionsTable;
   media: MediaTable;
+  media_jobs: MediaJobsTable;
   foreign_contracts: ForeignContractsTable;
   nfts: NftsTable;
   holdings: HoldingsTable;
@@ -293,6 +294,17 @@ interface MediaTable {
   type: string;
   size: number;
   created_at: number;
+}
+
+/** Requests that wait for content to be fetched or made. Its row goes when the content is there, or cannot be had. */
+interface MediaJobsTable {
+  request_id: string;
+  /** When somebody may take it; while it is worked on, when the lease of that process runs out. */
+  due_at: number;
+  /** Failed tries so far. */
+  tries: number;
+  /** Grows with every process that takes it; a write with an older fence changes nothing. */
+  fence: number;
 }
 
 /** Holdings of foreign contracts that must be read from the chain again: after a reorg, or because the node could not tell. */

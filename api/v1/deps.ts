@@ -17,8 +17,8 @@ export interface HttpDeps {
   deriver: WalletDeriver;
   sealer: Sealer;
   foreign: ForeignContracts;
-  /** Told after the commit: that a request became claimable, that a delivery became due. */
-  signals: { requests: { notify(): void }; deliveries: { notify(): void } };
+  /** Told after the commit: that a request became claimable, that a delivery became due, that content is waited for. */
+  signals: { requests: { notify(): void }; deliveries: { notify(): void }; media: { notify(): void } };
   /** Where webhooks may lead. */
   addressPolicy: AddressPolicy;
   logger: Logger;

@@ -236,6 +236,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
 
+  await create("media_jobs")
+    .addColumn("request_id", "text", (c) => c.primaryKey().references("requests.id"))
+    .addColumn("due_at", INT, (c) => c.notNull())
+    .addColumn("tries", "integer", (c) => c.notNull())
+    .addColumn("fence", INT, (c) => c.notNull())
+    .execute();
+  await index("media_jobs_due", "media_jobs", ["due_at"]);
+
   await withRowNumber(db, create("chain_edits"), "id")
     .addColumn("contract", "text", (c) => c.notNull())
     .addColumn("token_id", "text")

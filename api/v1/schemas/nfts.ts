@@ -27,11 +27,10 @@ export function mintBody(limits: Limits) {
       background_color: optional(text(limits.symbol)),
       animation_url: optional(text(limits.uri)),
       youtube_url: optional(text(limits.uri)),
-      copy_media: optional(
-        z.boolean().check((context) => {
-          if (context.value) refuse(context, "not_available", "Copying media is not available yet: leave it out.");
-        }),
-      ),
+      copy_media: optional(z.boolean()).meta({
+        description:
+          "Hosted only. true: what image and animation_url lead to (http, https, data, ipfs) is copied to IPFS and hosted.",
+      }),
       unlockable_content: optional(textOfBytes(limits.unlockableBytes)).meta({
         description: `Text that only the holder may see; at most ${limits.unlockableBytes.toString()} bytes.`,
       }),

@@ -30,7 +30,8 @@ describe("settings", () => {
       appGasPerDay: null,
       confirmations: null,
       allowedPrivateHosts: [],
-      roles: ["api", "relayer", "indexer", "webhooks"],
+      ipfsGateway: null,
+      roles: ["api", "relayer", "indexer", "webhooks", "media"],
       logLevel: "info",
       limits: DEFAULT_LIMITS,
     });

@@ -1,0 +1,23 @@
+import { type Mint, MEDIA_FIELDS } from "../domain/command.ts";
+import { ApiError } from "../domain/error-codes.ts";
+
+const SCHEMES = ["http:", "https:", "data:", "ipfs:"];
+
+/**
+ * Before media are copied: whether there are any, and whether their URLs can be fetched at all.
+ * @throws ApiError `validation_failed`, naming the fields
+ */
+export function checkMedia(command: Mint): boolean {
+  if (command.kind === "mint-erc1155" || command.metadata === null) return false;
+  const { metadata } = command;
+  const given = MEDIA_FIELDS.filter((field) => metadata[field] !== undefined && metadata[field] !== "");
+  const wrong = given.filter((field) => !SCHEMES.includes(URL.parse((metadata[field] ?? "").trim())?.protocol ?? ""));
+  if (wrong.length > 0) {
+    const message = "Must be an http, https, data or ipfs URL to be copied.";
+    throw new ApiError(
+      "validation_failed",
+      wrong.map((field) => ({ field, code: "invalid_format", message })),
+    );
+  }
+  return given.length > 0;
+}

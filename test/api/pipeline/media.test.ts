@@ -1,0 +1,176 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { expect } from "chai";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import { ApiClient } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+describe("media on a real node", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+  let token: string;
+  let server: Server;
+  let base: string;
+  let respond: (request: IncomingMessage, response: ServerResponse) => void;
+  const asked: string[] = [];
+
+  before(async () => {
+    server = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      respond(request, response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    token = (await createApp(service, "media")).token;
+    api = new ApiClient(service.baseUrl, token);
+  });
+  beforeEach(() => {
+    asked.length = 0;
+    respond = (_request, response) => response.end(PNG);
+  });
+  after(async () => {
+    await service.stop();
+    await node.stop();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await folder.remove();
+  });
+
+  it("are copied before the token is minted, and hosted", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const held: ServerResponse[] = [];
+    respond = (_request, response) => held.push(response);
+    const id = await api.accept("/v1/nfts", {
+      collection_address: collection,
+      to_address: await api.wallet(),
+      image: `${base}/cat.png`,
+      animation_url: "data:image/svg+xml,<svg/>",
+      copy_media: true,
+    });
+    const response = await eventually(() => Promise.resolve(held[0]));
+    // Another mint goes through meanwhile: nothing but the media holds this one up.
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
+    expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", transaction_hash: null });
+    response.end(PNG);
+    const done = await api.settled(id);
+    expect(done).to.include({ status: "completed", nft_token_id: 2 });
+    const metadata = await api.ok<{ image: string; animation_url: string }>("GET", `/metadata/31337/${collection}/2`);
+    for (const [uri, type, bytes] of [
+      [metadata.image, "image/png", PNG],
+      [metadata.animation_url, "image/svg+xml", Buffer.from("<svg/>")],
+    ] as const) {
+      const answer = await fetch(uri.replace("ipfs://", `${service.baseUrl}/ipfs/`));
+      expect([answer.status, answer.headers.get("content-type")]).to.deep.equal([200, type]);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).to.equal(true);
+    }
+    // What is hosted already can be named again; nobody is asked for it.
+    asked.length = 0;
+    const again = await api.completed("/v1/nfts", {
+      collection_address: collection,
+      to_address: await api.wallet(),
+      image: metadata.image,
+      copy_media: true,
+    });
+    expect(again.nft_token_id).to.equal(3);
+    expect(await api.ok("GET", `/metadata/31337/${collection}/3`)).to.deep.equal({ image: metadata.image });
+    expect(asked).to.deep.equal([]);
+  });
+
+  it("that cannot be had fail the mint with their code, and nothing is minted", async () => {
+    const collection = await api.collection({ type: "ERC721", mint_supply_count: 1 });
+    const body = { collection_address: collection, to_address: await api.wallet(), copy_media: true };
+    respond = (request, response) => {
+      if (request.url === "/large") response.writeHead(200, { "content-length": "104857601" }).flushHeaders();
+      else if (request.url === "/inside") response.writeHead(302, { location: "http://169.254.169.254/" }).end();
+      else response.writeHead(404).end();
+    };
+    for (const [path, code] of [
+      ["/missing", "media_unavailable"],
+      ["/large", "media_too_large"],
+      ["/inside", "media_blocked"],
+    ] as const) {
+      const failed = await api.done("/v1/nfts", { ...body, image: base + path });
+      expect(failed).to.include({ status: "failed", error_code: code, transaction_hash: null, nft_token_id: null });
+      expect(failed.errors?.[0]).to.include({ field: "image", code });
+    }
+    // The place under the cap is free again, and the first id is still to come.
+    expect((await api.completed("/v1/nfts", { ...body, copy_media: false })).nft_token_id).to.equal(1);
+  });
+
+  it("that fail for a while are tried again", async () => {
+    const collection = await api.collection({ type: "ERC1155" });
+    const answers = [503, 429, 200];
+    respond = (_request, response) => {
+      const status = answers.shift() ?? 500;
+      response.writeHead(status).end(status === 200 ? PNG : "");
+    };
+    await api.completed("/v1/nfts", {
+      collection_address: collection,
+      initial_owner: await api.wallet(),
+      token_id: 5,
+      initial_supply: 2,
+      image: `${base}/busy.png`,
+      copy_media: true,
+    });
+    expect(asked).to.have.length(3);
+    expect(await api.ok("GET", `/metadata/31337/${collection}/5`))
+      .to.have.property("image")
+      .that.matches(/^ipfs:\/\/bafkrei/);
+  });
+
+  it("are fetched once, however many processes there are", async () => {
+    const other = await startTestService({ rpcUrl: node.url, dataDir: folder.path, env: { ROLES: "media" } });
+    try {
+      const collection = await api.collection({ type: "ERC721" });
+      const to = await api.wallet();
+      const requests = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          api.completed("/v1/nfts", {
+            collection_address: collection,
+            to_address: to,
+            image: `${base}/${index.toString()}`,
+            copy_media: true,
+          }),
+        ),
+      );
+      expect(requests).to.have.length(20);
+      expect([...asked].sort()).to.deep.equal(Array.from({ length: 20 }, (_, index) => `/${index.toString()}`).sort());
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("are taken up again by the next process", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const hanging: ServerResponse[] = [];
+    respond = (_request, response) => hanging.push(response);
+    const id = await api.accept("/v1/nfts", {
+      collection_address: collection,
+      to_address: await api.wallet(),
+      image: `${base}/slow.png`,
+      copy_media: true,
+    });
+    await eventually(() => Promise.resolve(hanging[0]));
+    await service.stop();
+    respond = (_request, response) => response.end(PNG);
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    api = new ApiClient(service.baseUrl, token);
+    expect(await api.settled(id)).to.include({ status: "completed", nft_token_id: 1 });
+  });
+});
