@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import { JsonRpcSigner, ZeroHash } from "ethers";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ApiClient } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+interface Entry {
+  type: string;
+  contract_address: string;
+  token_id: number;
+  quantity: number;
+  from_address: string | null;
+  to_address: string | null;
+  transaction_hash: string;
+  block_number: number;
+  timestamp: string;
+  request_id: string | null;
+}
+
+describe("history on a real node", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+  let other: ApiClient;
+  let outsider: JsonRpcSigner;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    api = new ApiClient(service.baseUrl, (await createApp(service, "history")).token);
+    other = new ApiClient(service.baseUrl, (await createApp(service, "other")).token);
+    outsider = await node.provider.getSigner(3);
+  });
+  after(async () => {
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  /** Newest first, once there are so many. */
+  const history = (path: string, total: number, from = api) =>
+    eventually(async () => {
+      const page = await from.ok<{ history: Entry[]; total: number }>("GET", `/v1/${path}/history`);
+      return page.total === total ? page.history : undefined;
+    });
+  const brief = (entry: Entry) => [entry.type, entry.token_id, entry.quantity, entry.from_address, entry.to_address];
+
+  it("of an ERC721 token holds what the service did and what others did, to its burning", async () => {
+    const [alice, bob] = [await api.wallet(), await api.wallet()];
+    const address = await api.collection({ type: "ERC721" });
+    const mint = await api.completed("/v1/nfts", { collection_address: address, to_address: alice });
+    const move = { from_address: alice, to_address: outsider.address, contract_address: address, token_id: 1 };
+    const sent = await api.completed("/v1/transfers", move);
+    const contract = ERC721Collection__factory.connect(address, outsider);
+    await (await contract.transferFrom(outsider.address, bob, 1)).wait();
+    const burnt = await node.provider.send("hardhat_impersonateAccount", [bob]).then(async () => {
+      await (await outsider.sendTransaction({ to: bob, value: 10n ** 18n })).wait();
+      return (await contract.connect(new JsonRpcSigner(node.provider, bob)).burn(1)).wait();
+    });
+
+    const entries = await history(`collections/${address}/1`, 4);
+    expect(entries.map(brief)).to.deep.equal([
+      ["burn", 1, 1, bob, null],
+      ["transfer", 1, 1, outsider.address, bob],
+      ["transfer", 1, 1, alice, outsider.address],
+      ["mint", 1, 1, null, alice],
+    ]);
+    expect(entries.map((entry) => entry.request_id)).to.deep.equal([null, null, sent.request_id, mint.request_id]);
+    const block = await node.provider.getBlock(burnt?.blockNumber ?? 0);
+    expect(entries[0]).to.deep.equal({
+      type: "burn",
+      contract_address: address,
+      token_id: 1,
+      quantity: 1,
+      from_address: bob,
+      to_address: null,
+      transaction_hash: burnt?.hash,
+      block_number: burnt?.blockNumber,
+      timestamp: new Date((block?.timestamp ?? 0) * 1_000).toISOString(),
+      request_id: null,
+    });
+    expect((await history(`accounts/${alice}`, 2)).map(brief)).to.deep.equal(entries.slice(2).map(brief));
+    expect((await history(`accounts/${bob}`, 2)).map(brief)).to.deep.equal(entries.slice(0, 2).map(brief));
+    // A burnt token has a history, and is no token any more.
+    expect((await api.send("GET", `/v1/collections/${address}/1`)).status).to.equal(404);
+    expect(await api.ok("GET", `/v1/collections/${address}`)).to.deep.include({ nfts: [], total: 0 });
+    expect((await other.send("GET", `/v1/collections/${address}/1/history`)).status).to.equal(404);
+  });
+
+  it("of ERC1155 ids holds each id of a batch, and the token view follows", async () => {
+    const [alice, bob] = [await api.wallet(), await other.wallet()];
+    const address = await api.collection({ type: "ERC1155", base_uri: "https://a.example/{id}" });
+    for (const id of [7, 8]) {
+      await api.completed("/v1/nfts", {
+        collection_address: address,
+        initial_owner: outsider.address,
+        token_id: id,
+        initial_supply: 10,
+      });
+    }
+    const contract = ERC1155Collection__factory.connect(address, outsider);
+    const batch = await (
+      await contract.safeBatchTransferFrom(outsider.address, alice, [7, 8], [3, 4], ZeroHash)
+    ).wait();
+    await (await contract.safeTransferFrom(outsider.address, bob, 7, 2, ZeroHash)).wait();
+    await (await contract.burnBatch(outsider.address, [7, 8], [5, 6])).wait();
+
+    const seven = await history(`collections/${address}/7`, 4);
+    expect(seven.map(brief)).to.deep.equal([
+      ["burn", 7, 5, outsider.address, null],
+      ["transfer", 7, 2, outsider.address, bob],
+      ["transfer", 7, 3, outsider.address, alice],
+      ["mint", 7, 10, null, outsider.address],
+    ]);
+    const arrived = await history(`accounts/${alice}`, 2);
+    expect(arrived.map(brief)).to.deep.equal([
+      ["transfer", 8, 4, outsider.address, alice],
+      ["transfer", 7, 3, outsider.address, alice],
+    ]);
+    expect(new Set(arrived.map((entry) => entry.transaction_hash))).to.deep.equal(new Set([batch?.hash]));
+    expect(await api.ok("GET", `/v1/collections/${address}/7`)).to.deep.include({
+      type: "ERC1155",
+      token_id: 7,
+      quantity: 5,
+      token_uri: `https://a.example/${"7".padStart(64, "0")}`,
+      metadata: null,
+      owners: [
+        { address: alice, quantity: 3 },
+        { address: bob, quantity: 2 },
+      ],
+      total: 2,
+    });
+    // All of id 8 that the outsider had is burnt: it is no owner of it any more.
+    expect(await api.ok("GET", `/v1/collections/${address}/8`)).to.deep.include({
+      quantity: 4,
+      owners: [{ address: alice, quantity: 4 }],
+    });
+    // Another app sees what came into its own wallet.
+    expect((await history(`accounts/${bob}`, 1, other)).map(brief)).to.deep.equal([
+      ["transfer", 7, 2, outsider.address, bob],
+    ]);
+    const held = await other.ok<{ nfts: object[] }>("GET", `/v1/accounts/${bob}`);
+    expect(held.nfts[0]).to.include({ contract_address: address, token_id: 7, quantity: 2 });
+  });
+
+  it("names a request only to the app that made it", async () => {
+    const [mine, theirs] = [await api.wallet(), await other.wallet()];
+    const address = await api.collection({ type: "ERC721" });
+    const mint = await api.completed("/v1/nfts", { collection_address: address, to_address: theirs });
+    const fields = { from_address: theirs, to_address: mine, contract_address: address, token_id: 1 };
+    const moved = await other.completed("/v1/transfers", fields);
+    const ids = async (from: ApiClient, path: string) =>
+      (await history(path, 2, from)).map((entry) => entry.request_id);
+    expect(await ids(api, `collections/${address}/1`)).to.deep.equal([null, mint.request_id]);
+    expect(await ids(other, `accounts/${theirs}`)).to.deep.equal([moved.request_id, null]);
+  });
+});

@@ -1,0 +1,175 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+
+import { expect } from "chai";
+import { JsonRpcSigner } from "ethers";
+import pino from "pino";
+
+import { createProgram } from "../../../api/cli/program.ts";
+import { createApp } from "../../../api/commands/create-app.ts";
+import { parseSettings } from "../../../api/config/settings.ts";
+import { type Service, startService } from "../../../api/context/service.ts";
+import { ERC721Collection__factory, factories } from "../../../types/ethers-contracts/index.js";
+import { ApiClient } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { temporaryFolder } from "../../support/service.ts";
+import { TestReceiver } from "../../support/webhook-receiver.ts";
+
+const SECRET = "Würfel-7c1f: the key lies under the third stone";
+
+describe("unlockable content on a real node", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service;
+  let api: ApiClient;
+  let receiver: TestReceiver;
+  const log: string[] = [];
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    const sink = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        log.push(chunk.toString());
+        done();
+      },
+    });
+    const settings = parseSettings({
+      PORT: "0",
+      RPC_URL: node.url,
+      DATA_DIR: folder.path,
+      RATE_LIMIT_PER_MINUTE: "1000000",
+    });
+    service = await startService(settings, pino({ level: "trace" }, sink));
+    receiver = await TestReceiver.listen();
+    const { token } = await createApp(service, "keeper");
+    api = new ApiClient(`http://127.0.0.1:${String(service.port)}`, token);
+    await api.ok("PUT", "/v1/webhook", { url: receiver.url });
+  });
+  after(async () => {
+    await service.stop();
+    await receiver.close();
+    await node.stop();
+    await folder.remove();
+  });
+
+  /** Contents of the only token in a wallet; undefined when there is none. */
+  const shown = async (wallet: string) => {
+    const page = await api.ok<{ nfts: { unlockable_content: string | null }[] }>("GET", `/v1/accounts/${wallet}`);
+    return page.nfts[0]?.unlockable_content;
+  };
+  const mint = async (to: string) => {
+    const collection = await api.collection({ type: "ERC721" });
+    const fields = { collection_address: collection, to_address: to, name: "Box", unlockable_content: SECRET };
+    return { collection, request: await api.completed("/v1/nfts", fields) };
+  };
+
+  it("moves with the token: the next holder has it, the last one nothing, once the transfer is completed", async () => {
+    const [alice, bob] = [await api.wallet(), await api.wallet()];
+    const { collection } = await mint(alice);
+    expect(await shown(alice)).to.equal(SECRET);
+    const move = { from_address: alice, to_address: bob, contract_address: collection, token_id: 1 };
+    await api.completed("/v1/transfers", move);
+    expect([await shown(alice), await shown(bob)]).to.deep.equal([undefined, SECRET]);
+  });
+
+  it("is gone when the token leaves the wallet without the service", async () => {
+    const [alice, outsider] = [await api.wallet(), await node.provider.getSigner(3)];
+    const { collection } = await mint(alice);
+    await (await outsider.sendTransaction({ to: alice, value: 10n ** 18n })).wait();
+    await node.provider.send("hardhat_impersonateAccount", [alice]);
+    const contract = ERC721Collection__factory.connect(collection, new JsonRpcSigner(node.provider, alice));
+    await (await contract.transferFrom(alice, outsider.address, 1)).wait();
+    await eventually(async () => ((await shown(alice)) === undefined ? true : undefined));
+    // And back again when the token comes back.
+    await (await contract.connect(outsider).transferFrom(outsider.address, alice, 1)).wait();
+    await eventually(async () => ((await shown(alice)) === SECRET ? true : undefined));
+  });
+
+  it("of a mint that fails is nobody's", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const refusing = await new factories.mocks.RejectingReceiver__factory(await node.provider.getSigner(4)).deploy();
+    const fields = {
+      collection_address: collection,
+      to_address: await refusing.getAddress(),
+      unlockable_content: SECRET,
+    };
+    expect(await api.done("/v1/nfts", fields)).to.include({ status: "failed" });
+    const next = await api.wallet();
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: next });
+    expect(await shown(next)).to.equal(null);
+  });
+
+  it("is shown in the holder's listing and nowhere else", async () => {
+    const alice = await api.wallet();
+    const { collection, request } = await mint(alice);
+    const wrong = { collection_address: collection, to_address: alice, unlockable_content: [SECRET] };
+    const refusals = [
+      await api.send("POST", "/v1/nfts", wrong),
+      await api.send("POST", "/v1/nfts", { ...wrong, unlockable_content: SECRET, quantity: 1 }),
+      await api.send("POST", "/v1/nfts", { ...wrong, unlockable_content: `${SECRET}${"x".repeat(70_000)}` }),
+    ];
+    expect(refusals.map((refusal) => refusal.status)).to.deep.equal([422, 422, 422]);
+    const paths = [
+      `/v1/accounts/${alice}/history`,
+      "/v1/accounts",
+      "/v1/collections",
+      `/v1/collections/${collection}`,
+      `/v1/collections/${collection}/1`,
+      `/v1/collections/${collection}/1/history`,
+      `/v1/requests/${request.request_id}`,
+      "/v1/requests",
+      "/v1/events",
+      "/v1/webhook/deliveries",
+      `/metadata/31337/${collection}`,
+      `/metadata/31337/${collection}/1`,
+    ];
+    const answers = await Promise.all(paths.map((path) => api.ok("GET", path)));
+    await receiver.received(
+      (call) => call.body["request_id"] === request.request_id && call.body["type"] === "completed",
+    );
+    const said = [...answers, refusals, receiver.calls, await commandLine(request.request_id)];
+    for (const text of [JSON.stringify(said), log.join("")]) expect(text).to.not.contain("third stone");
+    expect(log.length).to.be.greaterThan(20);
+    for (const rest of ["", `/${collection}`, `/${collection}/1`]) {
+      const page = await api.ok<{ nfts: { unlockable_content: string }[] }>("GET", `/v1/accounts/${alice}${rest}`);
+      expect(page.nfts.map((nft) => nft.unlockable_content)).to.deep.equal([SECRET]);
+    }
+  });
+
+  it("lies on the disk only as sealed", async () => {
+    await mint(await api.wallet());
+    const { unlockable } = await service.database.read
+      .selectFrom("requests")
+      .select("unlockable")
+      .where("unlockable", "is not", null)
+      .orderBy("seq", "desc")
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    expect(unlockable?.split(".")).to.have.length(5);
+    const files = (await readdir(folder.path, { recursive: true, withFileTypes: true })).filter((entry) =>
+      entry.isFile(),
+    );
+    expect(files.map((file) => file.name)).to.include("moneta.sqlite");
+    for (const file of files) {
+      const bytes = await readFile(join(file.parentPath, file.name));
+      for (const part of ["third stone", Buffer.from("third stone").toString("base64url").slice(0, 12)]) {
+        expect(bytes.includes(part), file.name).to.equal(false);
+      }
+    }
+  });
+
+  async function commandLine(requestId: string): Promise<string> {
+    let output = "";
+    const write = (text: string) => {
+      output += text;
+    };
+    const terminal = { env: { DATA_DIR: folder.path }, write };
+    await createProgram(terminal).parseAsync(["request", "show", requestId, "--json"], { from: "user" });
+    await createProgram(terminal).parseAsync(["request", "list", "--json"], { from: "user" });
+    return output;
+  }
+});
