@@ -5,15 +5,19 @@ import { ApiError } from "../domain/error-codes.ts";
 import { estimateGas } from "../domain/gas-estimate.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import { counterKeys, readCounter } from "../store/counters.ts";
 import type { Trx } from "../store/engine.ts";
 import { chargeGas, type GasCharge, secondsOfDayLeft } from "../store/gas-usage.ts";
 import { insertRequest } from "../store/requests.ts";
 import { type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
 
+/** Seconds after which a call that met a full backlog may be tried again. */
+const RETRY_WHEN_FULL = 30;
+
 export interface AcceptDeps extends IdempotencyDeps {
   /** Told when a request became claimable. */
   signals: { requests: { notify(): void } };
-  settings: { appGasPerDay: number | null };
+  settings: { appGasPerDay: number | null; limits: { backlog: number } };
 }
 
 /** What a command hands over once its rules are met. */
@@ -31,7 +35,7 @@ export interface Acceptance {
 /**
  * Stores a request with its reservations and its idempotency key, all or nothing.
  * @returns the answer's JSON text: of this call, or of the equal one that came first.
- * @throws ApiError `quota_exceeded`
+ * @throws ApiError `quota_exceeded`, `unavailable`
  */
 export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
   const id = randomBytes(32).toString("hex");
@@ -41,6 +45,7 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
     const now = Date.now();
     const earlier = await claimKey(deps, trx, caller, response, now);
     if (earlier !== null) return earlier;
+    await checkBacklog(deps, trx);
     const gas = await charge(deps, trx, caller.appId, acceptance.command, now);
     await insertRequest(trx, {
       id,
@@ -59,6 +64,13 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
   crashPoint("request:committed");
   if (answer === response) deps.signals.requests.notify();
   return answer;
+}
+
+/** While the chain is away requests wait; but no more of them than can be worked off. @throws ApiError `unavailable` */
+async function checkBacklog(deps: AcceptDeps, trx: Trx): Promise<void> {
+  if ((await readCounter(trx, counterKeys.backlog())) >= deps.settings.limits.backlog) {
+    throw new ApiError("unavailable", null, { retryAfter: RETRY_WHEN_FULL });
+  }
 }
 
 /** @returns null where gas is not limited. */

@@ -42,6 +42,11 @@ export const LIMIT_SETTINGS = {
     default: 1_000_000,
     description: "Most gas that one request may use on chain.",
   },
+  backlog: {
+    variable: "MAX_BACKLOG",
+    default: 100_000,
+    description: "Most accepted requests that are not final; above, calls that write get 503 `unavailable`.",
+  },
   ratePerMinute: {
     variable: "RATE_LIMIT_PER_MINUTE",
     default: 600,
@@ -64,6 +69,7 @@ export const DEFAULT_LIMITS: Limits = {
   mediaBytes: LIMIT_SETTINGS.mediaBytes.default,
   mediaSeconds: LIMIT_SETTINGS.mediaSeconds.default,
   itemGas: LIMIT_SETTINGS.itemGas.default,
+  backlog: LIMIT_SETTINGS.backlog.default,
   ratePerMinute: LIMIT_SETTINGS.ratePerMinute.default,
 };
 

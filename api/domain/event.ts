@@ -1,5 +1,8 @@
-/** What is told about a request, in the order in which it can happen; of the last two exactly one. */
-export const REQUEST_EVENTS = ["sent", "completed", "error"] as const;
+/**
+ * What is told about a request, in the order in which it can happen; of `completed` and `error` exactly one. `corrected`
+ * follows `completed` when the chain dropped blocks that were taken for final, and the outcome is another one now.
+ */
+export const REQUEST_EVENTS = ["sent", "completed", "error", "corrected"] as const;
 export type RequestEvent = (typeof REQUEST_EVENTS)[number];
 
 /** `test` is sent when the app asks for it, and stands for nothing that happened. */

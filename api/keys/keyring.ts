@@ -1,4 +1,4 @@
-import { HDNodeWallet, Mnemonic, SigningKey } from "ethers";
+import { HDNodeWallet, Mnemonic, type SigningKey } from "ethers";
 
 import { WALLETS_ROOT } from "./wallet-deriver.ts";
 

@@ -1,3 +1,4 @@
+import { formatEther } from "ethers";
 import type { Logger } from "pino";
 
 import { abi } from "../chain/contracts.ts";
@@ -33,12 +34,14 @@ const RENEW = 5_000;
 /** How often a lane looks for work that another process has stored. */
 const LOOK = 1_000;
 /** New requests are given this long to join a batch, as long as they keep coming, */
-const LINGER = 30;
+const LINGER = 60;
 /** but the first of them never waits longer than this. */
-const LINGER_MAX = 300;
+const LINGER_MAX = 1_500;
 /** Wait after a refusal that holds for every batch: no funds, relay paused, node away. */
 const BACK_OFF = 2_000;
 
+/** A lane that cannot pay for so many batches like its last one is said to be low on funds. */
+const FUNDS_FOR_BATCHES = 20n;
 const MAX_BATCH = 250;
 const MAX_IN_FLIGHT = 4;
 
@@ -65,6 +68,7 @@ export class Lane {
   readonly #nextNumber = createNumbers();
   readonly #inFlight: InFlight;
   #trouble: LaneTrouble = null;
+  #low = false;
 
   constructor(index: number, deps: LaneDeps) {
     this.#index = index;
@@ -169,7 +173,7 @@ export class Lane {
   async #sendBatch(lease: Lease): Promise<boolean> {
     const { database, client, keyring, chainId, contracts, logger, signals, now } = this.#deps;
     const [fees, block] = [await currentFees(client), await client.latestBlock()];
-    await this.#checkCanSend();
+    const funds = await this.#checkCanSend();
     const claimed = await database.write((trx) =>
       claimRequests(trx, lease, { limit: MAX_BATCH, now: now(), nextNumber: this.#nextNumber }),
     );
@@ -200,6 +204,7 @@ export class Lane {
       fees,
       authorizations: batch.authorizations,
     });
+    this.#watchFunds(funds, attempt.gasLimit * attempt.maxFeePerGas);
     crashPoint("relayer:signed");
     const { attemptId } = await database.write(async (trx) => {
       await returnClaims(
@@ -244,8 +249,21 @@ export class Lane {
     return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
   }
 
-  /** What would make the whole transaction revert is found out before a nonce is spent on it. */
-  async #checkCanSend(): Promise<void> {
+  /** Says it before the lane runs dry, once for each time that it gets there. */
+  #watchFunds(funds: bigint, cost: bigint): void {
+    const low = funds < cost * FUNDS_FOR_BATCHES;
+    if (low && !this.#low) {
+      const { address } = this.#deps.keyring.lane(this.#index);
+      this.#deps.logger.warn({ address, funds: formatEther(funds) }, "the lane is low on funds");
+    }
+    this.#low = low;
+  }
+
+  /**
+   * What would make the whole transaction revert is found out before a nonce is spent on it.
+   * @returns the lane's funds, in wei.
+   */
+  async #checkCanSend(): Promise<bigint> {
     const { client, contracts, keyring } = this.#deps;
     const { address } = keyring.lane(this.#index);
     const [operator, paused] = await client.tryCalls([
@@ -255,7 +273,9 @@ export class Lane {
     if (operator == null || paused == null) throw new Error(`no relay answers at ${contracts.relay}`);
     if (BigInt(operator) !== 1n) throw new Error(`the relay ${contracts.relay} does not know operator ${address}`);
     if (BigInt(paused) !== 0n) throw new Error("the relay is paused by its owner");
-    if ((await client.balance(address)) === 0n) throw new Error(`lane ${address} has no funds`);
+    const funds = await client.balance(address);
+    if (funds === 0n) throw new Error(`lane ${address} has no funds`);
+    return funds;
   }
 
   #report(error: unknown): void {

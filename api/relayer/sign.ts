@@ -57,12 +57,6 @@ export function signEmpty(key: SigningKey, account: string, raw: string, fees: F
   return signed(Transaction.from({ type: 2, chainId, nonce, to: account, gasLimit: 21_000n, ...fees }), key);
 }
 
-/** Whether a signed version is one that does nothing. */
-export function isEmpty(raw: string): boolean {
-  const { from, to, data } = Transaction.from(raw);
-  return from === to && data === "0x";
-}
-
 function signed(transaction: Transaction, key: SigningKey): SignedAttempt {
   transaction.signature = key.sign(transaction.unsignedHash);
   if (transaction.hash === null) throw new Error("a signed transaction has a hash");

@@ -3,6 +3,8 @@ import type { Db, Trx } from "./engine.ts";
 
 /** The total that each listing shows, by the key of its counter. */
 export const counterKeys = {
+  /** Accepted requests of all apps that are not final. */
+  backlog: () => "backlog",
   wallets: (app: string) => `wallets:${app}`,
   collections: (app: string) => `collections:${app}`,
   requests: (app: string, status: RequestStatus, type: RequestType) => `requests:${app}:${status}:${type}`,

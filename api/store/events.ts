@@ -21,7 +21,7 @@ export interface EventBody {
   nft_collection?: string;
   /** When a token was created. */
   nft_token_id?: number | string;
-  /** On `error` only. */
+  /** On `error`, and on `corrected` when the effect is gone. */
   error_code?: RequestFailureCode;
   created_at: string;
 }

@@ -1,6 +1,6 @@
 import type { Command } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/outcome.ts";
-import { type RequestStatus, statusesBefore } from "../domain/request.ts";
+import { isFinal, type RequestStatus, statusesBefore } from "../domain/request.ts";
 import { addToCounter, counterKeys } from "./counters.ts";
 import type { Trx } from "./engine.ts";
 import { enqueueEvent } from "./events.ts";
@@ -84,5 +84,6 @@ async function moveTo(trx: Trx, row: RequestRow, to: RequestStatus, now: number)
   if (updated.numUpdatedRows !== 1n) return false;
   await addToCounter(trx, counterKeys.requests(row.app_id, row.status, row.type), -1);
   await addToCounter(trx, counterKeys.requests(row.app_id, to, row.type), 1);
+  if (isFinal(to)) await addToCounter(trx, counterKeys.backlog(), -1);
   return true;
 }

@@ -42,6 +42,7 @@ export async function insertRequest(trx: Trx, request: NewRequest): Promise<void
     })
     .execute();
   await addToCounter(trx, counterKeys.requests(request.appId, "pending", request.type), 1);
+  await addToCounter(trx, counterKeys.backlog(), 1);
 }
 
 export async function hasRequests(db: Db): Promise<boolean> {

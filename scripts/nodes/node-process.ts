@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
 import { JsonRpcProvider, Network } from "ethers";
 
+import { requireAnvil } from "./anvil-binary.ts";
 import { freePort } from "./free-port.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -69,7 +69,7 @@ async function launch(kind: NodeKind, port: number, folder: string): Promise<Chi
           { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] },
         )
       : spawn(
-          anvilBinary(),
+          requireAnvil(),
           ["--port", port.toString(), "--chain-id", "31337", "--enable-tx-gas-limit"].concat([
             "--preserve-historical-states",
             "--state",
@@ -94,12 +94,4 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const gone = once(child, "exit");
   child.kill(signal);
   await gone;
-}
-
-/** The program itself, not its launcher: a signal must reach it. */
-function anvilBinary(): string {
-  const require = createRequire(import.meta.url);
-  const architecture = process.arch === "x64" ? "amd64" : process.arch;
-  const manifest = require.resolve(`@foundry-rs/anvil-${process.platform}-${architecture}/package.json`);
-  return join(dirname(manifest), "bin", process.platform === "win32" ? "anvil.exe" : "anvil");
 }

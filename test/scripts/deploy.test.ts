@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 
 import { Relay__factory } from "../../types/ethers-contracts/index.js";
+import { anvilBinary } from "../../scripts/nodes/anvil-binary.ts";
 import { ANVIL_KEY, startAnvil } from "../support/anvil.ts";
 import { startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
@@ -20,6 +21,9 @@ describe("npm run deploy", function () {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let node: TestNode;
 
+  before(function () {
+    if (anvilBinary() === null) this.skip();
+  });
   beforeEach(async () => {
     folder = await temporaryFolder();
   });

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
 
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../../scripts/nodes/free-port.ts";
 import { ROOT, TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { serving, start } from "./support/start.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { ApiClient } from "../support/api-client.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../../scripts/nodes/free-port.ts";
 import type { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { occupy, released } from "./support/ports.ts";

@@ -6,10 +6,11 @@ import { expect } from "chai";
 import { parseEther, Wallet } from "ethers";
 
 import { ERC721Collection__factory, PlainERC721__factory, Relay__factory } from "../../types/ethers-contracts/index.js";
+import { anvilBinary } from "../../scripts/nodes/anvil-binary.ts";
 import { ANVIL_KEY, startAnvil } from "../support/anvil.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
+import { freePort } from "../../scripts/nodes/free-port.ts";
 import type { TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
 import { createAppIn, temporaryFolder } from "../support/service.ts";
@@ -27,7 +28,8 @@ describe("the service on a chain that is not local (84532, Anvil)", function () 
   const cli = (...args: string[]) => new TestProcess(["--import", "tsx", "api/cli/main.ts", ...args], env);
   const readiness = async () => (await (await fetch(`${baseUrl}/readyz`)).json()) as { errors?: { message: string }[] };
 
-  before(async () => {
+  before(async function () {
+    if (anvilBinary() === null) this.skip();
     node = await startAnvil(84_532);
     folder = await temporaryFolder();
     deployer = new Wallet(ANVIL_KEY, node.provider);

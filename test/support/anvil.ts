@@ -1,9 +1,7 @@
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-
 import { JsonRpcProvider, Network } from "ethers";
 
-import { freePort } from "./free-port.ts";
+import { requireAnvil } from "../../scripts/nodes/anvil-binary.ts";
+import { freePort } from "../../scripts/nodes/free-port.ts";
 import type { TestNode } from "./node.ts";
 import { TestProcess } from "./process.ts";
 
@@ -16,7 +14,7 @@ export async function startAnvil(chainId: number): Promise<TestNode> {
   const process = new TestProcess(
     ["--port", port.toString(), "--chain-id", chainId.toString(), "--block-time", "1"],
     {},
-    anvilBinary(),
+    requireAnvil(),
   );
   await process.printed(/Listening on/);
   const url = `http://127.0.0.1:${port.toString()}`;
@@ -35,12 +33,4 @@ export async function startAnvil(chainId: number): Promise<TestNode> {
       await process.end("SIGKILL");
     },
   };
-}
-
-/** The program itself, not its launcher: a signal must reach it. */
-function anvilBinary(): string {
-  const require = createRequire(import.meta.url);
-  const architecture = process.arch === "x64" ? "amd64" : process.arch;
-  const name = `@foundry-rs/anvil-${process.platform}-${architecture}/package.json`;
-  return join(dirname(require.resolve(name)), "bin", process.platform === "win32" ? "anvil.exe" : "anvil");
 }

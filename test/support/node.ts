@@ -1,6 +1,6 @@
 import { JsonRpcProvider, Network } from "ethers";
 
-import { freePort } from "./free-port.ts";
+import { freePort } from "../../scripts/nodes/free-port.ts";
 import { TestProcess } from "./process.ts";
 
 /** A real Hardhat node as a process of its own. */

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import { ApiClient } from "../../support/api-client.ts";
-import { freePort } from "../../support/free-port.ts";
+import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { TestProcess } from "../../support/process.ts";
 import { createAppIn, temporaryFolder } from "../../support/service.ts";

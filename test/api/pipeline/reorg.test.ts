@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type JsonRpcSigner } from "ethers";
+import type { JsonRpcSigner } from "ethers";
 
 import { createApp } from "../../../api/commands/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";

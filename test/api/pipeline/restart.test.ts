@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { ApiClient } from "../../support/api-client.ts";
-import { freePort } from "../../support/free-port.ts";
+import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { TestProcess } from "../../support/process.ts";
 import { createAppIn, temporaryFolder } from "../../support/service.ts";

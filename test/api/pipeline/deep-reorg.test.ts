@@ -1,0 +1,71 @@
+import { expect } from "chai";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+interface Feed {
+  events: { type: string; request_id: string; nft_token_id?: number }[];
+}
+
+describe("a reorganisation deeper than the confirmations", function () {
+  this.timeout(90_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+  });
+  after(async () => {
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  it("leaves the final status, sends the same bytes again, and tells the app that the id is another one", async () => {
+    const { token } = await createApp(service, "deep");
+    let api = new ApiClient(service.baseUrl, token);
+    const to = await api.wallet();
+    const collection = await api.collection({ type: "ERC721" });
+    const owner = await node.provider.getSigner(0);
+    const contract = ERC721Collection__factory.connect(collection, owner);
+    await (await contract.setMinter(owner.address, true)).wait();
+    const snapshot: unknown = await node.provider.send("evm_snapshot", []);
+    const first = await api.completed("/v1/nfts", {
+      collection_address: collection,
+      to_address: to,
+      name: "Mine",
+      unlockable_content: "only for the holder",
+    });
+    expect(first.nft_token_id).to.equal(1);
+    await service.stop();
+
+    // The chain goes back behind the mint, and somebody else gets id 1.
+    await node.provider.send("evm_revert", [snapshot]);
+    await (await contract.mint(owner.address)).wait();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    api = new ApiClient(service.baseUrl, token);
+
+    const corrected = await eventually(async () => {
+      const feed = await api.ok<Feed>("GET", "/v1/events?limit=30");
+      return feed.events.find((event) => event.type === "corrected");
+    });
+    expect(corrected).to.include({ request_id: first.request_id, nft_token_id: 2 });
+    const request = await api.ok<RequestBody>("GET", `/v1/requests/${first.request_id}`);
+    expect(request).to.include({ status: "completed", nft_token_id: 2, transaction_hash: first.transaction_hash });
+    expect(await contract.ownerOf(2)).to.equal(to);
+    const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}`);
+    expect(nfts).to.have.length(1);
+    // Content is bound to the request, not to the id.
+    expect(nfts[0]).to.deep.include({ token_id: 2, metadata: { name: "Mine" }, unlockable_content: "only for the holder" });
+    const metadata = await fetch(`${service.baseUrl}/metadata/31337/${collection}/1`);
+    expect(metadata.status === 404 || !JSON.stringify(await metadata.json()).includes("Mine")).to.equal(true);
+  });
+});
