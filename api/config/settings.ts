@@ -47,6 +47,16 @@ const VARIABLES = {
     description: "Keys of the encryption at rest, newest first, separated by commas: 32 bytes each, base64 or hex.",
   },
   LANES: { schema: wholeNumber(1, 64), fallback: "1", description: "Sending keys that work side by side." },
+  REBROADCAST_SECONDS: {
+    schema: wholeNumber(1, 3_600),
+    fallback: "5",
+    description: "Signed transactions that are in no block by then are handed to the node again.",
+  },
+  REPLACE_SECONDS: {
+    schema: wholeNumber(10, 86_400),
+    fallback: "60",
+    description: "Transactions that are in no block by then are replaced by one with a higher fee.",
+  },
   CONFIRMATIONS: {
     schema: wholeNumber(1, 10_000),
     fallback: "`12` (`1` on chain id 31337)",
@@ -90,6 +100,8 @@ export interface Settings {
   /** Newest first; empty when none is set. */
   secretKeys: { id: string; bytes: Uint8Array }[];
   lanes: number;
+  rebroadcastSeconds: number;
+  replaceSeconds: number;
   /** null: whatever suits the chain. */
   confirmations: number | null;
   /** null: no limit. */
@@ -132,6 +144,8 @@ export function parseSettings(env: Environment): Settings {
     seedPassphrase: reader.optional("SEED_PASSPHRASE"),
     secretKeys: reader.optional("SECRET_KEYS") ?? [],
     lanes: reader.read("LANES"),
+    rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),
+    replaceSeconds: reader.read("REPLACE_SECONDS"),
     confirmations: reader.optional("CONFIRMATIONS"),
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],

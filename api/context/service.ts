@@ -25,6 +25,7 @@ import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
 import { checkLanes, checkSeed } from "./chain-state-check.ts";
 import { loadKeys } from "./keys.ts";
 import { createReadiness } from "./readiness.ts";
+import { hostedBaseOf } from "./workplace.ts";
 
 /** Milliseconds that calls under way get to finish when the service stops. */
 const STOP_DEADLINE = 10_000;
@@ -61,7 +62,7 @@ export async function startService(settings: Settings, logger: Logger): Promise<
 
 async function start(settings: Settings, logger: Logger, database: Database): Promise<Service> {
   const client = new ChainClient(new Rpc(settings.rpcUrl));
-  const hostedBase = `${settings.publicUrl}/metadata/`;
+  const hostedBase = hostedBaseOf(settings);
   const { chainId, contracts } = await establishIdentity(database, client, { ...settings, hostedBase });
   const local = chainId === LOCAL_CHAIN_ID;
   const { keyring, sealer } = await loadKeys(settings, local);
@@ -91,6 +92,7 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
         keyring,
         chainId,
         maxItemGas: settings.limits.itemGas,
+        patience: { rebroadcastAfter: settings.rebroadcastSeconds * 1000, replaceAfter: settings.replaceSeconds * 1000 },
       }),
   );
   const indexer = settings.roles.includes("indexer")

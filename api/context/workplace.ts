@@ -1,0 +1,53 @@
+import { z } from "zod";
+
+import { ChainClient } from "../chain/client.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
+import { Rpc } from "../chain/rpc.ts";
+import { OperatorError } from "../commands/operator-error.ts";
+import type { Settings } from "../config/settings.ts";
+import type { FoundKeys } from "../keys/found-keys.ts";
+import { type Database, openDatabase } from "../store/database.ts";
+import { readMeta } from "../store/meta.ts";
+import { deployedAddresses } from "./chain-identity.ts";
+import { findKeys } from "./keys.ts";
+
+/** What a command of the operator works on, beside a service that may be running. Nothing here starts anything. */
+export interface Workplace {
+  database: Database;
+  client: ChainClient;
+  chain: { chainId: string; genesis: string; contracts: ContractAddresses };
+  keys: FoundKeys;
+  hostedBase: string;
+  settings: Settings;
+}
+
+/** @throws OperatorError when the database has never met a chain. */
+export async function withWorkplace<T>(settings: Settings, work: (place: Workplace) => Promise<T>): Promise<T> {
+  const database = await openDatabase(settings.databaseUrl);
+  try {
+    const chainId = await readMeta(database.read, "chain_id");
+    if (chainId === null) {
+      throw new OperatorError(
+        `The database ${settings.databaseUrl} is new: the service was never started with it. Set DATABASE_URL or DATA_DIR ` +
+          `to the service's, or start the service once.`,
+      );
+    }
+    const contracts = deployedAddresses(await readMeta(database.read, "contracts"));
+    return await work({
+      database,
+      client: new ChainClient(new Rpc(settings.rpcUrl)),
+      chain: { chainId, genesis: z.string().parse(await readMeta(database.read, "genesis")), contracts },
+      keys: await findKeys(settings, chainId === LOCAL_CHAIN_ID.toString()),
+      hostedBase: hostedBaseOf(settings),
+      settings,
+    });
+  } finally {
+    await database.close();
+  }
+}
+
+/** Where hosted metadata is, as contracts are told. */
+export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
+  return `${settings.publicUrl}/metadata/`;
+}
