@@ -1,0 +1,161 @@
+import { expect } from "chai";
+
+import { createProgram } from "../../../api/cli/program.ts";
+import { createApp } from "../../../api/commands/create-app.ts";
+import { type Answer, ApiClient } from "../../support/api-client.ts";
+import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { TestProcess } from "../../support/process.ts";
+import { createAppIn, startTestService, temporaryFolder } from "../../support/service.ts";
+
+type Json = Record<string, unknown>;
+
+/** Two processes that answer HTTP beside each other, over one database file; nothing sends what they accept yet. */
+describe("calls at the same instant to two API processes", function () {
+  this.timeout(120_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let processes: TestProcess[];
+  let clients: ApiClient[];
+  let urls: string[];
+  let wallet: string;
+  let erc721: string;
+  let erc1155: string;
+  const accepted: string[] = [];
+  const databaseUrl = () => `file:${folder.path}/moneta.sqlite`;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    const { token } = await createApp(service, "racing");
+    const api = new ApiClient(service.baseUrl, token);
+    wallet = await api.wallet();
+    erc721 = await api.collection({ type: "ERC721", mint_supply_count: 3 });
+    erc1155 = await api.collection({ type: "ERC1155" });
+    await api.completed("/v1/nfts", { collection_address: erc721, to_address: wallet });
+    const copies = { collection_address: erc1155, initial_owner: wallet, token_id: 1, initial_supply: 10 };
+    await api.completed("/v1/nfts", copies);
+    await service.stop();
+
+    const ports = [await freePort(), await freePort()];
+    processes = ports.map(
+      (port) =>
+        new TestProcess(["--import", "tsx", "api/main.ts"], {
+          PORT: port.toString(),
+          RPC_URL: node.url,
+          DATA_DIR: folder.path,
+          ROLES: "api",
+        }),
+    );
+    for (const process of processes) await process.printed(/"msg":"serving"/);
+    urls = ports.map((port) => `http://127.0.0.1:${port.toString()}`);
+    clients = urls.map((url) => new ApiClient(url, token));
+  });
+  after(async () => {
+    for (const process of processes) await process.end("SIGKILL");
+    await node.stop();
+    await folder.remove();
+  });
+
+  /** Sends to both in turn, all at once. */
+  function send(path: string, body: Json, count: number, headers: Record<string, string> = {}): Promise<Answer[]> {
+    const calls = Array.from({ length: count }, (_, index) => clients[index % clients.length]!);
+    return Promise.all(calls.map((client) => client.send("POST", path, body, headers)));
+  }
+
+  /** How many were accepted, and the codes of the others. */
+  async function race(path: string, body: Json, count: number): Promise<{ accepted: number; codes: unknown[] }> {
+    const answers = await send(path, body, count);
+    const good = answers.filter((answer) => answer.status === 200);
+    accepted.push(...good.map((answer) => String(answer.body["request_id"])));
+    const refused = answers.filter((answer) => answer.status !== 200);
+    expect(refused.every((answer) => answer.status === 422)).to.equal(true);
+    return { accepted: good.length, codes: [...new Set(refused.map((answer) => answer.body["error_code"]))] };
+  }
+
+  it("mint the last tokens of a cap", async () => {
+    const body = { collection_address: erc721, to_address: wallet };
+    expect(await race("/v1/nfts", body, 30)).to.deep.equal({ accepted: 2, codes: ["supply_exceeded"] });
+  });
+
+  it("create an ERC1155 id", async () => {
+    const body = { collection_address: erc1155, initial_owner: wallet, token_id: 2, initial_supply: 1 };
+    expect(await race("/v1/nfts", body, 20)).to.deep.equal({ accepted: 1, codes: ["token_already_exists"] });
+  });
+
+  it("transfer a token", async () => {
+    const body = {
+      from_address: wallet,
+      to_address: await clients[0]!.wallet(),
+      contract_address: erc721,
+      token_id: 1,
+    };
+    expect(await race("/v1/transfers", body, 20)).to.deep.equal({ accepted: 1, codes: ["token_busy"] });
+  });
+
+  it("transfer of a balance", async () => {
+    const to = await clients[0]!.wallet();
+    const body = { from_address: wallet, to_address: to, contract_address: erc1155, token_id: 1, amount: 3 };
+    expect(await race("/v1/transfers", body, 20)).to.deep.equal({ accepted: 3, codes: ["insufficient_balance"] });
+  });
+
+  it("give a user a wallet", async () => {
+    const answers = await send("/v1/accounts", { user_identifier: "one" }, 20);
+    expect(answers.filter((answer) => answer.status === 200)).to.have.length(1);
+  });
+
+  for (const [path, body] of [
+    ["/v1/accounts", () => ({ user_identifier: "again" })],
+    ["/v1/collections", () => ({ type: "ERC721", name: "Again", symbol: "AGN" })],
+    ["/v1/nfts", () => ({ collection_address: erc1155, initial_owner: wallet, token_id: 3, initial_supply: 1 })],
+    [
+      "/v1/transfers",
+      () => ({ from_address: wallet, to_address: wallet, contract_address: erc1155, token_id: 1, amount: 1 }),
+    ],
+  ] as const) {
+    it(`are one, 50 times over, under one Idempotency-Key: POST ${path}`, async () => {
+      const before = await requests();
+      const answers = await send(path, body(), 50, { "idempotency-key": `key of ${path}`.replaceAll(" ", "-") });
+      expect(new Set(answers.map((answer) => answer.status))).to.deep.equal(new Set([200]));
+      expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).to.equal(1);
+      expect((await requests()) - before).to.equal(path === "/v1/accounts" ? 0 : 1);
+      const id = answers[0]?.body["request_id"];
+      if (typeof id === "string") accepted.push(id);
+    });
+  }
+
+  async function requests(): Promise<number> {
+    return (await clients[0]!.ok<{ total: number }>("GET", "/v1/requests")).total;
+  }
+
+  it("are refused by both as soon as the token is revoked", async () => {
+    const leaving = await createAppIn(databaseUrl(), "leaving");
+    const statuses = () =>
+      Promise.all(
+        urls.map(async (url) => (await new ApiClient(url, leaving.token).send("GET", "/v1/accounts")).status),
+      );
+    expect(await statuses()).to.deep.equal([200, 200]);
+    const listed = JSON.parse(await cli("token", "list", "leaving", "--json")) as { token_id: string }[];
+    await cli("token", "revoke", listed[0]?.token_id ?? "");
+    expect(await statuses()).to.deep.equal([401, 401]);
+  });
+
+  async function cli(...words: string[]): Promise<string> {
+    let output = "";
+    const write = (text: string) => {
+      output += text;
+    };
+    await createProgram({ env: { DATABASE_URL: databaseUrl() }, write }).parseAsync(words, { from: "user" });
+    return output;
+  }
+
+  it("can all be done that were accepted", async () => {
+    expect(accepted).to.have.length(2 + 1 + 1 + 3 + 3);
+    const env = { ROLES: "relayer,indexer" };
+    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path, env });
+    const ended = await Promise.all(accepted.map((id) => clients[0]!.settled(id)));
+    expect(ended.map((request) => request.status)).to.deep.equal(accepted.map(() => "completed"));
+    await service.stop();
+  });
+});
