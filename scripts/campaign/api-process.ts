@@ -40,6 +40,10 @@ export class ApiProcess {
     return new ApiProcess(child);
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

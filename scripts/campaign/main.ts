@@ -8,6 +8,7 @@ import { type Fault, FAULTS } from "./faults.ts";
 import { Load } from "./load.ts";
 import { Random } from "./random.ts";
 import { type Line, NOTHING, summarise, table } from "./report.ts";
+import { soak } from "./soak.ts";
 import { World } from "./world.ts";
 
 /** Where Anvil is not packaged, everything runs on Hardhat's node, without the faults that only Anvil can make. */
@@ -22,10 +23,15 @@ async function main(): Promise<void> {
       requests: { type: "string" },
       json: { type: "string" },
       only: { type: "string" },
+      soak: { type: "string" },
       verbose: { type: "boolean", default: false },
     },
   });
   const seed = Number(values.seed);
+  if (values.soak !== undefined) {
+    await runSoak(seed, Number(values.soak));
+    return;
+  }
   const faults = Number(values.faults);
   const perFault = Math.ceil(Number(values.requests ?? faults * 40) / faults);
   const lines = new Map<string, Line>();
@@ -46,6 +52,18 @@ async function main(): Promise<void> {
     await writeFile(values.json, `${JSON.stringify({ seed, total, lines: [...lines.values()] }, null, 2)}\n`);
   }
   const good = total.lost + total.doubled + total.stuck + total.other === 0 && total.runs >= faults;
+  console.log(good ? "1 passed, 0 failed" : "0 passed, 1 failed");
+  process.exitCode = good ? 0 : 1;
+}
+
+async function runSoak(seed: number, minutes: number): Promise<void> {
+  const world = await World.create("hardhat", seed);
+  let good = false;
+  try {
+    good = await soak(world, minutes);
+  } finally {
+    await world.stop(!good);
+  }
   console.log(good ? "1 passed, 0 failed" : "0 passed, 1 failed");
   process.exitCode = good ? 0 : 1;
 }
