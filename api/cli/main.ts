@@ -10,6 +10,9 @@ const terminal = {
   write: (text: string) => {
     process.stdout.write(text);
   },
+  fail: () => {
+    process.exitCode = 1;
+  },
 };
 
 try {

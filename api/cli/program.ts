@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { appCreate } from "./app/create.ts";
 import { appList } from "./app/list.ts";
 import { appRemove } from "./app/remove.ts";
+import { doctor } from "./doctor/doctor.ts";
 import { keysCheck } from "./keys/check.ts";
 import { keysCreate } from "./keys/create.ts";
 import { keysRestore } from "./keys/restore.ts";
@@ -34,6 +35,7 @@ export function createProgram(terminal: Terminal): Command {
       keysRestore(terminal),
     ]),
     group("request", "What apps asked for, and what became of it.", [requestShow(terminal), requestList(terminal)]),
+    doctor(terminal),
     settings(terminal),
   ];
   for (const command of groups) program.addCommand(command);

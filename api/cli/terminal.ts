@@ -8,6 +8,8 @@ export interface Terminal {
   env: Environment;
   /** Writes to standard output. */
   write(text: string): void;
+  /** Lets the program end with exit code 1, although the command did its work. */
+  fail?: () => void;
 }
 
 /** A command that ends with one result: `--json` prints it as one JSON value, otherwise `words` say it. */

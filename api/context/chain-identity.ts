@@ -105,9 +105,14 @@ async function recogniseChain(
         `(a local node starts a new chain every time that it starts). ${advice}`,
     );
   }
-  const contracts = addresses.parse(JSON.parse((await readMeta(database.read, "contracts")) ?? "null"));
+  const contracts = deployedAddresses(await readMeta(database.read, "contracts"));
   await requireCode(client, contracts, met.chainId);
   return { chainId: met.chainId, contracts };
+}
+
+/** @param stored as `meta` holds them. */
+export function deployedAddresses(stored: string | null): ContractAddresses {
+  return addresses.parse(JSON.parse(stored ?? "null"));
 }
 
 async function readDeployment(folder: string, chainId: bigint): Promise<ContractAddresses> {

@@ -7,9 +7,10 @@ import { z } from "zod";
 
 import { secretKeys } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
+import type { FoundKeys } from "../keys/found-keys.ts";
 import { createKeyring, type Keyring } from "../keys/keyring.ts";
 import { createSealer, type SecretKey, type Sealer } from "../keys/sealer.ts";
-import { newSeedPhrase, readSeedFile, writeSeedFile } from "../keys/seed-file.ts";
+import { newSeedPhrase, readSeedFile, SeedFileError, writeSeedFile } from "../keys/seed-file.ts";
 import { writeNewFile } from "../shared/write-new-file.ts";
 import { StartupError } from "./chain-identity.ts";
 
@@ -50,10 +51,38 @@ function requireKeys(settings: KeySettings): KeySources {
   return { seedFile, passphrase, keys };
 }
 
+/** What is there, nothing made: for commands that look, beside a service that may be running. */
+export async function findKeys(settings: KeySettings, local: boolean): Promise<FoundKeys> {
+  const stored = local ? await storedLocally(settings) : null;
+  const passphrase = settings.seedPassphrase ?? stored?.seed_passphrase ?? null;
+  const keys =
+    settings.secretKeys.length > 0 ? settings.secretKeys : stored === null ? [] : secretKeys.parse(stored.secret_keys);
+  const found: FoundKeys = { keyring: null, sealer: null, seedTrouble: null, sealTrouble: null };
+  if (keys.length > 0) found.sealer = createSealer(keys);
+  else found.sealTrouble = "SECRET_KEYS is not set: it opens what the database holds sealed.";
+  try {
+    if (passphrase === null) throw new SeedFileError("SEED_PASSPHRASE is not set: it opens SEED_FILE.");
+    found.keyring = createKeyring(await readSeedFile(settings.seedFile, passphrase));
+  } catch (error) {
+    if (!(error instanceof SeedFileError)) throw error;
+    found.seedTrouble = error.message;
+  }
+  return found;
+}
+
+async function storedLocally(settings: KeySettings): Promise<z.infer<typeof localSecrets> | null> {
+  const file = localSecretsFile(settings);
+  return existsSync(file) ? localSecrets.parse(JSON.parse(await readFile(file, "utf8"))) : null;
+}
+
+function localSecretsFile(settings: KeySettings): string {
+  return join(settings.dataDir, "local-secrets.json");
+}
+
 const localSecrets = z.object({ seed_passphrase: z.string(), secret_keys: z.string() });
 
 async function localKeys(settings: KeySettings): Promise<KeySources> {
-  const file = join(settings.dataDir, "local-secrets.json");
+  const file = localSecretsFile(settings);
   if (!existsSync(file)) {
     const made = {
       seed_passphrase: randomBytes(24).toString("base64url"),

@@ -1,0 +1,33 @@
+import type { Command } from "commander";
+
+import { parseSettings } from "../../config/settings.ts";
+import { withWorkplace } from "../../context/workplace.ts";
+import type { Result } from "../../doctor/check.ts";
+import { examine, type Examination } from "../../doctor/examine.ts";
+import { printResult, resultCommand, type Terminal } from "../terminal.ts";
+
+const SIGNS = { ok: "ok     ", warning: "warning", problem: "PROBLEM" } as const;
+
+export function doctor(terminal: Terminal): Command {
+  return resultCommand("doctor", "Look whether everything is as it should be: chain, keys, lanes, requests, webhooks.")
+    .option("--all", "look at every request's number, not only at the newest 10,000")
+    .addHelpText(
+      "after",
+      "\nChanges nothing; works while the service runs, and while the node is away. Exit code 1 when there is a problem.\n" +
+        "JSON: {result, findings: [{check, result, words}]}, where result is ok, warning or problem",
+    )
+    .action(async ({ json, all }: { json?: boolean; all?: boolean }) => {
+      const examination = await withWorkplace(parseSettings(terminal.env), (place) =>
+        examine({ ...place, lanes: place.settings.lanes, thorough: all === true, now: Date.now() }),
+      );
+      printResult(terminal, json, examination, describe(examination));
+      if (examination.result === "problem") terminal.fail?.();
+    });
+}
+
+function describe({ findings }: Examination): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.map(({ check, result: one, words }) => `${SIGNS[one]}  ${check.padEnd(width)}  ${words}`);
+  const count = (wanted: Result) => findings.filter((finding) => finding.result === wanted).length;
+  return [...lines, "", `${count("problem").toString()} problems, ${count("warning").toString()} warnings`].join("\n");
+}

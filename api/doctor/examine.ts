@@ -1,0 +1,67 @@
+import { ChainUnavailable, RpcError, troubleOf } from "../chain/errors.ts";
+import type { Check, DoctorContext, Finding, Result } from "./check.ts";
+import { problem, RESULTS, warning } from "./check.ts";
+import { backlog } from "./checks/backlog.ts";
+import { chain } from "./checks/chain.ts";
+import { contracts } from "./checks/contracts.ts";
+import { effects } from "./checks/effects.ts";
+import { funds } from "./checks/funds.ts";
+import { indexer } from "./checks/indexer.ts";
+import { lanes } from "./checks/lanes.ts";
+import { numbers } from "./checks/numbers.ts";
+import { outbox } from "./checks/outbox.ts";
+import { sealed } from "./checks/sealed.ts";
+import { seed } from "./checks/seed.ts";
+
+/** Every check, in the order in which they are told. Whoever has a new one adds it here. */
+export const CHECKS: readonly Check[] = [
+  chain,
+  contracts,
+  seed,
+  sealed,
+  lanes,
+  funds,
+  numbers,
+  backlog,
+  outbox,
+  indexer,
+  effects,
+];
+
+export interface Examination {
+  result: Result;
+  findings: (Finding & { check: string })[];
+}
+
+/** Runs the checks. When the chain cannot be asked, or is another one, what the node says of the rest counts for nothing. */
+export async function examine(context: DoctorContext, checks: readonly Check[] = CHECKS): Promise<Examination> {
+  const findings: Examination["findings"] = [];
+  const leftOut: string[] = [];
+  let chainIsRight = true;
+  for (const check of checks) {
+    if (check.asksChain && !chainIsRight) {
+      leftOut.push(check.name);
+      continue;
+    }
+    const found = await run(check, context);
+    findings.push(...found.map((finding) => ({ check: check.name, ...finding })));
+    if (check.name === chain.name) chainIsRight = worst(found) === "ok";
+  }
+  if (leftOut.length > 0) {
+    findings.push({ check: chain.name, ...warning(`Not looked at without the chain: ${leftOut.join(", ")}.`) });
+  }
+  return { result: worst(findings), findings };
+}
+
+async function run(check: Check, context: DoctorContext): Promise<Finding[]> {
+  try {
+    return await check.run(context);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable || error instanceof RpcError)) throw error;
+    return [problem(`The node at RPC_URL does not answer (${troubleOf(error)}). Start it, or set RPC_URL to another.`)];
+  }
+}
+
+function worst(findings: readonly Finding[]): Result {
+  return RESULTS.findLast((result) => findings.some((finding) => finding.result === result)) ?? "ok";
+}

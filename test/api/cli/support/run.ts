@@ -1,0 +1,37 @@
+import type { Command } from "commander";
+
+import { createProgram } from "../../../../api/cli/program.ts";
+
+export interface Ran {
+  output: string;
+  /** Whether the program would end with exit code 1 although the command ended. */
+  failed: boolean;
+}
+
+/** Runs the command line in this process. @throws what the command throws. */
+export async function runCli(env: Record<string, string>, ...words: string[]): Promise<Ran> {
+  const ran: Ran = { output: "", failed: false };
+  const program = createProgram({
+    env,
+    write: (text) => {
+      ran.output += text;
+    },
+    fail: () => {
+      ran.failed = true;
+    },
+  });
+  quiet(program);
+  await program.parseAsync(words, { from: "user" });
+  return ran;
+}
+
+/** The JSON value that a command prints with `--json`. */
+export async function jsonOfCli<T>(env: Record<string, string>, ...words: string[]): Promise<T> {
+  return JSON.parse((await runCli(env, ...words, "--json")).output) as T;
+}
+
+/** Lets commander throw where it would end the process, and say nothing. */
+function quiet(command: Command): void {
+  command.exitOverride().configureOutput({ writeErr: () => undefined });
+  command.commands.forEach(quiet);
+}
