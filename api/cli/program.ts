@@ -14,6 +14,11 @@ import type { Terminal } from "./terminal.ts";
 import { tokenCreate } from "./token/create.ts";
 import { tokenList } from "./token/list.ts";
 import { tokenRevoke } from "./token/revoke.ts";
+import { tokenRotate } from "./token/rotate.ts";
+import { webhookDeliveries } from "./webhook/deliveries.ts";
+import { webhookDisable } from "./webhook/disable.ts";
+import { webhookRedeliver } from "./webhook/redeliver.ts";
+import { webhookShow } from "./webhook/show.ts";
 
 /** Every command of the command line: one file each, grouped by what it is about. */
 export function createProgram(terminal: Terminal): Command {
@@ -27,6 +32,7 @@ export function createProgram(terminal: Terminal): Command {
     group("token", "The tokens that apps call with.", [
       tokenCreate(terminal),
       tokenList(terminal),
+      tokenRotate(terminal),
       tokenRevoke(terminal),
     ]),
     group("keys", "The seed of all wallets and lanes.", [
@@ -36,6 +42,12 @@ export function createProgram(terminal: Terminal): Command {
     ]),
     group("request", "What apps asked for, and what became of it.", [requestShow(terminal), requestList(terminal)]),
     doctor(terminal),
+    group("webhook", "Where apps are told what happened, and what they were told.", [
+      webhookShow(terminal),
+      webhookDeliveries(terminal),
+      webhookRedeliver(terminal),
+      webhookDisable(terminal),
+    ]),
     settings(terminal),
   ];
   for (const command of groups) program.addCommand(command);

@@ -20,6 +20,8 @@ export interface IssuedToken {
   /** Not stored anywhere: this is the only time that it is seen. */
   token: string;
   scopes: readonly Scope[];
+  /** Milliseconds; null: never. */
+  expiresAt: number | null;
 }
 
 export function issueToken(deps: { database: Database }, order: TokenOrder): Promise<IssuedToken> {
@@ -40,5 +42,5 @@ export async function issueTokenIn(trx: Trx, order: TokenOrder): Promise<IssuedT
     revoked_at: null,
     created_at: Date.now(),
   });
-  return { id, token, scopes };
+  return { id, token, scopes, expiresAt: order.expiresAt };
 }

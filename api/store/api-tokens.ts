@@ -33,3 +33,13 @@ export async function revokeApiToken(trx: Trx, id: string, now: number): Promise
     .where("revoked_at", "is", null)
     .execute();
 }
+
+/** Has a token end by then; one that ends sooner already is left as it is. */
+export async function endApiToken(trx: Trx, id: string, at: number): Promise<void> {
+  await trx
+    .updateTable("api_tokens")
+    .set({ expires_at: at })
+    .where("id", "=", id)
+    .where((eb) => eb.or([eb("expires_at", "is", null), eb("expires_at", ">", at)]))
+    .execute();
+}

@@ -31,6 +31,10 @@ export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> 
 /** Removes an app that owns nothing, with its tokens and its webhook. */
 export async function deleteApp(trx: Trx, appId: string): Promise<void> {
   await trx.deleteFrom("idempotency_keys").where("app_id", "=", appId).execute();
+  // Of test events, which belong to no request.
+  await trx.deleteFrom("deliveries").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("events").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("gas_usage").where("app_id", "=", appId).execute();
   await trx.deleteFrom("webhooks").where("app_id", "=", appId).execute();
   await trx.deleteFrom("api_tokens").where("app_id", "=", appId).execute();
   await trx.deleteFrom("apps").where("id", "=", appId).execute();

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../../domain/request.ts";
 import { listApps } from "../../store/apps.ts";
@@ -6,6 +6,7 @@ import type { Db } from "../../store/engine.ts";
 import { listRequests } from "../../store/requests.ts";
 import type { RequestRow } from "../../store/schema.ts";
 import { appNamed } from "../find-app.ts";
+import { readLimit } from "../limit.ts";
 import { printResult, resultCommand, table, type Terminal, withDatabase } from "../terminal.ts";
 import { describeRequest } from "./describe.ts";
 
@@ -48,10 +49,4 @@ async function newest(db: Db, { app, status, type, limit }: Options): Promise<Re
     rows.push(...(await listRequests(db, id, filter, { limit, offset: 0, after: null })).items);
   }
   return rows.sort((a, b) => b.seq - a.seq).slice(0, limit);
-}
-
-function readLimit(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) throw new InvalidArgumentError("Give 1 to 10000.");
-  return limit;
 }

@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+
+import { OperatorError } from "../../commands/operator-error.ts";
+import type { AppRow, WebhookRow } from "../../store/schema.ts";
+import { findWebhook } from "../../store/webhooks.ts";
+import type { Db } from "../../store/engine.ts";
+import { appNamed } from "../find-app.ts";
+import { printResult, resultCommand, type Terminal, time, withDatabase } from "../terminal.ts";
+
+/** @throws OperatorError when the app has none. */
+export async function webhookOf(db: Db, app: AppRow): Promise<WebhookRow> {
+  const webhook = await findWebhook(db, app.id);
+  if (webhook === undefined) throw new OperatorError(`The app ${app.name} has no webhook.`);
+  return webhook;
+}
+
+export function describeWebhook(webhook: WebhookRow) {
+  return {
+    app_id: webhook.app_id,
+    url: webhook.url,
+    events: webhook.events === null ? null : (JSON.parse(webhook.events) as string[]),
+    disabled_at: time(webhook.disabled_at),
+    created_at: time(webhook.created_at),
+    updated_at: time(webhook.updated_at),
+  };
+}
+
+export function webhookShow(terminal: Terminal): Command {
+  return resultCommand("show", "Show the webhook of an app, without its secrets.")
+    .argument("<app>", "name or id of the app")
+    .addHelpText("after", "\nJSON: {app_id, url, events, disabled_at, created_at, updated_at} (events: null for all)")
+    .action(async (which: string, { json }: { json?: boolean }) => {
+      const webhook = await withDatabase(terminal, async (database) =>
+        webhookOf(database.read, await appNamed(database.read, which)),
+      );
+      const result = describeWebhook(webhook);
+      const words = [
+        `url:      ${result.url}`,
+        `events:   ${result.events?.join(", ") ?? "all"}`,
+        `disabled: ${result.disabled_at ?? "no"}`,
+      ];
+      printResult(terminal, json, result, words.join("\n"));
+    });
+}

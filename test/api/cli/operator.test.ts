@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import type { Command } from "commander";
+
+import { createProgram } from "../../../api/cli/program.ts";
+import { OperatorError } from "../../../api/commands/operator-error.ts";
+import { recordTry } from "../../../api/store/deliveries.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectInvalid, expectRefusal } from "../support/expect.ts";
+
+interface Token {
+  token_id: string;
+  token: string;
+  name: string;
+  scopes: string[];
+  expires_at: string | null;
+  old_token_id: string;
+  old_works_until: string | null;
+}
+
+interface Delivery {
+  delivery_id: string;
+  event_id: string;
+  event_type: string;
+  status: string;
+  error: string | null;
+}
+
+describe("command line of an operator", () => {
+  let api: TestApi;
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => api.close());
+
+  function programOf(write: (text: string) => void): Command {
+    const program = createProgram({ env: { DATABASE_URL: api.databaseUrl }, write });
+    quiet(program, write);
+    return program;
+  }
+  async function run(...words: string[]): Promise<string> {
+    let output = "";
+    const program = programOf((text) => {
+      output += text;
+    });
+    await program.parseAsync(words, { from: "user" });
+    return output;
+  }
+  const json = async <T>(...words: string[]) => JSON.parse(await run(...words, "--json")) as T;
+  const refusal = (...words: string[]) =>
+    run(...words).then(
+      () => "",
+      (error: unknown) => (error instanceof OperatorError ? error.message : String(error)),
+    );
+  const status = async (token: string) => (await api.get("/v1/accounts", { token })).status;
+
+  describe("token rotate", () => {
+    const create = (...words: string[]) => json<Token>("token", "create", "first", ...words);
+
+    it("replaces a token at once, with its name, scopes and end", async () => {
+      const old = await create("--name", "ci", "--scopes", "read,mint", "--expires", "2h");
+      const made = await json<Token>("token", "rotate", old.token_id);
+      expect(made).to.deep.include({ name: "ci", scopes: ["read", "mint"], expires_at: old.expires_at });
+      expect(made).to.include({ old_token_id: old.token_id, old_works_until: null });
+      expect([await status(old.token), await status(made.token)]).to.deep.equal([401, 200]);
+    });
+
+    it("lets the old one work for as long as is asked for, and no longer than it did", async () => {
+      const old = await create();
+      const made = await json<Token>("token", "rotate", old.token_id, "--grace", "2h");
+      expect(Date.parse(made.old_works_until ?? "") - Date.now()).to.be.within(7_100_000, 7_200_000);
+      expect([await status(old.token), await status(made.token)]).to.deep.equal([200, 200]);
+      const short = await create("--expires", "1h");
+      const again = await json<Token>("token", "rotate", short.token_id, "--grace", "9d");
+      expect(again.old_works_until).to.equal(short.expires_at);
+    });
+
+    it("refuses a token that is unknown or works no more, and a grace that is none", async () => {
+      const old = await create();
+      await run("token", "revoke", old.token_id);
+      expect(await refusal("token", "rotate", old.token_id)).to.contain("does not work any more");
+      expect(await refusal("token", "rotate", "none")).to.contain("no token with the id none");
+      expect(await refusal("token", "rotate", old.token_id, "--grace", "soon")).to.contain("duration");
+    });
+  });
+
+  describe("webhook", () => {
+    beforeEach(async () => {
+      await api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/nft", events: ["error"] } });
+    });
+
+    it("show tells where it leads, without its secrets", async () => {
+      const shown = await json<object>("webhook", "show", "first");
+      expect(shown).to.deep.include({
+        app_id: api.app.id,
+        url: "https://hooks.example/nft",
+        events: ["error"],
+        disabled_at: null,
+      });
+      expect(Object.keys(shown)).to.not.include("secrets");
+      expect(await run("webhook", "show", "first")).to.contain("disabled: no");
+      expect(await refusal("webhook", "show", "second")).to.equal("The app second has no webhook.");
+    });
+
+    it("deliveries and redeliver: lists what was sent, and has it sent again", async () => {
+      const { body } = await api.post("/v1/webhook/test", {});
+      const [queued] = await json<Delivery[]>("webhook", "deliveries", "first");
+      expect(queued).to.include({ event_type: "test", status: "pending" });
+      const id = queued?.delivery_id ?? "";
+      expect(body).to.include({ id });
+      const failed = { responseStatus: 500, error: "the receiver answered 500", nextAt: null };
+      await api.database.write((trx) => recordTry(trx, id, failed, Date.now()));
+      expect(await json("webhook", "deliveries", "first", "--status", "pending")).to.deep.equal([]);
+      expect(await run("webhook", "deliveries", "first", "--status", "failed")).to.contain("answered 500");
+
+      const again = await json<Delivery>("webhook", "redeliver", id);
+      expect(again).to.include({ event_id: queued?.event_id, status: "pending" });
+      expect(again.delivery_id).to.not.equal(id);
+      expect(await json<Delivery[]>("webhook", "deliveries", "first", "--limit", "1")).to.have.length(1);
+      expect(await json("webhook", "deliveries", "second")).to.deep.equal([]);
+      expect(await refusal("webhook", "redeliver", "none")).to.contain("no delivery with the id none");
+    });
+
+    it("disable stops it until the app registers it again", async () => {
+      const { body } = await api.post("/v1/webhook/test", {});
+      const disabled = await json<{ disabled_at: string | null }>("webhook", "disable", "first");
+      expect(disabled.disabled_at).to.be.a("string");
+      expect((await api.get("/v1/webhook")).body).to.include({ disabled_at: disabled.disabled_at });
+      const [given] = await json<Delivery[]>("webhook", "deliveries", "first");
+      expect(given).to.include({ status: "failed", error: "an operator disabled the webhook" });
+      expectInvalid(await api.post("/v1/webhook/test", {}), { webhook: "disabled" });
+      expect(await refusal("webhook", "redeliver", (body as { id: string }).id)).to.contain("is disabled");
+      await api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/nft" } });
+      expect((await api.post("/v1/webhook/test", {})).status).to.equal(200);
+      expect(await refusal("webhook", "disable", "nobody")).to.contain("no app");
+    });
+  });
+
+  it("app remove takes an app with it that has tried its webhook", async () => {
+    const { token } = await json<{ token: string }>("app", "create", "trying");
+    await api.call("PUT", "/v1/webhook", { token, body: { url: "https://hooks.example/nft" } });
+    expect((await api.post("/v1/webhook/test", {}, { token })).status).to.equal(200);
+    await run("app", "remove", "trying");
+    expectRefusal(await api.get("/v1/webhook", { token }), 401, "unauthorized");
+  });
+
+  it("request list narrows down by app, status and type", async () => {
+    const collection = { type: "ERC721", name: "A", symbol: "AAA" };
+    const mine = await api.post("/v1/collections", collection);
+    const theirs = await api.post("/v1/collections", collection, { token: api.other.token });
+    const list = async (...words: string[]) =>
+      (await json<{ request_id: string }[]>("request", "list", ...words)).map((row) => row.request_id);
+    expect(await list()).to.deep.equal([theirs.body.request_id, mine.body.request_id]);
+    expect(await list("--app", "first", "--status", "pending", "--type", "collection")).to.deep.equal([
+      mine.body.request_id,
+    ]);
+    expect(await list("--type", "mint")).to.deep.equal([]);
+    expect(await list("--status", "completed")).to.deep.equal([]);
+    expect(await list("--limit", "1")).to.have.length(1);
+    expect(await refusal("request", "list", "--status", "lost")).to.contain("Allowed choices");
+    expect(await refusal("request", "list", "--limit", "0")).to.contain("1 to 10000");
+  });
+
+  it("says at every command what it does, and that it can print JSON", async () => {
+    const leaves = leavesOf(programOf(() => undefined));
+    expect(leaves.length).to.be.at.least(16);
+    for (const path of leaves) {
+      let help = "";
+      const program = programOf((text) => {
+        help += text;
+      });
+      await program.parseAsync([...path, "--help"], { from: "user" }).catch(() => undefined);
+      expect(help, path.join(" "))
+        .to.contain(`Usage: moneta ${path.join(" ")}`)
+        .and.contain("--json");
+      expect(help.split("\n")[2], path.join(" ")).to.match(/^[A-Z].*\.?$/);
+    }
+  });
+
+  it("revokes a token in the running service at once", async () => {
+    const listed = await json<Token[]>("token", "list", "first");
+    expect(await status(api.app.token)).to.equal(200);
+    await run("token", "revoke", listed[0]?.token_id ?? "");
+    expectRefusal(await api.get("/v1/accounts"), 401, "unauthorized");
+  });
+});
+
+/** Lets commander throw where it would end the process, and say everything to `write`. */
+function quiet(command: Command, write: (text: string) => void): void {
+  command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: write });
+  for (const child of command.commands) quiet(child, write);
+}
+
+function leavesOf(command: Command, path: string[] = []): string[][] {
+  if (command.commands.length === 0) return [path];
+  return command.commands.flatMap((child) => leavesOf(child, [...path, child.name()]));
+}
