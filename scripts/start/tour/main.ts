@@ -1,4 +1,6 @@
-import { ApiClient } from "./api-client.ts";
+import { ApiRefusal } from "../../../api/client/errors.ts";
+import { TourError } from "./check.ts";
+import { tourClient } from "./client.ts";
 import { Report } from "./report.ts";
 import { Requests } from "./requests.ts";
 import { mintBurst } from "./steps/burst.ts";
@@ -23,7 +25,7 @@ export interface TourOptions {
  * @throws TourError when something is not as it says.
  */
 export async function runTour({ baseUrl, token, rpcUrl, signal }: TourOptions): Promise<void> {
-  const api = new ApiClient(baseUrl, token, signal);
+  const api = tourClient(baseUrl, token, signal);
   const webhooks = await WebhookReceiver.listen();
   try {
     const requests = new Requests(api, webhooks, signal);
@@ -37,6 +39,8 @@ export async function runTour({ baseUrl, token, rpcUrl, signal }: TourOptions): 
     await moveUnlockableContent(tour, collection, wallets);
     await transferForeignTokens(tour, wallets);
     await checkWebhooks(tour);
+  } catch (error) {
+    throw error instanceof ApiRefusal ? new TourError(`A call was refused: ${error.message}`) : error;
   } finally {
     await webhooks.close();
   }

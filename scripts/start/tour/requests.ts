@@ -1,5 +1,4 @@
-import type { ApiClient } from "./api-client.ts";
-import type { Request, WireInteger } from "./answers.ts";
+import { answerOf, type Client, type Shape } from "../../../api/client/client.ts";
 import { check, TourError } from "./check.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 
@@ -9,7 +8,7 @@ export interface Completed {
   transaction: string;
   /** Where a collection or a token was created. */
   collection: string | null;
-  tokenId: WireInteger | null;
+  tokenId: Shape<"Integer"> | null;
 }
 
 /** Milliseconds after which a webhook counts as late, and how often one is given that long. */
@@ -18,12 +17,12 @@ const LOOKS = 8;
 
 /** Waits for requests, and remembers which transaction each was in. */
 export class Requests {
-  readonly #api: ApiClient;
+  readonly #api: Client;
   readonly #webhooks: WebhookReceiver;
   readonly #signal: AbortSignal;
   readonly #transactions = new Map<string, string>();
 
-  constructor(api: ApiClient, webhooks: WebhookReceiver, signal: AbortSignal) {
+  constructor(api: Client, webhooks: WebhookReceiver, signal: AbortSignal) {
     this.#api = api;
     this.#webhooks = webhooks;
     this.#signal = signal;
@@ -50,7 +49,9 @@ export class Requests {
         check(event.type === "completed", `request ${requestId} failed: ${event.error_code ?? "without a reason"}`);
         return this.#remember(requestId, event.transaction_hash, event.nft_collection, event.nft_token_id);
       }
-      const request = await this.#api.get<Request>(`/v1/requests/${requestId}`);
+      const request = await answerOf(
+        this.#api.GET("/v1/requests/{request_id}", { params: { path: { request_id: requestId } } }),
+      );
       check(request.status !== "failed", `request ${requestId} failed: ${request.error_code ?? "without a reason"}`);
       if (request.status === "completed") {
         return this.#remember(requestId, request.transaction_hash, request.nft_collection, request.nft_token_id);
@@ -63,7 +64,7 @@ export class Requests {
     requestId: string,
     transaction: string | null,
     collection: string | null = null,
-    tokenId: WireInteger | null = null,
+    tokenId: Shape<"Integer"> | null = null,
   ): Completed {
     check(transaction !== null, `request ${requestId} completed without a transaction`);
     this.#transactions.set(requestId, transaction);

@@ -1,12 +1,11 @@
-import type { ApiClient } from "./api-client.ts";
-import type { Accepted, HeldNft } from "./answers.ts";
+import { answerOf, type Client, type Shape } from "../../../api/client/client.ts";
 import type { Report } from "./report.ts";
 import type { Completed, Requests } from "./requests.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 
 /** What every step works with. */
 export interface Tour {
-  api: ApiClient;
+  api: Client;
   webhooks: WebhookReceiver;
   requests: Requests;
   report: Report;
@@ -16,9 +15,11 @@ export interface Tour {
   signal: AbortSignal;
 }
 
-/** Posts what ends on the chain, waits until it has, and says so. */
-export async function complete({ api, requests, report }: Tour, path: string, body: unknown): Promise<Completed> {
-  const { request_id: requestId } = await api.post<Accepted>(path, body);
+type AcceptedCall = Promise<{ data?: Shape<"Accepted">; error?: unknown; response: Response }>;
+
+/** @param call that ends on the chain: waits until it has, and says so. */
+export async function complete({ requests, report }: Tour, call: AcceptedCall): Promise<Completed> {
+  const { request_id: requestId } = await answerOf(call);
   const completed = await requests.completed(requestId);
   report.completed(completed, requests.sharing(completed.transaction));
   return completed;
@@ -30,7 +31,10 @@ export async function held(
   wallet: string,
   contract: string,
   tokenId: string | number,
-): Promise<HeldNft | undefined> {
-  const { nfts } = await api.get<{ nfts: HeldNft[] }>(`/v1/accounts/${wallet}/${contract}/${tokenId}`);
+): Promise<Shape<"HeldNft"> | undefined> {
+  const path = { address: wallet, contract_address: contract, token_id: tokenId };
+  const { nfts } = await answerOf(
+    api.GET("/v1/accounts/{address}/{contract_address}/{token_id}", { params: { path } }),
+  );
   return nfts[0];
 }

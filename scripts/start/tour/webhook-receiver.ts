@@ -4,7 +4,9 @@ import type { AddressInfo } from "node:net";
 
 import { Webhook } from "standardwebhooks";
 
-import type { WebhookEvent } from "./answers.ts";
+import type { Shape } from "../../../api/client/client.ts";
+
+type WebhookEvent = Shape<"Event">;
 
 /** What an app needs to hear from the service: an HTTP server that believes only what carries the right signature. */
 export class WebhookReceiver {

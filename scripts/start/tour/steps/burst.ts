@@ -1,4 +1,4 @@
-import type { Accepted, Collection } from "../answers.ts";
+import { answerOf } from "../../../../api/client/client.ts";
 import { check } from "../check.ts";
 import type { Tour } from "../tour.ts";
 import type { Wallets } from "./wallets.ts";
@@ -16,12 +16,13 @@ export async function mintBurst(tour: Tour, collection: string, { alice }: Walle
   const started = performance.now();
   const progress = report.progress("minted", MINTS);
   const mint = async (number: number) => {
-    const { request_id: requestId } = await api.post<Accepted>("/v1/nfts", {
+    const body = {
       collection_address: collection,
       to_address: alice,
       name: "Cat {token_id}",
       unlockable_content: `The secret of mint number ${number}`,
-    });
+    };
+    const { request_id: requestId } = await answerOf(api.POST("/v1/nfts", { body }));
     const completed = await requests.completed(requestId);
     progress.advance();
     return completed;
@@ -41,7 +42,7 @@ export async function mintBurst(tour: Tour, collection: string, { alice }: Walle
     tokenIds.every((tokenId, index) => tokenId === index + 1),
     "the tokens do not have the ids 1 to 100",
   );
-  const { collections } = await api.get<{ collections: Collection[] }>("/v1/collections");
+  const { collections } = await answerOf(api.GET("/v1/collections"));
   const count = collections.find(({ address }) => address === collection)?.minted;
   check(count === MINTS, `the collection has ${count ?? "no"} tokens`);
   if (transactions.size > EXPECTED_TRANSACTIONS) {

@@ -1,4 +1,4 @@
-import type { Collection } from "../answers.ts";
+import { answerOf } from "../../../../api/client/client.ts";
 import { check } from "../check.ts";
 import { complete, held, type Tour } from "../tour.ts";
 import type { Wallets } from "./wallets.ts";
@@ -11,19 +11,24 @@ const GEM = 7;
 export async function createErc721(tour: Tour, { alice }: Wallets): Promise<string> {
   const { api, report } = tour;
   report.step(`Create a hosted ERC721 collection: at most ${CAP} tokens, ${ROYALTY_BASIS_POINTS / 100} % royalties`);
-  const { collection } = await complete(tour, "/v1/collections", {
-    type: "ERC721",
-    name: "Tour Cats",
-    symbol: "CATS",
-    description: "Cats of the tour",
-    mint_supply_count: CAP,
-    seller_fee_basis_points: ROYALTY_BASIS_POINTS,
-    fee_recipient: alice,
-  });
+  const { collection } = await complete(
+    tour,
+    api.POST("/v1/collections", {
+      body: {
+        type: "ERC721",
+        name: "Tour Cats",
+        symbol: "CATS",
+        description: "Cats of the tour",
+        mint_supply_count: CAP,
+        seller_fee_basis_points: ROYALTY_BASIS_POINTS,
+        fee_recipient: alice,
+      },
+    }),
+  );
   check(collection !== null, "the collection completed without an address");
   report.line(`collection  ${collection}`);
 
-  const { collections } = await api.get<{ collections: Collection[] }>("/v1/collections");
+  const { collections } = await answerOf(api.GET("/v1/collections"));
   const listed = collections.find(({ address }) => address === collection);
   check(listed !== undefined, "the collection is not listed");
   check(listed.mint_supply_count === CAP, "the collection has another cap");
@@ -33,26 +38,41 @@ export async function createErc721(tour: Tour, { alice }: Wallets): Promise<stri
 }
 
 export async function createErc1155(tour: Tour, { alice, bob }: Wallets): Promise<void> {
-  const { report } = tour;
+  const { api, report } = tour;
   report.step("Create a hosted ERC1155 collection");
-  const { collection } = await complete(tour, "/v1/collections", {
-    type: "ERC1155",
-    name: "Tour Gems",
-    symbol: "GEMS",
-  });
+  const { collection } = await complete(
+    tour,
+    api.POST("/v1/collections", {
+      body: {
+        type: "ERC1155",
+        name: "Tour Gems",
+        symbol: "GEMS",
+      },
+    }),
+  );
   check(collection !== null, "the collection completed without an address");
   report.line(`collection  ${collection}`);
 
   report.step(`Create its token ${GEM}: 10 copies for tour-alice`);
-  await complete(tour, "/v1/nfts", {
-    collection_address: collection,
-    token_id: GEM,
-    initial_supply: 10,
-    initial_owner: alice,
-    name: "Gem {token_id}",
-  });
+  await complete(
+    tour,
+    api.POST("/v1/nfts", {
+      body: {
+        collection_address: collection,
+        token_id: GEM,
+        initial_supply: 10,
+        initial_owner: alice,
+        name: "Gem {token_id}",
+      },
+    }),
+  );
   report.step(`Mint 5 more copies of token ${GEM}, for tour-bob`);
-  await complete(tour, "/v1/nfts", { collection_address: collection, token_id: GEM, quantity: 5, to_address: bob });
+  await complete(
+    tour,
+    api.POST("/v1/nfts", {
+      body: { collection_address: collection, token_id: GEM, quantity: 5, to_address: bob },
+    }),
+  );
 
   const [ofAlice, ofBob] = [await held(tour, alice, collection, GEM), await held(tour, bob, collection, GEM)];
   check(ofAlice?.quantity === 10 && ofBob?.quantity === 5, "the wallets hold other numbers of copies");

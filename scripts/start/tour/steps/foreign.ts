@@ -7,19 +7,24 @@ const TOKEN = 42;
 
 /** Wallets hold and move any standard token, also of contracts that the service had no part in. */
 export async function transferForeignTokens(tour: Tour, { alice, bob }: Wallets): Promise<void> {
-  const { report, rpcUrl } = tour;
+  const { api, report, rpcUrl } = tour;
   await withOutsideAccount(rpcUrl, async ({ wallet, erc721, erc1155 }) => {
     report.step("Transfer an ERC721 token of a contract that somebody else deployed");
     const contract721 = await erc721.getAddress();
     await (await erc721.mint(alice, TOKEN)).wait();
     report.line(`${wallet.address} deployed ${contract721}`);
     report.line(`and gave its token ${TOKEN} to tour-alice`);
-    await complete(tour, "/v1/transfers", {
-      from_address: alice,
-      to_address: bob,
-      contract_address: contract721,
-      token_id: TOKEN,
-    });
+    await complete(
+      tour,
+      api.POST("/v1/transfers", {
+        body: {
+          from_address: alice,
+          to_address: bob,
+          contract_address: contract721,
+          token_id: TOKEN,
+        },
+      }),
+    );
     check((await erc721.ownerOf(TOKEN)) === bob, "the chain says that the ERC721 token is not tour-bob's");
     check((await held(tour, bob, contract721, TOKEN)) !== undefined, "the ERC721 token is not listed for tour-bob");
 
@@ -28,13 +33,18 @@ export async function transferForeignTokens(tour: Tour, { alice, bob }: Wallets)
     await (await erc1155.mint(alice, TOKEN, 8)).wait();
     report.line(`${wallet.address} deployed ${contract1155}`);
     report.line(`and gave 8 copies of its token ${TOKEN} to tour-alice`);
-    await complete(tour, "/v1/transfers", {
-      from_address: alice,
-      to_address: bob,
-      contract_address: contract1155,
-      token_id: TOKEN,
-      amount: 3,
-    });
+    await complete(
+      tour,
+      api.POST("/v1/transfers", {
+        body: {
+          from_address: alice,
+          to_address: bob,
+          contract_address: contract1155,
+          token_id: TOKEN,
+          amount: 3,
+        },
+      }),
+    );
     check((await erc1155.balanceOf(bob, TOKEN)) === 3n, "the chain says that tour-bob does not have the 3 copies");
     const listed = [await held(tour, alice, contract1155, TOKEN), await held(tour, bob, contract1155, TOKEN)];
     check(listed[0]?.quantity === 5 && listed[1]?.quantity === 3, "the listings show other numbers of copies");

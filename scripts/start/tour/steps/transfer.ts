@@ -1,3 +1,4 @@
+import { answerOf } from "../../../../api/client/client.ts";
 import { check } from "../check.ts";
 import { complete, held, type Tour } from "../tour.ts";
 import type { Wallets } from "./wallets.ts";
@@ -8,13 +9,20 @@ const TOKEN = 1;
 export async function transferOne(tour: Tour, collection: string, { alice, bob }: Wallets): Promise<void> {
   const { api, report } = tour;
   report.step(`Transfer token ${TOKEN} from tour-alice to tour-bob`);
-  await complete(tour, "/v1/transfers", {
-    from_address: alice,
-    to_address: bob,
-    contract_address: collection,
-    token_id: TOKEN,
-  });
-  const { owner } = await api.get<{ owner: string }>(`/v1/collections/${collection}/${TOKEN}`);
-  check(owner === bob, `token ${TOKEN} belongs to ${owner}`);
+  await complete(
+    tour,
+    api.POST("/v1/transfers", {
+      body: {
+        from_address: alice,
+        to_address: bob,
+        contract_address: collection,
+        token_id: TOKEN,
+      },
+    }),
+  );
+  const path = { address: collection, token_id: TOKEN };
+  const nft = await answerOf(api.GET("/v1/collections/{address}/{token_id}", { params: { path } }));
+  const owner = nft.type === "ERC721" ? nft.owner : null;
+  check(owner === bob, `token ${TOKEN} belongs to ${owner ?? "nobody"}`);
   check((await held(tour, alice, collection, TOKEN)) === undefined, `tour-alice still has token ${TOKEN}`);
 }

@@ -6,18 +6,23 @@ const TOKEN = 2;
 
 /** The text is not on the chain. The listing of the wallet that holds the token has it, and no other. */
 export async function moveUnlockableContent(tour: Tour, collection: string, { alice, bob }: Wallets): Promise<void> {
-  const { report } = tour;
+  const { api, report } = tour;
   report.step(`Transfer token ${TOKEN}: its unlockable content moves with it`);
   const before = await held(tour, alice, collection, TOKEN);
   const content = before?.unlockable_content ?? null;
   check(content !== null, `tour-alice holds token ${TOKEN} and does not see its content`);
   check((await held(tour, bob, collection, TOKEN)) === undefined, `tour-bob has token ${TOKEN} already`);
-  await complete(tour, "/v1/transfers", {
-    from_address: alice,
-    to_address: bob,
-    contract_address: collection,
-    token_id: TOKEN,
-  });
+  await complete(
+    tour,
+    api.POST("/v1/transfers", {
+      body: {
+        from_address: alice,
+        to_address: bob,
+        contract_address: collection,
+        token_id: TOKEN,
+      },
+    }),
+  );
   const after = await held(tour, bob, collection, TOKEN);
   check(after?.unlockable_content === content, "tour-bob holds the token and does not see its content");
   check((await held(tour, alice, collection, TOKEN)) === undefined, "tour-alice still sees the token");

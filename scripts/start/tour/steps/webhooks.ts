@@ -1,4 +1,4 @@
-import type { RegisteredWebhook } from "../answers.ts";
+import { answerOf } from "../../../../api/client/client.ts";
 import { check } from "../check.ts";
 import type { Tour } from "../tour.ts";
 
@@ -7,7 +7,7 @@ const PATIENCE = 15_000;
 
 export async function registerWebhook({ api, webhooks, report }: Tour): Promise<void> {
   report.step("Register a webhook");
-  const { secret } = await api.put<RegisteredWebhook>("/v1/webhook", { url: webhooks.url });
+  const { secret } = await answerOf(api.PUT("/v1/webhook", { body: { url: webhooks.url } }));
   check(secret !== null, "the webhook was registered without a secret");
   webhooks.trust(secret);
   report.line(`events go to ${webhooks.url}, signed with a secret that was shown once`);
@@ -29,5 +29,5 @@ export async function checkWebhooks({ api, webhooks, requests, report, signal }:
   report.line(`${webhooks.events.length} events arrived, every signature was right`);
   report.line(`${completed.length} of them say "completed": one for each request of this tour`);
   // Nobody listens there any more.
-  await api.delete("/v1/webhook");
+  await answerOf(api.DELETE("/v1/webhook"));
 }
