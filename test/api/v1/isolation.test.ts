@@ -1,84 +1,180 @@
 import { expect } from "chai";
 
-import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
-import { endpointsOf } from "../../../api/v1/endpoints.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { conformanceOf, type OpenApiDocument } from "../../support/conformance.ts";
+import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted } from "../support/expect.ts";
 import { addCollection, addMint, addWallet, randomAddress } from "../support/rows.ts";
 
+/** One of each thing that an app can have, or the names of such things that nobody has. */
+type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery", string>;
+
+/** How a call names other things than the caller's own, in its path or its body. */
+interface Naming {
+  path?: (things: Things) => Record<string, string>;
+  body?: (things: Things) => object;
+}
+
+const DESTINATION = randomAddress();
+
+function wallet({ wallet: address }: Things) {
+  return { address };
+}
+
+function walletContract({ wallet: address, collection: contract }: Things) {
+  return { address, contract_address: contract };
+}
+
+function collection({ collection: address }: Things) {
+  return { address };
+}
+
+function token({ collection: address }: Things) {
+  return { address, token_id: "1" };
+}
+
+/** Calls that name things: another app's must look as if they did not exist. */
+const NAMING: Record<string, Naming> = {
+  getAccountOfUser: { path: ({ user }) => ({ user_identifier: user }) },
+  listWalletHistory: { path: wallet },
+  listContents: { path: wallet },
+  listContentsOfContract: { path: walletContract },
+  listContentsOfToken: { path: (things) => ({ ...walletContract(things), token_id: "1" }) },
+  listNfts: { path: collection },
+  getNft: { path: token },
+  listTokenHistory: { path: token },
+  getRequest: { path: ({ request }) => ({ request_id: request }) },
+  redeliver: { path: ({ delivery }) => ({ id: delivery }) },
+  mintNft: { body: (things) => ({ collection_address: things.collection, to_address: DESTINATION }) },
+  transferNft: {
+    body: (things) => ({
+      from_address: things.wallet,
+      to_address: DESTINATION,
+      contract_address: things.collection,
+      token_id: 1,
+    }),
+  },
+};
+
+/** Calls that name nothing, with a body where they take one: they see and change the caller's own app only. */
+const OWN: Record<string, { body?: object }> = {
+  createAccount: { body: { user_identifier: "their user" } },
+  listAccounts: {},
+  createCollection: { body: { type: "ERC721", name: "Mine", symbol: "MINE" } },
+  listCollections: {},
+  listRequests: {},
+  putWebhook: { body: { url: "https://mine.example/hook" } },
+  getWebhook: {},
+  testWebhook: {},
+  rotateWebhookSecret: {},
+  listDeliveries: {},
+  listEvents: {},
+  deleteWebhook: {},
+};
+
+interface Call {
+  name: string;
+  method: string;
+  path: string;
+}
+
+/** Every call of the document that needs a token. */
+function callsOf(document: OpenApiDocument): Call[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, operation]) => operation.security?.length !== 0)
+      .map(([method, { operationId }]) => ({ name: operationId ?? "", method: method.toUpperCase(), path })),
+  );
+}
+
 describe("isolation of apps", () => {
   let api: TestApi;
-  let theirs: Record<string, string>;
-  let nobodys: Record<string, string>;
+  let calls: Call[];
+  let theirs: Things;
+  const nobodys: Things = {
+    wallet: randomAddress(),
+    collection: randomAddress(),
+    user: "no user",
+    request: "0".repeat(64),
+    delivery: "999999",
+  };
+
   before(async () => {
     api = await startApi();
-    const wallet = await addWallet(api);
-    await api.post("/v1/accounts", { user_identifier: "their user" });
-    const collection = await addCollection(api);
-    await addMint(api, { contract: collection, to: wallet, tokenId: 1, unlockable: "secret" });
-    const request = expectAccepted(
-      await api.post("/v1/nfts", { collection_address: collection, to_address: wallet, name: "secret" }),
-    );
+    calls = callsOf((await conformanceOf(api.baseUrl)).document);
     await api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/secret" } });
-    theirs = { wallet, collection, user: "their user", request };
-    nobodys = { wallet: randomAddress(), collection: randomAddress(), user: "no user", request: "0".repeat(64) };
+    const address = await addWallet(api);
+    await api.post("/v1/accounts", { user_identifier: "their user" });
+    const contract = await addCollection(api, { name: "Secret collection" });
+    await addMint(api, { contract, to: address, tokenId: 1, unlockable: "secret" });
+    const request = expectAccepted(
+      await api.post("/v1/nfts", { collection_address: contract, to_address: address, name: "secret" }),
+    );
+    await api.post("/v1/webhook/test", undefined);
+    const [delivery] =
+      ((await api.get("/v1/webhook/deliveries")).body as { deliveries?: { id: string }[] }).deliveries ?? [];
+    theirs = { wallet: address, collection: contract, user: "their user", request, delivery: delivery?.id ?? "" };
+    expect(Object.values(theirs)).to.not.include("");
   });
   after(() => api.close());
 
-  /** Every path with the same kind of thing in each of its places. */
-  function pathOf(path: string, things: Record<string, string>): string {
-    const wallet = path.startsWith("/accounts") ? things["wallet"] : things["collection"];
-    return `/v1${path}`
-      .replace(":user_identifier", encodeURIComponent(things["user"] ?? ""))
-      .replace(":request_id", things["request"] ?? "")
-      .replace(":contract_address", things["collection"] ?? "")
-      .replace(":token_id", "1")
-      .replace(":address", wallet ?? "");
+  /** The call with the other app's token. */
+  function callAsOther({ name, method, path }: Call, things: Things): Promise<Answer> {
+    const { path: place, body } = NAMING[name] ?? {};
+    const values = place?.(things) ?? {};
+    const real = path.replace(/\{([a-z_]+)\}/g, (_match, key: string) => encodeURIComponent(values[key] ?? ""));
+    const sent = body === undefined ? OWN[name]?.body : body(things);
+    return api.call(method, real, { token: api.other.token, ...(sent === undefined ? {} : { body: sent }) });
   }
 
-  function bodyOf(path: string, things: Record<string, string>): object | undefined {
-    if (path === "/nfts") return { collection_address: things["collection"], to_address: things["wallet"] };
-    if (path !== "/transfers") return undefined;
-    const to = randomAddress();
-    return { from_address: things["wallet"], to_address: to, contract_address: theirs["collection"], token_id: 1 };
+  /** All that the first app can see of itself. */
+  async function everythingOfTheirs(): Promise<string[]> {
+    const paths = calls
+      .filter(({ name, method }) => method === "GET" && OWN[name] !== undefined)
+      .map(({ path }) => path);
+    expect(paths).to.have.length.above(5);
+    const own = [`/v1/accounts/${theirs.wallet}`, `/v1/collections/${theirs.collection}`];
+    return Promise.all([...paths, ...own].map(async (path) => (await api.get(path)).text));
   }
 
-  it("makes another app's things look like things that do not exist, at every endpoint", async () => {
-    const options = { token: api.other.token };
-    let compared = 0;
-    for (const { method, path } of endpointsOf(DEFAULT_LIMITS)) {
-      if (!path.includes(":") && !["/nfts", "/transfers"].includes(path)) continue;
-      const call = (things: Record<string, string>) => {
-        const body = bodyOf(path, things);
-        return api.call(
-          method.toUpperCase(),
-          pathOf(path, things),
-          body === undefined ? options : { ...options, body },
-        );
-      };
-      const [ofTheirs, ofNobody] = [await call(theirs), await call(nobodys)];
-      expect(ofTheirs.status, path).to.be.oneOf([404, 422]);
-      expect({ status: ofTheirs.status, text: ofTheirs.text }, path).to.deep.equal({
-        status: ofNobody.status,
-        text: ofNobody.text,
-      });
-      compared += 1;
-    }
-    expect(compared).to.be.at.least(11);
-  });
-
-  it("lists nothing of another app's", async () => {
-    for (const path of ["/v1/accounts", "/v1/collections", "/v1/requests"]) {
-      const { body } = await api.get(path, { token: api.other.token });
-      expect(body.total).to.equal(0);
-      expect(body.wallets ?? body.collections ?? body.requests).to.deep.equal([]);
+  it("has a recipe here for every call of the document", () => {
+    expect(calls.map(({ name }) => name).sort()).to.deep.equal([...Object.keys(NAMING), ...Object.keys(OWN)].sort());
+    for (const { name, path } of calls) {
+      if (path.includes("{")) expect(NAMING[name]?.path, `${name} names things in its path`).to.not.equal(undefined);
     }
   });
 
-  it("keeps each app's webhook and idempotency keys to itself", async () => {
-    const body = { url: "https://elsewhere.example" };
-    await api.call("PUT", "/v1/webhook", { token: api.other.token, body });
-    expect((await api.get("/v1/webhook")).body.url).to.equal("https://hooks.example/secret");
+  it("makes another app's things look like things that do not exist, byte for byte", async () => {
+    const before = await everythingOfTheirs();
+    for (const call of calls.filter(({ name }) => NAMING[name] !== undefined)) {
+      const [ofTheirs, ofNobody] = [await callAsOther(call, theirs), await callAsOther(call, nobodys)];
+      expect(ofTheirs.status, call.name).to.be.oneOf([404, 422]);
+      expect(visible(ofTheirs), call.name).to.deep.equal(visible(ofNobody));
+    }
+    expect(await everythingOfTheirs()).to.deep.equal(before);
+  });
+
+  it("shows and changes the caller's own things only, where a call names none", async () => {
+    const before = await everythingOfTheirs();
+    const marks = [...Object.values(theirs), "secret"].filter((mark) => mark.length > 5);
+    // In the order of the recipes: what is removed is removed last.
+    for (const own of Object.keys(OWN)) {
+      const call = calls.find(({ name }) => name === own)!;
+      const answer = await callAsOther(call, nobodys);
+      // The same user identifier is nobody's business but each app's own.
+      const text = answer.text.replace("their user", "").replaceAll('"secret":', "");
+      for (const mark of marks) expect(text, call.name).to.not.include(mark);
+      expect(answer.status, `${call.name}: ${answer.text}`).to.equal(200);
+    }
+    expect(await everythingOfTheirs()).to.deep.equal(before);
+  });
+
+  it("keeps the same user of two apps apart", async () => {
+    const path = "/v1/accounts/user/their%20user";
+    const [mine, others] = [await api.get(path), await api.get(path, { token: api.other.token })];
+    expect(others.body.address).to.match(/^0x/).and.to.not.equal(mine.body.address);
+  });
+
+  it("keeps each app's idempotency keys to itself", async () => {
     const headers = { "idempotency-key": "same" };
     const first = await api.post("/v1/accounts", {}, { headers });
     const second = await api.post("/v1/accounts", {}, { headers, token: api.other.token });
@@ -86,3 +182,9 @@ describe("isolation of apps", () => {
     expect(second.body.address).to.not.equal(first.body.address);
   });
 });
+
+/** All of an answer, but for what tells one call from the next. */
+function visible({ status, headers, text }: Answer) {
+  const changing = ["date", "x-request-id", "ratelimit"];
+  return { status, text, headers: [...headers].filter(([name]) => !changing.includes(name)) };
+}
