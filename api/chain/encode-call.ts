@@ -1,6 +1,7 @@
 import { Signature, type SigningKey } from "ethers";
 
 import type { Command, CreateCollection, Transfer } from "../domain/command.ts";
+import { frozenUris } from "../domain/frozen-uris.ts";
 import { encodeErc1155Arguments, encodeErc721Arguments } from "./clone-arguments.ts";
 import { abi, type ContractAddresses } from "./contracts.ts";
 import { executionDigest, transferAuthorizationDigest } from "./typed-data.ts";
@@ -17,13 +18,26 @@ export interface CallSite {
   number: bigint;
 }
 
-/** The call of everything that the service may do by itself. */
-export function encodeServiceCall(command: Exclude<Command, Transfer>, contracts: ContractAddresses): EncodedCall {
+/**
+ * The call of everything that the service may do by itself.
+ * @param toWallet whether the recipient is a wallet of the service: it can hold the token for sure, so that asking it
+ *   (2,600 gas for the first touch of an account) is spared.
+ */
+export function encodeServiceCall(
+  command: Exclude<Command, Transfer>,
+  contracts: ContractAddresses,
+  toWallet = false,
+): EncodedCall {
   switch (command.kind) {
     case "create-collection":
       return { target: contracts.factory, data: encodeCreate(command) };
     case "mint-erc721":
-      return { target: command.collection, data: abi.erc721.encodeFunctionData("mint", [command.to]) };
+      return {
+        target: command.collection,
+        data: toWallet
+          ? abi.erc721.encodeFunctionData("mintToWallet", [command.to])
+          : abi.erc721.encodeFunctionData("mint", [command.to]),
+      };
     case "create-erc1155":
       return {
         target: command.collection,
@@ -39,6 +53,22 @@ export function encodeServiceCall(command: Exclude<Command, Transfer>, contracts
         target: command.collection,
         data: abi.erc1155.encodeFunctionData("mint", [command.to, command.tokenId, command.quantity]),
       };
+    case "announce-metadata": {
+      const { collection: target, tokenId } = command;
+      const data =
+        tokenId === null
+          ? abi.erc721.encodeFunctionData("announceContractURIUpdate")
+          : abi.erc721.encodeFunctionData("announceMetadataUpdate", [tokenId, tokenId]);
+      return { target, data };
+    }
+    case "freeze-metadata": {
+      if (command.directory === null) throw new Error("the directory of frozen metadata is not made yet");
+      const { baseUri, collectionUri } = frozenUris(command.type, command.directory);
+      return {
+        target: command.collection,
+        data: abi.erc721.encodeFunctionData("freezeMetadataAt", [baseUri, collectionUri]),
+      };
+    }
   }
 }
 

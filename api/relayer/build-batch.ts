@@ -92,12 +92,14 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
   const delegating = await authorizations(context, wallets, [
     ...new Set(transfers.filter((transfer) => transfer.foreign).map((transfer) => transfer.from)),
   ]);
+  const recipients = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.to] : []));
+  const ownRecipients = await walletPaths(context.read, [...new Set(recipients)]);
   const encoded: ({ request: ClaimedRequest; command: Command } & EncodedCall)[] = [];
   const impossible: Impossible[] = [];
   for (const [index, request] of claimed.entries()) {
     const command = commands[index] ?? commandOf(request);
     try {
-      encoded.push({ request, command, ...encode(context, request, command, wallets) });
+      encoded.push({ request, command, ...encode(context, request, command, wallets, ownRecipients) });
     } catch (error) {
       // One that cannot be encoded must not keep the others from being sent, now and at every further try.
       const reason = error instanceof CloneArgumentsError ? error.message : "No call can be made of it.";
@@ -128,8 +130,12 @@ function encode(
   request: ClaimedRequest,
   command: Command,
   wallets: Map<string, Signer>,
+  ownRecipients: Map<string, string>,
 ): EncodedCall {
-  if (command.kind !== "transfer") return encodeServiceCall(command, context.contracts);
+  if (command.kind !== "transfer") {
+    const toWallet = command.kind === "mint-erc721" && ownRecipients.has(command.to);
+    return encodeServiceCall(command, context.contracts, toWallet);
+  }
   const wallet = wallets.get(command.from);
   if (wallet === undefined) throw new Error(`${command.from} is no wallet of the service`);
   const site = { chainId: context.chainId, contracts: context.contracts, number: BigInt(request.number) };
