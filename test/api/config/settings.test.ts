@@ -27,6 +27,8 @@ describe("settings", () => {
       seedPassphrase: null,
       secretKeys: [],
       lanes: 1,
+      rebroadcastSeconds: 5,
+      replaceSeconds: 60,
       appGasPerDay: null,
       confirmations: null,
       allowedPrivateHosts: [],
