@@ -7,6 +7,7 @@ import { doctor } from "./doctor/doctor.ts";
 import { keysCheck } from "./keys/check.ts";
 import { keysCreate } from "./keys/create.ts";
 import { keysRestore } from "./keys/restore.ts";
+import { keysRotate } from "./keys/rotate.ts";
 import { requestList } from "./request/list.ts";
 import { requestShow } from "./request/show.ts";
 import { settings } from "./settings.ts";
@@ -39,6 +40,7 @@ export function createProgram(terminal: Terminal): Command {
       keysCreate(terminal),
       keysCheck(terminal),
       keysRestore(terminal),
+      keysRotate(terminal),
     ]),
     group("request", "What apps asked for, and what became of it.", [requestShow(terminal), requestList(terminal)]),
     doctor(terminal),

@@ -133,6 +133,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index("requests_batch", "requests", ["batch_id"]);
   await sql`create index requests_ready on requests (ready_at, seq) where ready_at is not null`.execute(db);
   await sql`create index requests_claimed on requests (lane) where lane is not null and batch_id is null`.execute(db);
+  await sql`create index requests_sealed on requests (seq) where unlockable is not null`.execute(db);
   await sql`create index requests_unsettled on requests (block_number) where outcome is not null`.execute(db);
 
   await create("batch_items")
@@ -165,6 +166,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("collection_uri", "text")
     .addColumn("metadata", "text", (c) => c.notNull())
     .addColumn("service_may_mint", "integer", (c) => c.notNull())
+    .addColumn("service_is_steward", "integer", (c) => c.notNull())
+    .addColumn("metadata_frozen", "integer", (c) => c.notNull())
     .addColumn("listed", "integer", (c) => c.notNull())
     .addColumn("block_number", INT, (c) => c.notNull())
     .addColumn("created_at", INT, (c) => c.notNull())
