@@ -70,6 +70,21 @@ abstract contract CollectionMetadata is CollectionOwnership {
     }
 
     /// @inheritdoc ICollection
+    function freezeMetadataAt(string calldata baseURI, string calldata uri) external whenMetadataNotFrozen {
+        _checkSteward();
+        if (_baseURISet || _contractURISet || !_head().hosted) revert CollectionNotHosted();
+        _baseURISet = true;
+        _contractURISet = true;
+        metadataFrozen = true;
+        _ownBaseURI = baseURI;
+        _ownContractURI = uri;
+        emit BaseURIUpdated(baseURI);
+        emit BatchMetadataUpdate(0, type(uint256).max);
+        emit ContractURIUpdated();
+        emit MetadataFrozen();
+    }
+
+    /// @inheritdoc ICollection
     function contractURI() external view returns (string memory) {
         if (_contractURISet) return _ownContractURI;
         bytes memory packed = _packedArguments();

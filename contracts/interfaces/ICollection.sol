@@ -57,6 +57,9 @@ interface ICollection {
     /// @notice Thrown when an URI is changed or announced after the metadata was frozen.
     error CollectionMetadataFrozen();
 
+    /// @notice Thrown when the service's hosting is to be frozen elsewhere, but the URIs are not (or not all) the service's.
+    error CollectionNotHosted();
+
     /// @notice Thrown when the royalty is changed after it was frozen.
     error CollectionRoyaltyFrozen();
 
@@ -101,6 +104,13 @@ interface ICollection {
     /// {announceMetadataUpdate}.
     /// @dev A hosted collection keeps the hosted base as it is at this moment.
     function freezeMetadata() external;
+
+    /// @notice Replaces every URI of a hosted collection by fixed content (a directory on IPFS, say) and freezes it
+    /// there, in one step. For the same callers as {announceMetadataUpdate}.
+    /// @dev Only while the owner has replaced no URI: what the owner set, the service cannot overrule.
+    /// @param baseURI ERC721: what the token id is appended to. ERC1155: the template with `{id}`.
+    /// @param uri Where the collection's own metadata is.
+    function freezeMetadataAt(string calldata baseURI, string calldata uri) external;
 
     /// @notice Fixes the royalty for good. Only the owner may call.
     function freezeRoyalty() external;

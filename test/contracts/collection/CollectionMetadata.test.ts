@@ -109,6 +109,7 @@ for (const { kind, deploy } of KINDS) {
             ["announceMetadataUpdate", 1n, 1n],
             ["announceContractURIUpdate"],
             ["freezeMetadata"],
+            ["freezeMetadataAt", "ipfs://x/", "ipfs://x/collection.json"],
           ] as const) {
             const number = nextNumber();
             const refusal = [await relay.getAddress()];
@@ -130,6 +131,7 @@ for (const { kind, deploy } of KINDS) {
           () => hosted.connect(stranger).announceMetadataUpdate(1n, 1n),
           () => hosted.connect(stranger).announceContractURIUpdate(),
           () => hosted.connect(stranger).freezeMetadata(),
+          () => hosted.connect(stranger).freezeMetadataAt("ipfs://x/", "ipfs://x/collection.json"),
         ]) {
           await expect(attempt())
             .to.be.revertedWithCustomError(hosted, "CollectionUnauthorizedSteward")
@@ -169,9 +171,43 @@ for (const { kind, deploy } of KINDS) {
           () => frozen.announceMetadataUpdate(1n, 1n),
           () => frozen.announceContractURIUpdate(),
           () => frozen.freezeMetadata(),
+          () => frozen.freezeMetadataAt("x", "x"),
         ]) {
           await expect(attempt()).to.be.revertedWithCustomError(hosted, "CollectionMetadataFrozen").withArgs();
         }
+      });
+    });
+
+    describe("freezeMetadataAt", () => {
+      const base = kind === "ERC721Collection" ? "ipfs://cid/" : "ipfs://cid/{id}";
+
+      it("lets the service move a hosted collection's URIs to fixed content, for good", async () => {
+        const { hosted, factory, relay, admin } = await setUp();
+        const frozen = run(relay, await item(hosted, "freezeMetadataAt", base, "ipfs://cid/collection.json"));
+        await expect(frozen).to.emit(hosted, "BaseURIUpdated").withArgs(base);
+        await expect(frozen).to.emit(hosted, "BatchMetadataUpdate").withArgs(0n, MaxUint256);
+        await expect(frozen).to.emit(hosted, "ContractURIUpdated").withArgs();
+        await expect(frozen).to.emit(hosted, "MetadataFrozen").withArgs();
+        expect(await hosted.metadataFrozen()).to.equal(true);
+        await factory.connect(admin).setHostedBaseURI("https://moved.example/");
+        expect(await hosted.contractURI()).to.equal("ipfs://cid/collection.json");
+        await expect(hosted.connect(admin).setBaseURI("x"))
+          .to.be.revertedWithCustomError(hosted, "CollectionMetadataFrozen")
+          .withArgs();
+      });
+
+      it("does not overrule what the owner set, nor touch a self-hosted collection", async () => {
+        const { selfHosted, admin } = await setUp();
+        for (const set of ["setBaseURI", "setContractURI"] as const) {
+          const { hosted } = await setUp();
+          await hosted.connect(admin)[set]("ipfs://mine");
+          await expect(hosted.connect(admin).freezeMetadataAt("x", "x"))
+            .to.be.revertedWithCustomError(hosted, "CollectionNotHosted")
+            .withArgs();
+        }
+        await expect(selfHosted.connect(admin).freezeMetadataAt("x", "x"))
+          .to.be.revertedWithCustomError(selfHosted, "CollectionNotHosted")
+          .withArgs();
       });
     });
   });
