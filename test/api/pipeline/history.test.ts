@@ -3,7 +3,11 @@ import { JsonRpcSigner, ZeroHash } from "ethers";
 
 import { createApp } from "../../../api/commands/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
-import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import {
+  ERC1155Collection__factory,
+  ERC721Collection__factory,
+  PlainERC721__factory,
+} from "../../../types/ethers-contracts/index.js";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
@@ -149,6 +153,27 @@ describe("history on a real node", function () {
     ]);
     const held = await other.ok<{ nfts: object[] }>("GET", `/v1/accounts/${bob}`);
     expect(held.nfts[0]).to.include({ contract_address: address, token_id: 7, quantity: 2 });
+  });
+
+  it("of a wallet holds tokens of a foreign contract, from when the contract was named", async () => {
+    const [alice, friend] = [await api.wallet(), await other.wallet()];
+    const plain = await new PlainERC721__factory(outsider).deploy();
+    const address = await plain.getAddress();
+    await (await plain.mint(alice, 1)).wait();
+    expect(await api.ok("GET", `/v1/accounts/${alice}/${address}`)).to.include({ total: 1 });
+    await (await plain.mint(alice, 2)).wait();
+    await history(`accounts/${alice}`, 1);
+    const fields = { from_address: alice, to_address: friend, contract_address: address, token_id: 1 };
+    const moved = await api.completed("/v1/transfers", fields);
+    const entries = await history(`accounts/${alice}`, 2);
+    expect(entries.map(brief)).to.deep.equal([
+      ["transfer", 1, 1, alice, friend],
+      ["mint", 2, 1, null, alice],
+    ]);
+    expect(entries.map((entry) => entry.request_id)).to.deep.equal([moved.request_id, null]);
+    // The friend's app did not ask for it.
+    expect((await history(`accounts/${friend}`, 1, other))[0]).to.include({ type: "transfer", request_id: null });
+    expect((await api.send("GET", `/v1/collections/${address}/1/history`)).status).to.equal(404);
   });
 
   it("names a request only to the app that made it", async () => {
