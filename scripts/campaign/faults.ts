@@ -10,8 +10,11 @@ export interface Fault {
   name: string;
   /** On which nodes it can be made; absent: on both. */
   only?: NodeKind;
-  /** Goes wrong, lasts, and is over when the promise is. `load` resolves when the round's calls are accepted. */
-  strike(world: World, load: Promise<unknown>): Promise<void>;
+  /**
+   * Goes wrong, lasts, and is over when the promise is. `load` resolves when the round's calls are accepted.
+   * @returns how often it really struck: a fault that never does proves nothing.
+   */
+  strike(world: World, load: Promise<unknown>): Promise<number>;
 }
 
 const BROADCAST = ["eth_sendRawTransaction"];
@@ -43,8 +46,9 @@ export const FAULTS: Fault[] = [
     strike: async (world: World, load: Promise<unknown>) => {
       // The process that is to die takes over in the middle of the load.
       await world.restart({ CRASH_POINT: point });
-      await Promise.race([world.api.gone(), load.then(() => wait(4_000))]);
+      const died = await Promise.race([world.api.gone().then(() => true), load.then(() => wait(4_000, false))]);
       await world.restart();
+      return died ? 1 : 0;
     },
   })),
   {
@@ -52,6 +56,7 @@ export const FAULTS: Fault[] = [
     strike: async (world) => {
       await wait(world.random.whole(0, 400));
       await world.restart();
+      return 1;
     },
   },
   ...Object.entries(RPC_FAULTS).map(([name, fault]) => ({
@@ -59,7 +64,9 @@ export const FAULTS: Fault[] = [
     strike: async (world: World, load: Promise<unknown>) => {
       world.proxy.fault = fault;
       await Promise.all([load, wait(LASTS)]);
+      const { struck } = world.proxy;
       world.proxy.fault = null;
+      return struck;
     },
   })),
   {
@@ -68,6 +75,7 @@ export const FAULTS: Fault[] = [
     strike: async (world) => {
       await wait(world.random.whole(0, 200));
       await world.node.restart(() => wait(world.random.whole(0, 500)));
+      return 1;
     },
   },
   {
@@ -76,7 +84,7 @@ export const FAULTS: Fault[] = [
     strike: async (world, load) => {
       await load;
       await wait(world.random.whole(0, 300));
-      await reorganise(world, world.random.whole(1, CONFIRMATIONS - 1));
+      return reorganise(world, world.random.whole(1, CONFIRMATIONS - 1));
     },
   },
   {
@@ -85,7 +93,7 @@ export const FAULTS: Fault[] = [
     strike: async (world, load) => {
       await load;
       await wait(world.random.whole(0, 300));
-      await reorganise(world, world.random.whole(CONFIRMATIONS + 1, CONFIRMATIONS + 4));
+      return reorganise(world, world.random.whole(CONFIRMATIONS + 1, CONFIRMATIONS + 4));
     },
   },
   {
@@ -94,6 +102,7 @@ export const FAULTS: Fault[] = [
       await world.api.order({ disk: "full" });
       await wait(world.random.whole(200, LASTS));
       await world.api.order({ disk: "ok" });
+      return 1;
     },
   },
   {
@@ -102,6 +111,7 @@ export const FAULTS: Fault[] = [
       await world.api.order({ disk: "read-only" });
       await wait(world.random.whole(200, LASTS));
       await world.api.order({ disk: "ok" });
+      return 1;
     },
   },
   {
@@ -111,6 +121,7 @@ export const FAULTS: Fault[] = [
       await world.api.order({ clockOffset: world.random.pick([-hour, hour, 24 * hour, -24 * hour]) });
       await load;
       await world.api.order({ clockOffset: 0 });
+      return 1;
     },
   },
   {
@@ -121,6 +132,7 @@ export const FAULTS: Fault[] = [
       await world.node.provider.send(`${world.node.kind}_setNextBlockBaseFeePerGas`, [`0x${fee.toString(16)}`]);
       await world.mine();
       await load;
+      return 1;
     },
   },
   {
@@ -133,6 +145,7 @@ export const FAULTS: Fault[] = [
       world.api.signal("SIGCONT");
       await load;
       await (world.random.chance(0.5) ? rival.kill() : stopKindly(rival));
+      return 1;
     },
   },
 ];
@@ -142,8 +155,9 @@ async function stopKindly(process: { signal(signal: NodeJS.Signals): void; gone(
   await process.gone();
 }
 
-async function reorganise(world: World, depth: number): Promise<void> {
+async function reorganise(world: World, depth: number): Promise<number> {
   const head = await world.node.provider.getBlockNumber();
-  if (head <= depth) return;
+  if (head <= depth) return 0;
   await world.node.provider.send("anvil_reorg", [depth, []]);
+  return 1;
 }

@@ -2,6 +2,8 @@
 export interface Line {
   fault: string;
   runs: number;
+  /** How often the fault really struck. */
+  struck: number;
   requests: number;
   completed: number;
   failed: number;
@@ -11,11 +13,12 @@ export interface Line {
   other: number;
 }
 
-const COLUMNS = ["runs", "requests", "completed", "failed", "lost", "doubled", "stuck", "other"] as const;
+const COLUMNS = ["runs", "struck", "requests", "completed", "failed", "lost", "doubled", "stuck", "other"] as const;
 type Counts = Record<(typeof COLUMNS)[number], number>;
 
 export const NOTHING: Readonly<Counts> = {
   runs: 0,
+  struck: 0,
   requests: 0,
   completed: 0,
   failed: 0,

@@ -55,6 +55,8 @@ export class World {
       LANES: "2",
       RATE_LIMIT_PER_MINUTE: "1000000",
       REBROADCAST_SECONDS: "1",
+      // Never reached; but with it the indexer asks for the receipt of every batch.
+      APP_GAS_PER_DAY: "1000000000000",
       LOG_LEVEL: "info",
     };
   }
