@@ -16,7 +16,7 @@ const sources = join(work, "contracts");
 
 const conditions: Condition[] = [];
 rmSync(work, { recursive: true, force: true });
-mkdirSync(work, { recursive: true });
+mkdirSync(join(work, "no-tests"), { recursive: true });
 cpSync(join(root, "contracts"), sources, { recursive: true });
 for (const path of globSync("**/*.sol", { cwd: sources }).sort()) {
   if (EXCLUDED.test(path.replaceAll("\\", "/"))) continue;
@@ -33,7 +33,8 @@ writeFileSync(
   join(work, "hardhat.config.ts"),
   `import base from "../../hardhat.config.ts";
 const own = { sources: "cache/coverage/contracts", artifacts: "cache/coverage/artifacts", cache: "cache/coverage/cache" };
-export default { ...base, paths: { ...base.paths, ...own }, typechain: { ...base.typechain, dontOverrideCompile: true } };
+const tests = { ...base.paths.tests, solidity: "cache/coverage/no-tests" };
+export default { ...base, paths: { ...base.paths, ...own, tests }, typechain: { ...base.typechain, dontOverrideCompile: true } };
 `,
 );
 const hardhat = join(root, "node_modules", "hardhat", "dist", "src", "cli.js");
