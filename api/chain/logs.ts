@@ -36,6 +36,7 @@ export type CollectionEvent = LogPosition & { contract: string } & (
     | { kind: "minter-set"; minter: string; allowed: boolean }
     | { kind: "cap-lowered"; maxSupply: number | null }
     | { kind: "base-uri-changed"; baseUri: string }
+    | { kind: "metadata-frozen" }
     | { kind: "token-uri-changed"; tokenId: string; uri: string }
   );
 
@@ -49,6 +50,7 @@ const collectionTopics = {
   cap: abi.erc721.getEvent("MaxSupplyLowered").topicHash,
   baseUri: abi.erc721.getEvent("BaseURIUpdated").topicHash,
   tokenUri: abi.erc1155.getEvent("URI").topicHash,
+  frozen: abi.erc721.getEvent("MetadataFrozen").topicHash,
 } as const;
 
 /** Topics under which tokens of ERC-721 and ERC-1155 contracts move. */
@@ -131,6 +133,8 @@ export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
       const [uri] = decode(["bytes"], log.data) ?? [];
       return typeof uri === "string" ? { kind: "base-uri-changed", ...at, baseUri: textOfBytes(uri) } : null;
     }
+    case collectionTopics.frozen:
+      return { kind: "metadata-frozen", ...at };
     case collectionTopics.tokenUri: {
       const [uri] = decode(["bytes"], log.data) ?? [];
       if (first === undefined || typeof uri !== "string") return null;

@@ -261,6 +261,30 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
+        /**
+         * Change the metadata of a hosted collection
+         * @description Fields that are not named stay; null takes one away. Royalties on chain (ERC-2981) stay as they were at creation. The change is announced on chain (ERC-7572) unless the collection has an owner of its own.
+         */
+        patch: operations["changeCollection"];
+        trace?: never;
+    };
+    "/v1/collections/{address}/freeze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Freeze the metadata of a hosted collection for good
+         * @description The metadata of the collection and of every token becomes one directory on IPFS; the contract's URIs then lead there and can never change again. From the moment of this call no metadata can be changed and no token with hosted metadata be minted; should the request fail, both are possible again.
+         */
+        post: operations["freezeCollection"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -281,7 +305,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the metadata of a hosted token
+         * @description Fields that are not named stay; null takes one away. `{token_id}` in `name` and `description` is replaced. The change is announced on chain (ERC-4906) unless the collection has an owner of its own.
+         */
+        patch: operations["changeToken"];
         trace?: never;
     };
     "/v1/collections/{address}/{token_id}/history": {
@@ -1149,6 +1177,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
         };
     };
@@ -1247,6 +1276,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
         };
     };
@@ -2021,6 +2051,185 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    changeCollection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    description?: string | null;
+                    image?: string | null;
+                    external_link?: string | null;
+                    seller_fee_basis_points?: (number | string) | null;
+                    fee_recipient?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "metadata": {
+                     *         "description": "A thousand and one cats"
+                     *       },
+                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *     }
+                     */
+                    "application/json": {
+                        metadata: {
+                            description?: string;
+                            image?: string;
+                            external_link?: string;
+                            seller_fee_basis_points?: number;
+                            fee_recipient?: components["schemas"]["Address"];
+                        };
+                        /** @description The request that announces the change on chain; null when nothing changed, or when the collection has an owner of its own, who alone can announce. */
+                        request_id: components["schemas"]["RequestId"] | null;
+                    };
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
+             *     - `wrong_hosting`: Fields belong to the other kind of hosting.
+             *     - `metadata_frozen`: The metadata was frozen for good.
+             */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            /**
+             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
+             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    freezeCollection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
+             *     - `wrong_hosting`: Fields belong to the other kind of hosting.
+             *     - `metadata_frozen`: The metadata was frozen for good.
+             */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            /**
+             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
+             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getNft: {
         parameters: {
             query?: {
@@ -2076,6 +2285,109 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                address: string;
+                token_id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name?: string | null;
+                    description?: string | null;
+                    image?: string | null;
+                    external_url?: string | null;
+                    attributes?: unknown[] | null;
+                    background_color?: string | null;
+                    animation_url?: string | null;
+                    youtube_url?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "metadata": {
+                     *         "name": "Cat 12",
+                     *         "attributes": [
+                     *           {
+                     *             "trait_type": "fur",
+                     *             "value": "blue"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *     }
+                     */
+                    "application/json": {
+                        metadata: components["schemas"]["TokenMetadata"];
+                        /** @description The request that announces the change on chain; null when nothing changed, or when the collection has an owner of its own, who alone can announce. */
+                        request_id: components["schemas"]["RequestId"] | null;
+                    };
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            /**
+             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
+             *     - `wrong_hosting`: Fields belong to the other kind of hosting.
+             *     - `metadata_frozen`: The metadata was frozen for good.
+             */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
+            /**
+             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
+             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2191,6 +2503,7 @@ export interface operations {
              *     - `wrong_collection_type`: Fields belong to the other type of collection.
              *     - `wrong_hosting`: Fields belong to the other kind of hosting.
              *     - `service_cannot_mint`: The collection's owner took the right to mint away from the service.
+             *     - `metadata_frozen`: The metadata was frozen for good.
              */
             422: {
                 headers: {
@@ -2200,7 +2513,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "validation_failed" | "collection_not_found" | "token_not_found" | "token_already_exists" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "service_cannot_mint";
+                        error_code: "validation_failed" | "collection_not_found" | "token_not_found" | "token_already_exists" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "service_cannot_mint" | "metadata_frozen";
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };

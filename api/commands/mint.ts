@@ -2,6 +2,7 @@ import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Mint } from "../domain/command.ts";
 import { findCollectionOfApp } from "../store/collections.ts";
 import type { Trx } from "../store/engine.ts";
+import { isMetadataOpen } from "../store/freezing.ts";
 import { holdForMedia } from "../store/media-jobs.ts";
 import { reserveErc1155Create, reserveErc1155Mint, reserveErc721Mint } from "../store/reservations.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
@@ -46,7 +47,15 @@ export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): 
   return answer;
 }
 
+/** Frozen metadata has no place for a new token. */
+async function checkOpen(trx: Trx, command: Mint): Promise<void> {
+  if (command.kind === "mint-erc1155" || command.metadata === null) return;
+  if (await isMetadataOpen(trx, command.collection)) return;
+  throw fieldError("metadata_frozen", "collection_address", "The collection's metadata is frozen, or about to be.");
+}
+
 async function reserve(trx: Trx, command: Mint, requestId: string): Promise<void> {
+  await checkOpen(trx, command);
   switch (command.kind) {
     case "mint-erc721":
       if (await reserveErc721Mint(trx, command.collection)) return;

@@ -80,8 +80,24 @@ export interface Transfer {
   quantity: string;
 }
 
+/** Tells the world that metadata changed: a token's, or the collection's own (null). */
+export interface AnnounceMetadata {
+  kind: "announce-metadata";
+  collection: string;
+  tokenId: string | null;
+}
+
+/** Moves a hosted collection's metadata to a directory on IPFS and fixes it there for good. */
+export interface FreezeMetadata {
+  kind: "freeze-metadata";
+  collection: string;
+  type: CollectionType;
+  /** Its CID; null until it is made. */
+  directory: string | null;
+}
+
 export type Mint = MintErc721 | CreateErc1155 | MintErc1155;
-export type Command = CreateCollection | Mint | Transfer;
+export type Command = CreateCollection | Mint | Transfer | AnnounceMetadata | FreezeMetadata;
 
 export function isMint(command: Command): command is Mint {
   return command.kind === "mint-erc721" || command.kind === "create-erc1155" || command.kind === "mint-erc1155";

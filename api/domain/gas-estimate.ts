@@ -21,6 +21,11 @@ export function estimateGas(command: Command): number {
       return 90_000 + (command.uri === null ? 0 : WORD * (1 + Math.ceil(bytesOf(command.uri) / 32)));
     case "mint-erc1155":
       return 60_000;
+    case "announce-metadata":
+      return 45_000;
+    case "freeze-metadata":
+      // Two URIs of a CID and a little more, three words each, and the flags.
+      return 100_000 + 8 * WORD;
     case "transfer":
       return command.foreign ? 120_000 : 75_000;
   }

@@ -87,6 +87,9 @@ function succeeded(
     if (collection === undefined) throw new AttributionError(`request ${request.id} made no collection`);
     return { ok: true, collection, tokenId: null };
   }
+  if (command.kind === "announce-metadata" || command.kind === "freeze-metadata") {
+    return { ok: true, collection: command.collection, tokenId: request.nft_token_id };
+  }
   const contract = isMint(command) ? command.collection : command.contract;
   const belongs = (move: TokenMove): boolean => {
     if (move.contract !== contract) return false;

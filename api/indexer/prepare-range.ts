@@ -4,7 +4,9 @@ import type { ContractAddresses } from "../chain/contracts.ts";
 import type { HoldingQuery } from "../chain/foreign-contracts.ts";
 import type { CollectionEvent, RelayEvent, TokenMove } from "../chain/logs.ts";
 import type { CollectionType } from "../domain/command.ts";
+import { frozenUris } from "../domain/frozen-uris.ts";
 import type { BlockRange } from "../store/apply-range.ts";
+import { FROZEN } from "../store/freezing.ts";
 import { batchesByHash, batchRequests, type ClaimedRequest } from "../store/batches.ts";
 import type { ChainEdit } from "../store/chain-edits.ts";
 import type { Database } from "../store/database.ts";
@@ -71,7 +73,7 @@ export async function prepareRange(
       })),
     batches,
     moves,
-    changes: read.changes.flatMap((event) => changeOf(event, deps.contracts)),
+    changes: [...read.changes.flatMap((event) => changeOf(event, deps.contracts)), ...batches.flatMap(frozenBy)],
     foreignHoldings: await readForeign(deps, watched, types, moves, wallets, uncertain),
     wallets,
   };
@@ -201,12 +203,26 @@ async function readForeign(
   });
 }
 
+/** The event of a collection's own URI does not say what it is now: our own requests know. */
+function frozenBy(batch: BlockRange["batches"][number]): ChainEdit[] {
+  return batch.outcomes.flatMap(({ request, outcome }) => {
+    const command = commandOf(request);
+    if (command.kind !== "freeze-metadata" || command.directory === null || !outcome.ok) return [];
+    const value = frozenUris(command.type, command.directory).collectionUri;
+    return [{ contract: command.collection, tokenId: null, column: "collection_uri", value, blockNumber: batch.blockNumber }];
+  });
+}
+
 function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEdit[] {
   const { contract, blockNumber } = event;
   const collection = { contract, tokenId: null, blockNumber };
   switch (event.kind) {
     case "owner-changed":
-      return [{ ...collection, column: "owner", value: event.owner }];
+      return [
+        { ...collection, column: "owner", value: event.owner },
+        // Whoever took it over announces and freezes from now on.
+        { ...collection, column: "service_is_steward", value: 0 },
+      ];
     case "minter-set":
       return event.minter === contracts.relay
         ? [{ ...collection, column: "service_may_mint", value: event.allowed ? 1 : 0 }]
@@ -215,6 +231,8 @@ function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEd
       return [{ ...collection, column: "max_supply", value: event.maxSupply }];
     case "base-uri-changed":
       return [{ ...collection, column: "base_uri", value: event.baseUri }];
+    case "metadata-frozen":
+      return [{ ...collection, column: "metadata_frozen", value: FROZEN }];
     case "token-uri-changed":
       return [{ contract, tokenId: event.tokenId, blockNumber, column: "token_uri", value: event.uri }];
   }

@@ -16,6 +16,7 @@ import {
 } from "../store/media-jobs.ts";
 import { commandOf } from "../store/request-state.ts";
 import { copyMedia, type CopyDeps } from "./copy-media.ts";
+import { makeFrozenDirectory, NotSettledYet } from "./frozen-directory.ts";
 import { MediaError } from "./media-error.ts";
 
 export interface MediaWorkerDeps extends CopyDeps {
@@ -106,7 +107,8 @@ export class MediaWorker {
         await database.write((trx) => returnMediaJob(trx, job, AT_ONCE, false));
         return;
       }
-      await this.#fail(job, error);
+      if (error instanceof NotSettledYet) await database.write((trx) => returnMediaJob(trx, job, now() + LOOK, false));
+      else await this.#fail(job, error);
     } finally {
       clearInterval(renewing);
     }
@@ -125,6 +127,9 @@ export class MediaWorker {
 
   /** The command with the content's addresses in it. */
   async #prepare(command: Command, stop: AbortSignal): Promise<{ command: Command; media: StoredMedia[] }> {
+    if (command.kind === "freeze-metadata") {
+      return { command: { ...command, directory: await makeFrozenDirectory(this.#deps, command, stop) }, media: [] };
+    }
     if (!isMint(command) || command.kind === "mint-erc1155" || command.metadata === null) return { command, media: [] };
     const media: StoredMedia[] = [];
     const metadata = { ...command.metadata };

@@ -43,6 +43,13 @@ function ownGas(command: Command, data: string): ItemGas {
     }
     case "mint-erc1155":
       return { expected: 70_000, limit: 150_000 };
+    case "announce-metadata":
+      return { expected: 50_000, limit: 100_000 };
+    case "freeze-metadata": {
+      // Two strings and the flags are stored, and logged.
+      const words = Math.ceil(dataLength(data) / 32);
+      return { expected: 80_000 + words * WORD, limit: 160_000 + words * 2 * WORD };
+    }
     case "transfer":
       return command.foreign ? { expected: 150_000, limit: 250_000 } : { expected: 80_000, limit: 160_000 };
   }

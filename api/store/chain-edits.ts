@@ -63,7 +63,15 @@ async function readColumn(trx: Trx, place: Place): Promise<ChainEdit["value"] | 
   const { column } = place;
   const row = await trx
     .selectFrom("collections")
-    .select(["owner", "service_may_mint", "max_supply", "base_uri"])
+    .select([
+      "owner",
+      "service_may_mint",
+      "service_is_steward",
+      "max_supply",
+      "base_uri",
+      "collection_uri",
+      "metadata_frozen",
+    ])
     .where("address", "=", place.contract)
     .executeTakeFirst();
   return row?.[column];

@@ -27,6 +27,8 @@ export async function insertCollection(
       collection_uri: command.collectionUri,
       metadata: JSON.stringify(command.metadata),
       service_may_mint: 1,
+      service_is_steward: command.newOwner === null ? 1 : 0,
+      metadata_frozen: 0,
       listed: 0,
       block_number: made.blockNumber,
       created_at: made.createdAt,

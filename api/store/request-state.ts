@@ -1,4 +1,5 @@
 import type { Command } from "../domain/command.ts";
+import { parseExact } from "../shared/exact-json.ts";
 import type { ChainOutcome } from "../domain/outcome.ts";
 import { isFinal, type RequestStatus, statusesBefore } from "../domain/request.ts";
 import { addToCounter, counterKeys } from "./counters.ts";
@@ -9,7 +10,8 @@ import { releaseReservation } from "./reservations.ts";
 import type { RequestRow } from "./schema.ts";
 
 export function commandOf(row: Pick<RequestRow, "command">): Command {
-  return JSON.parse(row.command) as Command;
+  // Metadata in it may hold numbers that no JavaScript number keeps.
+  return parseExact(row.command) as Command;
 }
 
 export function outcomeOf(row: Pick<RequestRow, "outcome">): ChainOutcome | null {

@@ -1,6 +1,7 @@
 import type { CollectionType, Command, TokenMetadata } from "../domain/command.ts";
 import { MAX_QUANTITY } from "../domain/numbers.ts";
 import type { Trx } from "./engine.ts";
+import { startFreezing, stopFreezing } from "./freezing.ts";
 import type { RequestRow } from "./schema.ts";
 
 /*
@@ -137,6 +138,7 @@ async function tokenIsKnown(trx: Trx, contract: string, tokenId: string): Promis
 export async function releaseReservation(trx: Trx, command: Command, happened: boolean): Promise<void> {
   switch (command.kind) {
     case "create-collection":
+    case "announce-metadata":
       return;
     case "mint-erc721":
       await trx
@@ -151,6 +153,9 @@ export async function releaseReservation(trx: Trx, command: Command, happened: b
       await releaseSupply(trx, command.collection, command.tokenId, command.quantity);
       if (!happened) await deleteUnreserved(trx, command.collection, command.tokenId);
       return;
+    case "freeze-metadata":
+      if (!happened) await stopFreezing(trx, command.collection);
+      return;
     case "transfer":
       await releaseHolding(trx, command.contract, command.tokenId, command.from, command.quantity);
       return;
@@ -164,6 +169,10 @@ export async function releaseReservation(trx: Trx, command: Command, happened: b
 export async function reserveAgain(trx: Trx, request: Pick<RequestRow, "id">, command: Command): Promise<void> {
   switch (command.kind) {
     case "create-collection":
+    case "announce-metadata":
+      return;
+    case "freeze-metadata":
+      await startFreezing(trx, command.collection);
       return;
     case "mint-erc721":
       await trx

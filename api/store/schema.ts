@@ -205,6 +205,10 @@ interface CollectionsTable {
   metadata: string;
   /** Whether the contract still lets the service mint. */
   service_may_mint: number;
+  /** Whether the contract still lets the service announce and freeze: until somebody took the collection over. */
+  service_is_steward: number;
+  /** 0: may change. 1: a request to freeze it was accepted. 2: frozen on chain. */
+  metadata_frozen: number;
   /** 0 until its block is deep enough to be listed. */
   listed: number;
   block_number: number;
@@ -280,7 +284,15 @@ interface ChainEditsTable {
   contract: string;
   /** The token whose row was changed; null: the collection's. */
   token_id: string | null;
-  column: "owner" | "service_may_mint" | "max_supply" | "base_uri" | "token_uri";
+  column: 
+    | "owner"
+    | "service_may_mint"
+    | "service_is_steward"
+    | "max_supply"
+    | "base_uri"
+    | "collection_uri"
+    | "metadata_frozen"
+    | "token_uri";
   /** JSON. */
   previous: string;
   block_number: number;

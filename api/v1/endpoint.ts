@@ -26,7 +26,7 @@ export class Verbatim {
  * are all made from this.
  */
 export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
-  method: "get" | "post" | "put" | "delete";
+  method: "get" | "post" | "put" | "patch" | "delete";
   /** Express path under `/v1`. */
   path: string;
   summary: string;

@@ -1,8 +1,11 @@
 import type { Limits } from "../config/limits.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { changeCollection } from "./endpoints/change-collection.ts";
+import { changeToken } from "./endpoints/change-token.ts";
 import { createAccount } from "./endpoints/create-account.ts";
 import { createCollection } from "./endpoints/create-collection.ts";
 import { deleteWebhook } from "./endpoints/delete-webhook.ts";
+import { freezeCollection } from "./endpoints/freeze-collection.ts";
 import { getAccountOfUser } from "./endpoints/get-account-of-user.ts";
 import { getNft } from "./endpoints/get-nft.ts";
 import { getRequest } from "./endpoints/get-request.ts";
@@ -38,7 +41,10 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     createCollection(limits),
     listCollections(),
     listNfts(),
+    changeCollection(limits),
+    freezeCollection(),
     getNft(),
+    changeToken(limits),
     listTokenHistory(),
     mintNft(limits),
     transferNft(),

@@ -48,6 +48,7 @@ export function mintNft(limits: Limits) {
       "wrong_collection_type",
       "wrong_hosting",
       "service_cannot_mint",
+      "metadata_frozen",
       "supply_exceeded",
       "token_already_exists",
       "token_not_found",

@@ -1,7 +1,7 @@
 import { getAddress } from "ethers";
 
-import type { CollectionMetadata } from "../../domain/command.ts";
 import { MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import { collectionMetadata } from "../../shared/metadata-documents.ts";
 import { findCollection } from "../../store/collections.ts";
 import type { Db } from "../../store/engine.ts";
 import { confirmedBlock, findMintedNft } from "../../store/nfts.ts";
@@ -18,11 +18,7 @@ export interface Document {
 export async function collectionDocument(db: Db, address: string): Promise<Document | null> {
   const collection = await findHosted(db, address);
   if (collection === null) return null;
-  const metadata = JSON.parse(collection.metadata) as CollectionMetadata;
-  return {
-    content: { name: collection.name, symbol: collection.symbol, ...metadata },
-    final: collection.listed === 1,
-  };
+  return { content: collectionMetadata(collection), final: collection.listed === 1 };
 }
 
 /** @returns null when there is no such token with hosted metadata. */

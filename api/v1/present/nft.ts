@@ -2,7 +2,7 @@ import type { z } from "zod";
 
 import type { TokenMetadata } from "../../domain/command.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
-import { parseExact } from "../../shared/exact-json.ts";
+import { tokenMetadata } from "../../shared/metadata-documents.ts";
 import type { HeldNft, Holder } from "../../store/holdings.ts";
 import type { CollectionNft, NftView } from "../../store/nfts.ts";
 import type { collectionNft, heldNft } from "../schemas/nfts.ts";
@@ -54,9 +54,5 @@ function tokenUri(place: Place, nft: NftView): string | null {
 
 /** The stored metadata with the token's id in the place of `{token_id}`. */
 export function presentMetadata(stored: string, tokenId: string): TokenMetadata {
-  const metadata = parseExact(stored) as TokenMetadata;
-  const filled: TokenMetadata = { ...metadata };
-  if (metadata.name !== undefined) filled.name = metadata.name.replaceAll("{token_id}", tokenId);
-  if (metadata.description !== undefined) filled.description = metadata.description.replaceAll("{token_id}", tokenId);
-  return filled;
+  return tokenMetadata(stored, tokenId);
 }

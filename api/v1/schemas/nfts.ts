@@ -38,7 +38,7 @@ export function mintBody(limits: Limits) {
     .meta({ id: "Mint" });
 }
 
-function attributes(most: number) {
+export function attributes(most: number) {
   return z
     .array(z.unknown())
     .max(most)

@@ -32,6 +32,8 @@ export interface CollectionOptions {
   metadata?: CollectionMetadata;
   listed?: boolean;
   mayMint?: boolean;
+  /** Whether the service may still announce and freeze. */
+  steward?: boolean;
 }
 
 /** A collection on chain, with the completed request that made it. @returns its address. */
@@ -73,6 +75,8 @@ export async function addCollection(api: TestApi, options: CollectionOptions = {
         collection_uri: null,
         metadata: JSON.stringify(command.metadata),
         service_may_mint: options.mayMint === false ? 0 : 1,
+        service_is_steward: options.steward === false ? 0 : 1,
+        metadata_frozen: 0,
         listed: options.listed === false ? 0 : 1,
         block_number: 1,
         created_at: 1_700_000_000_000,

@@ -81,7 +81,11 @@ describe("POST /v1/nfts, ERC721", () => {
         { to_address: "0xABcdefABCDEFabcdefabcdefabcdefabcdefabcd" },
         { to_address: "bad_checksum" },
       ],
-      ["with media that cannot be copied", { copy_media: true, image: "file:///etc/passwd", animation_url: "cat.gif" }, { image: "invalid_format", animation_url: "invalid_format" }],
+      [
+        "with media that cannot be copied",
+        { copy_media: true, image: "file:///etc/passwd", animation_url: "cat.gif" },
+        { image: "invalid_format", animation_url: "invalid_format" },
+      ],
       ["with attributes that are no list", { attributes: {} }, { attributes: "wrong_type" }],
       ["with too many attributes", { attributes: Array(201).fill({}) }, { attributes: "too_long" }],
       [

@@ -1,0 +1,44 @@
+import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { findCollectionOfApp } from "../store/collections.ts";
+import { startFreezing } from "../store/freezing.ts";
+import { holdForMedia } from "../store/media-jobs.ts";
+import { acceptRequest } from "./accept-request.ts";
+import type { Caller } from "./idempotency.ts";
+import type { MintDeps } from "./mint.ts";
+
+/**
+ * Accepts the freeze of a hosted collection's metadata. From then on nothing of it can be changed or added; the media role
+ * makes the directory once every accepted mint is final.
+ * @returns the answer's JSON text.
+ * @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`
+ */
+export async function freezeMetadata(deps: MintDeps, caller: Caller, address: string): Promise<string> {
+  const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
+  if (collection === undefined) throw new ApiError("not_found");
+  if (collection.metadata_frozen !== 0) throw frozen();
+  if (collection.hosting !== "hosted" || collection.base_uri !== null) {
+    throw fieldError("wrong_hosting", "address", "The service does not host the collection's metadata.");
+  }
+  if (collection.service_is_steward === 0) {
+    throw fieldError(
+      "wrong_hosting",
+      "address",
+      "The collection has an owner of its own now, who alone can freeze it.",
+    );
+  }
+  const answer = await acceptRequest(deps, caller, {
+    type: "freeze",
+    command: { kind: "freeze-metadata", collection: address, type: collection.type, directory: null },
+    collection: address,
+    reserve: async (trx, requestId) => {
+      if (!(await startFreezing(trx, address))) throw frozen();
+      await holdForMedia(trx, requestId);
+    },
+  });
+  deps.signals.media.notify();
+  return answer;
+}
+
+function frozen(): ApiError {
+  return fieldError("metadata_frozen", "address", "The collection's metadata is frozen, or about to be.");
+}

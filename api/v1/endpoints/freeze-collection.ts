@@ -1,0 +1,26 @@
+import { z } from "zod";
+
+import { freezeMetadata } from "../../commands/freeze-metadata.ts";
+import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { acceptedExample } from "../examples.ts";
+import { accepted } from "../schemas/outputs.ts";
+import { addressParams, noQuery } from "../schemas/params.ts";
+
+export function freezeCollection() {
+  return defineEndpoint({
+    method: "post",
+    path: "/collections/:address/freeze",
+    summary: "Freeze the metadata of a hosted collection for good",
+    name: "freezeCollection",
+    description:
+      "The metadata of the collection and of every token becomes one directory on IPFS; the contract's URIs then lead there and can never change again. From the moment of this call no metadata can be changed and no token with hosted metadata be minted; should the request fail, both are possible again.",
+    examples: { bodies: { "Nothing to say": {} }, answer: acceptedExample },
+    scope: "collections",
+    params: addressParams,
+    query: noQuery,
+    body: z.strictObject({}),
+    response: accepted,
+    errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
+    handle: async (deps, call) => new Verbatim(await freezeMetadata(deps, call, call.params.address)),
+  });
+}

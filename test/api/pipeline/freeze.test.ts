@@ -1,0 +1,107 @@
+import { expect } from "chai";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+describe("metadata changes and the freeze on a real node", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    api = new ApiClient(service.baseUrl, (await createApp(service, "freeze")).token);
+  });
+  after(async () => {
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  const completed = async (id: string): Promise<RequestBody> => {
+    const request = await api.settled(id);
+    expect(request, JSON.stringify(request.errors)).to.include({ status: "completed" });
+    return request;
+  };
+  const change = async (path: string, body: Record<string, unknown>) => {
+    const answer = await api.send<{ request_id: string }>("PATCH", `/v1/collections/${path}`, body);
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    return completed(answer.body.request_id);
+  };
+  const fetchIpfs = (uri: string) => fetch(uri.replace("ipfs://", `${service.baseUrl}/ipfs/`));
+
+  it("announces changes on chain", async () => {
+    const address = await api.collection({ type: "ERC721" });
+    await api.completed("/v1/nfts", { collection_address: address, to_address: await api.wallet(), name: "Cat" });
+    const collection = ERC721Collection__factory.connect(address, node.provider);
+    const token = await change(`${address}/1`, { name: "Dog" });
+    expect(token).to.include({ nft_collection: address, nft_token_id: 1 });
+    const updates = await collection.queryFilter(collection.filters.MetadataUpdate(), token.block_number ?? 0);
+    expect(updates.map((event) => event.args._tokenId)).to.deep.equal([1n]);
+    const own = await change(address, { description: "cats and dogs" });
+    expect(await collection.queryFilter(collection.filters.ContractURIUpdated(), own.block_number ?? 0)).to.have.length(
+      1,
+    );
+    expect(await api.ok("GET", `/metadata/31337/${address}/1`)).to.deep.equal({ name: "Dog" });
+  });
+
+  it("freezes an ERC721 collection, mints under way included", async () => {
+    const address = await api.collection({ type: "ERC721", description: "cats" });
+    const to = await api.wallet();
+    const mints = await Promise.all(
+      Array.from({ length: 30 }, () =>
+        api.accept("/v1/nfts", { collection_address: address, to_address: to, name: "Cat {token_id}" }),
+      ),
+    );
+    const id = await api.accept(`/v1/collections/${address}/freeze`, {});
+    expect(await completed(id)).to.include({ nft_collection: address, nft_token_id: null });
+    for (const mint of mints) await completed(mint);
+    const collection = ERC721Collection__factory.connect(address, node.provider);
+    expect(await collection.metadataFrozen()).to.equal(true);
+    for (const token of [1n, 17n, 30n]) {
+      const answer = await fetchIpfs(await collection.tokenURI(token));
+      expect(answer.headers.get("content-type")).to.equal("application/json");
+      expect(await answer.json()).to.deep.equal({ name: `Cat ${token.toString()}` });
+    }
+    const uri = await collection.contractURI();
+    expect(uri).to.match(/^ipfs:\/\/bafybei[a-z2-7]+\/collection\.json$/);
+    expect(await (await fetchIpfs(uri)).json()).to.deep.equal({ name: "Test", symbol: "TST", description: "cats" });
+    // The listings say what the chain says.
+    const listed = await api.ok<{ collections: { address: string; collection_uri: string }[] }>(
+      "GET",
+      "/v1/collections",
+    );
+    expect(listed.collections.find((one) => one.address === address)?.collection_uri).to.equal(uri);
+    const nft = await api.ok<{ token_uri: string }>("GET", `/v1/collections/${address}/17`);
+    expect(nft.token_uri).to.equal(await collection.tokenURI(17n));
+    for (const [method, path, body] of [
+      ["PATCH", `/v1/collections/${address}`, { description: "x" }],
+      ["PATCH", `/v1/collections/${address}/1`, { name: "x" }],
+      ["POST", `/v1/collections/${address}/freeze`, {}],
+      ["POST", "/v1/nfts", { collection_address: address, to_address: to }],
+    ] as const) {
+      expect((await api.send(method, path, body)).body, path).to.include({ error_code: "metadata_frozen" });
+    }
+  });
+
+  it("freezes an ERC1155 collection", async () => {
+    const address = await api.collection({ type: "ERC1155" });
+    const to = await api.wallet();
+    const create = { collection_address: address, initial_owner: to, initial_supply: 3 };
+    await api.completed("/v1/nfts", { ...create, token_id: "255", name: "Gem {token_id}" });
+    await completed(await api.accept(`/v1/collections/${address}/freeze`, {}));
+    const collection = ERC1155Collection__factory.connect(address, node.provider);
+    const uri = (await collection.uri(255n)).replace("{id}", "ff".padStart(64, "0"));
+    expect(await (await fetchIpfs(uri)).json()).to.deep.equal({ name: "Gem 255" });
+    expect(await api.ok("GET", `/v1/collections/${address}/255`)).to.include({ token_uri: uri });
+    await api.completed("/v1/nfts", { collection_address: address, token_id: "255", quantity: 2, to_address: to });
+  });
+});

@@ -1,0 +1,185 @@
+import { expect } from "chai";
+
+import { commandOf } from "../../../api/store/request-state.ts";
+import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { addCollection, addMint, addMove, confirmUpTo, randomAddress } from "../support/rows.ts";
+
+const HOLDER = randomAddress();
+
+describe("changing metadata", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+    await confirmUpTo(api, 10);
+  });
+  after(() => api.close());
+
+  const patch = (path: string, body: unknown, options: object = {}) =>
+    api.call("PATCH", `/v1/collections/${path}`, { body, ...options });
+  const published = async (path: string) => (await api.get(`/metadata/31337/${path}`, { token: null })).body;
+  const stored = (id: string) =>
+    api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const requestIn = (answer: Answer): string => {
+    expect(answer.status, answer.text).to.equal(200);
+    return (answer.body as { request_id: string }).request_id;
+  };
+
+  describe("PATCH /v1/collections/:address", () => {
+    it("changes, adds and takes away fields, and announces it", async () => {
+      const contract = await addCollection(api, { metadata: { description: "old", image: "https://a/b.png" } });
+      const answer = await patch(contract, { description: "new", image: null, external_link: "https://c" });
+      const id = requestIn(answer);
+      expect(answer.body).to.deep.equal({
+        metadata: { description: "new", external_link: "https://c" },
+        request_id: id,
+      });
+      expect(await published(contract)).to.deep.equal({
+        name: "Collection",
+        symbol: "COL",
+        description: "new",
+        external_link: "https://c",
+      });
+      const request = await stored(id);
+      expect(commandOf(request)).to.deep.equal({ kind: "announce-metadata", collection: contract, tokenId: null });
+      expect((await api.get(`/v1/requests/${id}`)).body).to.include({
+        type: "metadata",
+        status: "pending",
+        nft_collection: contract,
+      });
+      expect(request.ready_at).to.not.equal(null);
+    });
+
+    it("says so, and announces nothing, when nothing changed", async () => {
+      const contract = await addCollection(api, { metadata: { description: "same" } });
+      for (const body of [{}, { description: "same" }, { image: null }]) {
+        expect((await patch(contract, body)).body).to.deep.equal({
+          metadata: { description: "same" },
+          request_id: null,
+        });
+      }
+    });
+
+    it("announces nothing once the collection has an owner of its own", async () => {
+      const contract = await addCollection(api, { steward: false });
+      expect((await patch(contract, { description: "d" })).body).to.deep.equal({
+        metadata: { description: "d" },
+        request_id: null,
+      });
+      expect(await published(contract)).to.include({ description: "d" });
+    });
+
+    it("survives a reorganisation that makes the collection anew", async () => {
+      const contract = await addCollection(api, { metadata: { description: "old" } });
+      await patch(contract, { description: "new" });
+      const { request_id: id } = await api.database.read
+        .selectFrom("collections")
+        .select("request_id")
+        .where("address", "=", contract)
+        .executeTakeFirstOrThrow();
+      expect(commandOf(await stored(id))).to.deep.include({ metadata: { description: "new" }, name: "Collection" });
+    });
+
+    it("refuses what cannot be changed", async () => {
+      const contract = await addCollection(api);
+      expectInvalid(await patch(contract, { name: "x", description: 1 }), {
+        name: "unknown_field",
+        description: "wrong_type",
+      });
+      expectInvalid(await patch(contract, { seller_fee_basis_points: 10_001 }), { seller_fee_basis_points: "too_big" });
+      expectInvalid(await patch(contract, { seller_fee_basis_points: 100 }), { fee_recipient: "required" });
+      expectRefusal(await patch(await addCollection(api, { hosting: "self-hosted" }), {}), 422, "wrong_hosting", {
+        address: "wrong_hosting",
+      });
+      expectRefusal(await patch(randomAddress(), {}), 404, "not_found");
+      expectRefusal(await patch(contract, {}, { token: api.other.token }), 404, "not_found");
+    });
+  });
+
+  describe("PATCH /v1/collections/:address/:token_id", () => {
+    it("changes a token, with its id in the text, and announces it", async () => {
+      const contract = await addCollection(api, { type: "ERC1155" });
+      const tokenId = 2n ** 256n - 1n;
+      const metadata = { name: "Cat {token_id}", image: "https://a/b.png", attributes: [{ value: 1 }] };
+      await addMint(api, { contract, to: HOLDER, tokenId, type: "ERC1155", metadata });
+      const answer = await patch(`${contract}/${tokenId.toString()}`, {
+        description: "No. {token_id}",
+        image: null,
+        attributes: [],
+      });
+      const expected = { name: `Cat ${tokenId.toString()}`, attributes: [], description: `No. ${tokenId.toString()}` };
+      expect(answer.body).to.deep.equal({ metadata: expected, request_id: requestIn(answer) });
+      expect(await published(`${contract}/${tokenId.toString()}`)).to.deep.equal(expected);
+      expect(commandOf(await stored(requestIn(answer)))).to.deep.include({ tokenId: tokenId.toString() });
+    });
+
+    it("keeps numbers that no JavaScript number holds, its own and those of before", async () => {
+      const contract = await addCollection(api);
+      const digits = "123456789012345678901234567890";
+      await addMint(api, { contract, to: HOLDER, tokenId: 1 });
+      await patch(`${contract}/1`, undefined, { raw: `{"attributes":[{"value":${digits}}]}` });
+      await patch(`${contract}/1`, { name: "x" });
+      expect((await api.get(`/metadata/31337/${contract}/1`, { token: null })).text).to.contain(`"value":${digits}`);
+    });
+
+    it("knows only tokens that there are, with metadata of their own", async () => {
+      const contract = await addCollection(api);
+      await addMint(api, { contract, to: HOLDER, tokenId: 1 });
+      await addMint(api, { contract, to: HOLDER, tokenId: 2, metadata: null });
+      await addMove(api, { contract, tokenId: 1, from: HOLDER, to: null });
+      for (const id of ["1", "3"]) expectRefusal(await patch(`${contract}/${id}`, { name: "x" }), 404, "not_found");
+      expectRefusal(await patch(`${contract}/2`, { name: "x" }), 422, "wrong_hosting", { token_id: "wrong_hosting" });
+      expectInvalid(await patch(`${contract}/1`, { token_id: 4 }), { token_id: "unknown_field" });
+    });
+  });
+
+  describe("POST /v1/collections/:address/freeze", () => {
+    const freeze = (address: string, options: object = {}) =>
+      api.post(`/v1/collections/${address}/freeze`, {}, options);
+
+    it("lets nothing be changed or added from then on", async () => {
+      const contract = await addCollection(api);
+      await addMint(api, { contract, to: HOLDER, tokenId: 1 });
+      const id = expectAccepted(await freeze(contract));
+      expect((await api.get(`/v1/requests/${id}`)).body).to.include({ type: "freeze", status: "pending" });
+      // No relayer may see it before the directory is made.
+      expect((await stored(id)).ready_at).to.equal(null);
+      for (const answer of [
+        await freeze(contract),
+        await patch(contract, { description: "x" }),
+        await patch(`${contract}/1`, { name: "x" }),
+        await api.post("/v1/nfts", { collection_address: contract, to_address: HOLDER }),
+      ]) {
+        expectRefusal(answer, 422, "metadata_frozen");
+      }
+    });
+
+    it("leaves more copies of an ERC1155 id, and ids with URIs of their own", async () => {
+      const contract = await addCollection(api, { type: "ERC1155" });
+      await addMint(api, { contract, to: HOLDER, tokenId: 1, type: "ERC1155" });
+      expectAccepted(await freeze(contract));
+      const create = { collection_address: contract, initial_owner: HOLDER, initial_supply: 1 };
+      expectAccepted(
+        await api.post("/v1/nfts", { collection_address: contract, token_id: 1, quantity: 1, to_address: HOLDER }),
+      );
+      expectAccepted(await api.post("/v1/nfts", { ...create, token_id: 2, uri: "ipfs://x" }));
+      expectRefusal(await api.post("/v1/nfts", { ...create, token_id: 3 }), 422, "metadata_frozen");
+    });
+
+    it("is accepted once, of many at the same instant", async () => {
+      const contract = await addCollection(api);
+      const answers = await Promise.all(Array.from({ length: 10 }, () => freeze(contract)));
+      expect(answers.map((answer) => answer.status).sort()).to.deep.equal([200, ...Array<number>(9).fill(422)]);
+    });
+
+    it("is for collections that the service hosts, and may freeze", async () => {
+      for (const options of [{ hosting: "self-hosted" as const }, { steward: false }, { baseUri: "ipfs://owners/" }]) {
+        expectRefusal(await freeze(await addCollection(api, options)), 422, "wrong_hosting", {
+          address: "wrong_hosting",
+        });
+      }
+      expectRefusal(await freeze(randomAddress()), 404, "not_found");
+      expectRefusal(await freeze(await addCollection(api), { token: api.other.token }), 404, "not_found");
+    });
+  });
+});
