@@ -1,0 +1,143 @@
+import { utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import type { Examination } from "../../../api/doctor/examine.ts";
+import { BlockFiles } from "../../../api/ipfs/block-files.ts";
+import { parseCid } from "../../../api/ipfs/cids.ts";
+import { walkBlocks } from "../../../api/ipfs/content.ts";
+import { ApiClient } from "../../support/api-client.ts";
+import { collect } from "../../support/collect.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { runCli } from "./support/run.ts";
+
+describe("hosted media, administered", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+  let blocks: BlockFiles;
+  let env: Record<string, string>;
+
+  before(async () => {
+    node = await startNode();
+  });
+  after(() => node.stop());
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    api = new ApiClient(service.baseUrl, (await createApp(service, "media")).token);
+    blocks = new BlockFiles(join(folder.path, "blocks"));
+  });
+  afterEach(async () => {
+    await service.stop();
+    await folder.remove();
+  });
+
+  const fileOf = (cid: string) => join(folder.path, "blocks", cid.slice(-3, -1), cid);
+  const blockNames = async () => (await collect(blocks.all())).map(({ cid }) => cid.toString()).sort();
+  const age = async () => {
+    const old = new Date(Date.now() - 3 * 3_600_000);
+    for (const name of await blockNames()) await utimes(fileOf(name), old, old);
+  };
+  const json = async (...words: string[]): Promise<unknown> =>
+    JSON.parse((await runCli(env, ...words, "--json")).output);
+  /** A token whose picture is copied. @returns its CID. */
+  const mint = async (collection: string, picture: string): Promise<string> => {
+    const image = `data:,${picture}`;
+    const to = await api.wallet();
+    const { nft_token_id: id } = await api.completed("/v1/nfts", {
+      collection_address: collection,
+      to_address: to,
+      image,
+      copy_media: true,
+    });
+    const metadata = await api.ok<{ image: string }>("GET", `/metadata/31337/${collection}/${String(id)}`);
+    return metadata.image.replace("ipfs://", "");
+  };
+
+  it("collects what no metadata refers to any more, and nothing else", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const [kept, replaced, shared] = [
+      await mint(collection, "kept"),
+      await mint(collection, "replaced"),
+      await mint(collection, "twice"),
+    ];
+    expect(await mint(collection, "twice")).to.equal(shared);
+    await age();
+    const young = await mint(collection, "young");
+    for (const token of [2, 3, 5]) {
+      const answer = await api.send<{ request_id: string }>(
+        "PATCH",
+        `/v1/collections/${collection}/${token.toString()}`,
+        { image: null },
+      );
+      await api.settled(answer.body.request_id);
+    }
+    // Named by nothing any more, but stored just now.
+    expect(await json("media", "collect")).to.deep.equal({ kept: 3, removed: 1, removed_bytes: "replaced".length });
+    expect(await blockNames()).to.deep.equal([kept, shared, young].sort());
+    expect((await fetch(`${service.baseUrl}/ipfs/${replaced}`)).status).to.equal(404);
+    expect((await fetch(`${service.baseUrl}/ipfs/${shared}`)).status).to.equal(200);
+    expect(await json("media", "collect", "--older-than", "0")).to.include({ removed: 1 });
+    expect(await blockNames()).to.deep.equal([kept, shared].sort());
+  });
+
+  it("keeps every part of frozen metadata", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    await mint(collection, "cat");
+    expect(await api.settled(await api.accept(`/v1/collections/${collection}/freeze`, {}))).to.include({
+      status: "completed",
+    });
+    await age();
+    const before = await blockNames();
+    expect(await json("media", "collect", "--older-than", "0")).to.deep.equal({
+      kept: before.length,
+      removed: 0,
+      removed_bytes: 0,
+    });
+    // The picture, the token's and the collection's metadata, their directory.
+    expect(before).to.have.length(4);
+  });
+
+  describe("doctor --media", () => {
+    const media = async () => {
+      const { findings } = (await json("doctor", "--media")) as Examination;
+      return findings.filter(({ check }) => check === "media").map(({ result, words }) => [result, words]);
+    };
+
+    it("names each block that is missing or corrupt", async () => {
+      const collection = await api.collection({ type: "ERC721" });
+      const [missing, corrupt] = [await mint(collection, "missing"), await mint(collection, "corrupt")];
+      await mint(collection, "whole");
+      expect(await media()).to.deep.equal([["ok", "every hosted block is there and whole"]]);
+      await blocks.deleteIfOlder(parseCid(missing)!, Infinity);
+      await writeFile(fileOf(corrupt), "corrupt!");
+      const found = await media();
+      expect(found).to.have.length(2);
+      expect(found.find(([, words]) => words?.includes(`block ${missing} is missing`))?.[0]).to.equal("problem");
+      expect(found.find(([, words]) => words?.includes(`block ${corrupt} is corrupt`))?.[0]).to.equal("problem");
+    });
+
+    it("looks into directories; what is damaged is never collected around", async () => {
+      const collection = await api.collection({ type: "ERC721" });
+      await mint(collection, "cat");
+      const freeze = await api.accept(`/v1/collections/${collection}/freeze`, {});
+      await api.settled(freeze);
+      const { token_uri: uri } = await api.ok<{ token_uri: string }>("GET", `/v1/collections/${collection}/1`);
+      const root = uri.split("/")[2] ?? "";
+      const [, first] = await collect(walkBlocks(blocks, parseCid(root)!, new Set()));
+      await writeFile(fileOf(first!.cid.toString()), "x");
+      expect((await media())[0]?.[1]).to.contain(`ipfs://${root}: block ${first!.cid.toString()} is corrupt`);
+      await age();
+      const refusal = await runCli(env, "media", "collect").then(() => "done", String);
+      expect(refusal).to.contain("Nothing was removed");
+    });
+  });
+});
