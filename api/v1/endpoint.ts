@@ -31,11 +31,11 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   path: string;
   summary: string;
   /** Its name in the document, from which clients are made. */
-  name?: string;
+  name: string;
   /** What its user should know besides, in Markdown. */
   description?: string;
   /** Samples for the document: bodies that are accepted, each under what it shows, and an answer. */
-  examples?: { bodies?: Record<string, z.input<B>>; answer: z.input<R> };
+  examples: { bodies?: Record<string, z.input<B>>; answer: z.input<R> };
   scope: Scope;
   params: P;
   query: Q;

@@ -14,10 +14,11 @@ export type RequestBody = Shape<"Request">;
 
 /** Where calls end on the chain. */
 type AcceptingPath = "/v1/collections" | "/v1/nfts" | "/v1/transfers";
-/** What the document says that the path takes. */
+/** What the document says that the path takes; undefined is left out on the wire. */
 type BodyAt<P extends string> = P extends AcceptingPath
-  ? paths[P]["post"]["requestBody"]["content"]["application/json"]
+  ? OrUndefined<paths[P]["post"]["requestBody"]["content"]["application/json"]>
   : Json;
+type OrUndefined<T> = { [K in keyof T]: T[K] | undefined };
 
 /** Speaks HTTP to a service, as an app would; every answer is checked against the document that the service publishes. */
 export class ApiClient {

@@ -72,10 +72,13 @@ export class Conformance {
     this.#definitions = close(document.components.schemas) as Json;
   }
 
-  /** The document's path for a real one: where two match, the first in the document answers. */
-  find(path: string): { template: string; operations: Record<string, Operation> } | undefined {
+  /** The document's path for a real one: of those that match, the first in the document that takes the method. */
+  find(path: string, method = "GET"): { template: string; operation: Operation | undefined } | undefined {
     const route = path.split("?")[0] ?? "";
-    return this.#paths.find(({ pattern }) => pattern.test(route));
+    const name = method === "HEAD" ? "get" : method.toLowerCase();
+    const matching = this.#paths.filter(({ pattern }) => pattern.test(route));
+    const found = matching.find(({ operations }) => operations[name] !== undefined) ?? matching[0];
+    return found === undefined ? undefined : { template: found.template, operation: found.operations[name] };
   }
 
   /** @throws NotAsDocumented when a path, method, status, header, content type, field or code is not in the document. */
@@ -84,12 +87,11 @@ export class Conformance {
     const fail = (why: string): never => {
       throw new NotAsDocumented(`${method} ${path.slice(0, 200)} answered ${status}: ${why}: ${text.slice(0, 500)}`);
     };
-    const name = method.toLowerCase();
-    const found = this.find(path);
-    const operation = found?.operations[name === "head" ? "get" : name];
+    const found = this.find(path, method);
+    const operation = found?.operation;
     if (found === undefined || operation === undefined) {
-      const allowed = found === undefined ? NO_SUCH_PATH : NO_SUCH_METHOD;
-      if (name !== "head" && !allowed.includes(codeOf(text))) fail("the document has no such call");
+      const allowed = found === undefined || isBroken(path) ? NO_SUCH_PATH : NO_SUCH_METHOD;
+      if (method !== "HEAD" && !allowed.includes(codeOf(text))) fail("the document has no such call");
       return;
     }
     const documented = operation.responses[status.toString()];
@@ -98,13 +100,13 @@ export class Conformance {
     for (const [header, described] of Object.entries(response.headers ?? {})) {
       if (this.resolve<Header>(described).required === true && !headers.has(header)) fail(`it lacks ${header}`);
     }
-    if (name === "head") return;
+    if (method === "HEAD") return;
     if (response.content === undefined) {
       if (text !== "") fail("the document has no body");
       return;
     }
     const type = (headers.get("content-type") ?? "").split(";")[0] ?? "";
-    const content = response.content[type];
+    const content = response.content[type] ?? response.content["*/*"];
     if (content === undefined) return fail(`the document has no ${type}`);
     if (type !== "application/json") return;
     const wrong = this.errorsOf(content.schema, JSON.parse(text));
@@ -125,6 +127,16 @@ export class Conformance {
     if (!("$ref" in value)) return value;
     const parts = value.$ref.split("/").slice(1);
     return parts.reduce<unknown>((at, part) => (at as Json)[part], this.document) as T;
+  }
+}
+
+/** A path with a broken escape names nothing, whatever the method. */
+function isBroken(path: string): boolean {
+  try {
+    decodeURIComponent(path.split("?")[0] ?? "");
+    return false;
+  } catch {
+    return true;
   }
 }
 

@@ -41,7 +41,7 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
   });
   router.get("/docs", (request, response) => {
     // The links in the page are relative, so that it works behind a proxy that adds a prefix.
-    if (request.path.endsWith("/")) response.redirect(308, "../docs");
+    if (request.path.endsWith("/")) response.status(308).set("Location", "../docs").end();
     else response.set("Content-Security-Policy", PAGE_POLICY).sendFile("index.html", PAGE_FILES);
   });
   router.get("/docs/init.js", (_request, response) => {

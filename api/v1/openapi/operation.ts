@@ -34,7 +34,7 @@ export function documentPath(path: string): string {
 export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   const { examples } = endpoint;
   return {
-    ...(endpoint.name === undefined ? {} : { operationId: endpoint.name }),
+    operationId: endpoint.name,
     tags: [tagOf(endpoint.path)],
     summary: endpoint.summary,
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
@@ -47,14 +47,14 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
           requestBody: {
             // A call without any body counts as `{}`.
             required: !endpoint.body.safeParse({}).success,
-            content: { "application/json": { schema: endpoint.body, examples: named(examples?.bodies ?? {}) } },
+            content: { "application/json": { schema: endpoint.body, examples: named(examples.bodies ?? {}) } },
           },
         }),
     responses: {
       "200": {
         description: "Success.",
         headers: headerRefs(RATE_HEADERS),
-        content: { "application/json": { schema: endpoint.response, example: examples?.answer } },
+        content: { "application/json": { schema: endpoint.response, example: examples.answer } },
       },
       ...errorResponses(errorCodesOf(endpoint)),
     },

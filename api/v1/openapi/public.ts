@@ -26,7 +26,8 @@ const { name, symbol, description, image } = collectionExample;
 /** Codes of each operation here, for the responses that they share with others. */
 export const PUBLIC_ERRORS = {
   metadata: ["not_found", "payload_too_large", "internal_error", "unavailable"],
-  options: ["payload_too_large"],
+  ipfs: ["not_found", "payload_too_large", "range_not_satisfiable", "internal_error", "unavailable"],
+  options: ["not_found", "payload_too_large"],
   health: ["payload_too_large", "internal_error"],
   ready: ["payload_too_large", "internal_error", "unavailable"],
 } as const satisfies Record<string, readonly HttpErrorCode[]>;
@@ -48,6 +49,7 @@ export function publicPaths(): ZodOpenApiPathsObject {
       tokenMetadata,
       heldNftExample.metadata,
     ),
+    "/ipfs/{cid}": ipfsPath(),
     "/healthz": {
       get: operation("getHealth", "Whether the process runs", PUBLIC_ERRORS.health, {
         schema: z.object({ status: z.literal("ok") }),
@@ -114,6 +116,38 @@ function metadataPath(of: "Collection" | "Token", parameters: Parameter[], schem
     options: {
       ...operation(`get${of}MetadataOptions`, `${summary}: what other origins may ask`, PUBLIC_ERRORS.options, null),
       parameters,
+    },
+  };
+}
+
+/** In a directory a path may follow, which a template of OpenAPI cannot say. */
+function ipfsPath() {
+  const cid = pathParameter(
+    "cid",
+    "Content identifier.",
+    "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+  );
+  const content = { "*/*": { schema: { type: "string" as const, format: "binary" } } };
+  const headers = headerRefs(["ETag", "Cache-Control"]);
+  return {
+    get: {
+      operationId: "getContent",
+      tags: ["Public"],
+      summary: "Content that the service hosts on IPFS; of a directory, `/ipfs/{cid}/<path>`",
+      description:
+        "The same for ever. `Range` is understood. Content comes from strangers: nothing of it runs on this origin.",
+      security: [],
+      parameters: [cid],
+      responses: {
+        "200": { description: "All of it.", headers, content },
+        "206": { description: "The bytes that `Range` asked for.", headers, content },
+        "304": { description: "`If-None-Match` has it already." },
+        ...errorResponses(PUBLIC_ERRORS.ipfs),
+      },
+    },
+    options: {
+      ...operation("getContentOptions", "Hosted content: what other origins may ask", PUBLIC_ERRORS.options, null),
+      parameters: [cid],
     },
   };
 }

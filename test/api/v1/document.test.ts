@@ -111,7 +111,7 @@ describe("the published document", () => {
   });
 });
 
-const UNSEEN = ["method_not_allowed", "receiver_rejected", "metadata_frozen", "range_not_satisfiable"];
+const UNSEEN = ["method_not_allowed", "receiver_rejected"];
 
 interface ErrorContent {
   schema: Record<string, unknown> & { properties: { error_code: { enum: HttpErrorCode[] } } };

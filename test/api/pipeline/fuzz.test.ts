@@ -1,0 +1,29 @@
+import { expect } from "chai";
+
+import { answered, countsTable, fuzz } from "../../fuzz/run.ts";
+import { requestsThatAreLost, startTarget, type Target } from "../../fuzz/target.ts";
+
+/* The short form of `npm run fuzz`. */
+
+const REQUESTS = 1_500;
+const SEED = 1;
+
+describe("calls that are wrong in every way", function () {
+  this.timeout(180_000);
+  let target: Target;
+  before(async () => {
+    target = await startTarget();
+  });
+  after(() => target.stop());
+
+  it("are answered as the document says, in time, and never with a fault; what is accepted ends", async () => {
+    const report = await fuzz({ ...target, requests: REQUESTS, seed: SEED });
+    expect(report.finding, report.finding ?? "").to.equal(null);
+    expect(answered(report)).to.equal(REQUESTS);
+    // Every call of the document was made, and many got through.
+    const calls = Object.values(target.conformance.document.paths).flatMap((item) => Object.keys(item));
+    expect(report.counts.size, countsTable(report)).to.equal(calls.length);
+    expect(report.accepted.size).to.be.at.least(10);
+    expect(await requestsThatAreLost(target, report.accepted)).to.deep.equal([]);
+  });
+});

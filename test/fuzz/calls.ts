@@ -1,0 +1,245 @@
+import fc from "fast-check";
+
+import type { Conformance, Operation, Parameter } from "../support/conformance.ts";
+import type { FuzzCall } from "./send.ts";
+import { jsonText, likeExample, oddText, oddValue, valueOf, type World } from "./values.ts";
+
+/* Calls made from the document: mostly right, so that they get far, and wrong in one way or another. */
+
+const MB = 1_048_576;
+
+/** Any call of the document. @param tokens the first is used most. */
+export function anyCall(conformance: Conformance, world: World, tokens: string[]): fc.Arbitrary<FuzzCall> {
+  const calls = Object.entries(conformance.document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      // Bodies are where most can be wrong.
+      weight: operation.requestBody === undefined ? 1 : 3,
+      arbitrary: callOf(conformance, world, tokens, path, method, operation),
+    })),
+  );
+  return fc.oneof(...calls);
+}
+
+function callOf(
+  conformance: Conformance,
+  world: World,
+  tokens: string[],
+  path: string,
+  method: string,
+  operation: Operation,
+): fc.Arbitrary<FuzzCall> {
+  const parameters = (operation.parameters ?? []).map((parameter) => conformance.resolve<Parameter>(parameter));
+  const schema = operation.requestBody?.content["application/json"]?.schema;
+  const takesKey = parameters.some((parameter) => parameter.in === "header");
+  return fc
+    .record({
+      method: fc.oneof(
+        { weight: 20, arbitrary: fc.constant(method.toUpperCase()) },
+        { weight: 1, arbitrary: anyMethod },
+      ),
+      path: pathOf(path, world),
+      query: queryOf(conformance, world, parameters),
+      body: schema === undefined ? rarely(anyBody) : bodyOf(conformance, operation, world),
+      type: contentType,
+      encoding: rarely(fc.constantFrom("gzip", "br", "deflate", "identity", "rot13", "gzip, gzip"), 40),
+      chunked: rarely(fc.constant("chunked"), 10),
+      key: takesKey ? rarely(idempotencyKey, 4) : fc.constant(null),
+      authorization: authorization(tokens),
+      id: rarely(headerText, 8),
+    })
+    .map((parts) => {
+      const headers: Record<string, string> = {};
+      if (parts.authorization !== null) headers["authorization"] = parts.authorization;
+      if (parts.key !== null) headers["idempotency-key"] = parts.key;
+      if (parts.id !== null) headers["x-request-id"] = parts.id;
+      if (parts.body !== null) {
+        if (parts.type !== null) headers["content-type"] = parts.type;
+        if (parts.encoding !== null) headers["content-encoding"] = parts.encoding;
+        if (parts.chunked !== null) headers["transfer-encoding"] = parts.chunked;
+        else headers["content-length"] = parts.body.length.toString();
+      }
+      const origin = `${method.toUpperCase()} ${path}`;
+      return { origin, method: parts.method, path: parts.path + parts.query, headers, body: parts.body };
+    });
+}
+
+/** The value once in so many times and once more, else null. */
+function rarely<T>(arbitrary: fc.Arbitrary<T>, weight = 15): fc.Arbitrary<T | null> {
+  return fc.oneof({ weight, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
+}
+
+const anyMethod = fc.constantFrom(
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "OPTIONS",
+  "TRACE",
+  "PROPFIND",
+  "QUERY",
+);
+
+const contentType = fc.oneof(
+  { weight: 20, arbitrary: fc.constant<string | null>("application/json") },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<(string | null)[]>(
+      null,
+      "application/json; charset=utf-8",
+      "APPLICATION/JSON;CHARSET=UTF-8",
+      "application/json; charset=utf-16",
+      'application/json; charset="',
+      "application/json;;;=",
+      "application/problem+json",
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=x",
+      "/",
+      "*/*",
+      "x".repeat(3_000),
+    ),
+  },
+);
+
+/** What a header can hold at all. */
+const headerText = fc
+  .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0xa0, max: 0xff })), { maxLength: 300 })
+  .map((codes) => String.fromCharCode(...codes).trim());
+
+const idempotencyKey = fc.oneof(
+  // Few enough that they come again, with another body.
+  fc.constantFrom("key-1", "key-2", "key-3"),
+  fc.uuid(),
+  headerText,
+);
+
+function authorization(tokens: string[]): fc.Arbitrary<string | null> {
+  const [main = "", ...others] = tokens;
+  return fc.oneof(
+    { weight: 30, arbitrary: fc.constant(`Bearer ${main}`) },
+    { weight: 1, arbitrary: fc.constantFrom(...others.map((token) => `Bearer ${token}`), main) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom("", "Bearer", "Bearer  ", "Basic YTpi", `Bearer ${main}x`, `bearer ${main} ${main}`),
+    },
+    { weight: 1, arbitrary: headerText },
+    { weight: 1, arbitrary: fc.constant(null) },
+  );
+}
+
+/** UTF-8 with escapes; a lone half of a surrogate pair as the bytes that it would have. */
+function escaped(text: string): string {
+  return Array.from(text, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0xd800 || code > 0xdfff) return encodeURIComponent(character);
+    return [0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)]
+      .map((byte) => `%${byte.toString(16)}`)
+      .join("");
+  }).join("");
+}
+
+/** What there is, for a place in a path. */
+function placeOf(part: string, world: World): fc.Arbitrary<string> {
+  switch (part) {
+    case "{address}":
+    case "{contract_address}":
+    case "{collection}":
+      return fc.constantFrom(...world.addresses);
+    case "{token_id}":
+      return fc.nat({ max: 7 }).map(String);
+    default:
+      return fc.constantFrom(...world.strings);
+  }
+}
+
+function pathOf(template: string, world: World): fc.Arbitrary<string> {
+  const parts = template.split(/(\{[a-z_]+\})/).map((part) => {
+    if (!part.startsWith("{")) return fc.constant(part);
+    const known = placeOf(part, world);
+    return fc.oneof(
+      { weight: 12, arbitrary: known.map(escaped) },
+      { weight: 2, arbitrary: oddText.map(escaped) },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom("%", "%zz", "%ff", "%00", "%2e%2e%2f", "%ED%A0%80", ";a=b", "a".repeat(9_000)),
+      },
+    );
+  });
+  const right = fc.tuple(...parts).map((texts) => texts.join(""));
+  return fc.oneof(
+    { weight: 60, arbitrary: right },
+    { weight: 1, arbitrary: right.map((path) => `${path}/`) },
+    { weight: 1, arbitrary: right.map((path) => path.replaceAll("/", "//")) },
+    { weight: 1, arbitrary: right.map((path) => path.toUpperCase()) },
+    { weight: 1, arbitrary: right.map((path) => `${path}/${"y".repeat(20_000)}`) },
+    { weight: 1, arbitrary: oddText.map((text) => `/v1/${escaped(text)}`) },
+  );
+}
+
+function queryOf(conformance: Conformance, world: World, parameters: Parameter[]): fc.Arbitrary<string> {
+  const known = parameters
+    .filter((parameter) => parameter.in === "query")
+    .map(({ name, schema }) => {
+      const right = valueOf(conformance, schema, world).map(String);
+      const value = fc.oneof({ weight: 6, arbitrary: right }, { weight: 1, arbitrary: oddText });
+      return fc.tuple(fc.constantFrom(name, name, name, `${name}[]`, `${name}[a]`), value);
+    });
+  const strange = fc.tuple(oddText, oddText);
+  const pair = fc.oneof(...known.map((arbitrary) => ({ weight: 5, arbitrary })), { weight: 1, arbitrary: strange });
+  const pairs = fc
+    .array(pair, { maxLength: 3 })
+    .map((given) => given.map(([name, value]) => `${escaped(name)}=${escaped(value)}`).join("&"));
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constant("") },
+    { weight: known.length === 0 ? 1 : 12, arbitrary: pairs.map((text) => (text === "" ? "" : `?${text}`)) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom("?", "?&&=", "?%", "?=%ff", "?a".repeat(2_000), "?__proto__[x]=1", "?limit=1#x"),
+    },
+  );
+}
+
+/** As the bytes that they are in UTF-8, one character each. */
+function bytes(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
+function bodyOf(conformance: Conformance, operation: Operation, world: World): fc.Arbitrary<string | null> {
+  const { schema = {}, examples = {} } = operation.requestBody?.content["application/json"] ?? {};
+  const samples = Object.values(examples).map(({ value }) => likeExample(value as Record<string, unknown>, world));
+  const right = fc.oneof(...samples, ...samples, valueOf(conformance, schema, world)).map(jsonText);
+  return fc.oneof(
+    { weight: 30, arbitrary: right.map(bytes) },
+    { weight: 2, arbitrary: fc.tuple(right, oddValue).map(([text, value]) => bytes(doubled(text, value))) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(right, fc.nat()).map(([text, at]) => bytes(text.slice(0, at % (text.length + 1)))),
+    },
+    { weight: 3, arbitrary: anyBody },
+    { weight: 1, arbitrary: fc.constant(null) },
+  );
+}
+
+/** The first field twice: the second time with another value. */
+function doubled(text: string, value: unknown): string {
+  const [, name] = /^\{("(?:[^"\\]|\\.)*"):/.exec(text) ?? [];
+  return name === undefined ? text : `${text.slice(0, -1)},${name}:${jsonText(value)}}`;
+}
+
+const anyBody: fc.Arbitrary<string> = fc.oneof(
+  { weight: 6, arbitrary: oddValue.map((value) => bytes(jsonText(value))) },
+  { weight: 3, arbitrary: oddText.map(bytes) },
+  { weight: 3, arbitrary: fc.uint8Array({ maxLength: 60 }).map((array) => Buffer.from(array).toString("latin1")) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.integer({ min: 100, max: 100_000 }), fc.boolean())
+      .map(([levels, ends]) => `{"attributes":${"[".repeat(levels)}${ends ? "]".repeat(levels) : ""}}`),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: MB - 100, max: MB + 100 }).map((length) => `{"name":"${"x".repeat(length - 11)}"}`),
+  },
+);

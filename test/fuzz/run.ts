@@ -1,0 +1,94 @@
+import fc from "fast-check";
+
+import { type Conformance, NotAsDocumented } from "../support/conformance.ts";
+import { anyCall } from "./calls.ts";
+import { type FuzzCall, Sender } from "./send.ts";
+import type { World } from "./values.ts";
+
+export interface FuzzOptions {
+  baseUrl: string;
+  conformance: Conformance;
+  world: World;
+  /** The first with every scope, and some with fewer. */
+  tokens: string[];
+  requests: number;
+  seed: number;
+}
+
+export interface FuzzReport {
+  /** How often each call of the document was answered with each status. */
+  counts: Map<string, Map<number, number>>;
+  /** Ids of requests that were accepted. */
+  accepted: Set<string>;
+  /** The slowest answer, in milliseconds. */
+  slowest: number;
+  /** The smallest call found that was answered wrongly, and how; null when every answer was right. */
+  finding: string | null;
+}
+
+/** Milliseconds for one answer: what takes longer hangs. */
+const DEADLINE = 10_000;
+
+/** Sends calls that are wrong in every way, and looks whether each answer is as the document says. */
+export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const { baseUrl, conformance, world, tokens, requests, seed } = options;
+  const sender = new Sender(baseUrl, DEADLINE);
+  const report: FuzzReport = { counts: new Map(), accepted: new Set(), slowest: 0, finding: null };
+  const property = fc.asyncProperty(anyCall(conformance, world, tokens), async (call) => {
+    const id = await answerIsRight(call, sender, conformance, report);
+    // Those of other apps cannot be asked for.
+    if (id !== null && call.headers["authorization"]?.endsWith(tokens[0] ?? "") === true) report.accepted.add(id);
+  });
+  try {
+    const result = await fc.check(property, { numRuns: requests, seed, endOnFailure: false });
+    if (result.failed) report.finding = describe(result.counterexample?.[0] ?? null, result.errorInstance, seed);
+  } finally {
+    sender.close();
+  }
+  return report;
+}
+
+/** @returns the id of the request that was accepted, if one was. */
+async function answerIsRight(
+  call: FuzzCall,
+  sender: Sender,
+  conformance: Conformance,
+  report: FuzzReport,
+): Promise<string | null> {
+  const started = performance.now();
+  const { status, headers, text } = await sender.send(call);
+  report.slowest = Math.max(report.slowest, performance.now() - started);
+  const statuses = report.counts.get(call.origin) ?? new Map<number, number>();
+  report.counts.set(call.origin, statuses.set(status, (statuses.get(status) ?? 0) + 1));
+  if (status >= 500) throw new NotAsDocumented(`${status}: ${text}`);
+  conformance.check({ method: call.method, path: call.path, status, headers, text });
+  // Refused by the HTTP parser, before there was a call to give an id to.
+  if (status !== 413 && status !== 400 && !headers.has("x-request-id")) throw new NotAsDocumented("no X-Request-Id");
+  return /^\{"request_id":"([0-9a-f]{64})"\}$/.exec(text)?.[1] ?? null;
+}
+
+const SHOWN = 3_000;
+
+function describe(call: FuzzCall | null, error: unknown, seed: number): string {
+  const why =
+    error instanceof Error
+      ? `${error.name}: ${error.message}${error.cause instanceof Error ? ` (${error.cause.message})` : ""}`
+      : String(error);
+  return `seed ${seed}\n${why}\n${JSON.stringify(call, null, 2).slice(0, SHOWN)}`;
+}
+
+/** How many answers there were. */
+export function answered({ counts }: FuzzReport): number {
+  return [...counts.values()].flatMap((statuses) => [...statuses.values()]).reduce((sum, count) => sum + count, 0);
+}
+
+/** A line for each call of the document: its statuses, and how often each was answered. */
+export function countsTable({ counts }: FuzzReport): string {
+  return [...counts]
+    .map(([origin, statuses]) => {
+      const parts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+      return `  ${origin.padEnd(58)} ${parts.join(", ")}`;
+    })
+    .sort()
+    .join("\n");
+}

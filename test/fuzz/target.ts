@@ -1,0 +1,111 @@
+import { randomBytes } from "node:crypto";
+
+import { getAddress, hexlify } from "ethers";
+
+import { answerOf } from "../../api/client/client.ts";
+import { RequestFailed } from "../../api/client/errors.ts";
+import { createApp } from "../../api/commands/create-app.ts";
+import { issueToken } from "../../api/commands/issue-token.ts";
+import { ApiClient } from "../support/api-client.ts";
+import { type Conformance, conformanceOf } from "../support/conformance.ts";
+import { startNode } from "../support/node.ts";
+import { startTestService, temporaryFolder } from "../support/service.ts";
+import type { World } from "./values.ts";
+
+/** A real service on a real node, with something of everything in it. */
+export interface Target {
+  baseUrl: string;
+  conformance: Conformance;
+  world: World;
+  tokens: string[];
+  client: ApiClient["client"];
+  stop(): Promise<void>;
+}
+
+export async function startTarget(): Promise<Target> {
+  const node = await startNode();
+  const folder = await temporaryFolder();
+  const service = await startTestService({
+    rpcUrl: node.url,
+    dataDir: folder.path,
+    env: {
+      // One token makes all the calls. Nothing is delivered to the addresses that they name.
+      RATE_LIMIT_PER_MINUTE: "10000000",
+      ROLES: "api,relayer,indexer,media",
+    },
+  });
+  const { appId, token } = await createApp(service, "fuzzed");
+  const { token: reader } = await issueToken(service, { appId, name: "reader", scopes: ["read"], expiresAt: null });
+  const { token: stranger } = await createApp(service, "stranger");
+  const api = new ApiClient(service.baseUrl, token);
+  return {
+    baseUrl: service.baseUrl,
+    conformance: await conformanceOf(service.baseUrl),
+    world: await populate(api),
+    tokens: [token, reader, stranger],
+    client: api.client,
+    stop: async () => {
+      await service.stop();
+      await node.stop();
+      await folder.remove();
+    },
+  };
+}
+
+async function populate(api: ApiClient): Promise<World> {
+  const { address: alice } = await answerOf(api.client.POST("/v1/accounts", { body: { user_identifier: "alice" } }));
+  const bob = await api.wallet();
+  const cats = await api.collection({ type: "ERC721" });
+  const gems = await api.collection({ type: "ERC1155", base_uri: "https://gems.example/{id}" });
+  const few = await api.collection({ type: "ERC721", mint_supply_count: 2 });
+  const mints = await Promise.all([
+    ...[1, 2, 3, 4, 5].map(() =>
+      api.done("/v1/nfts", { collection_address: cats, to_address: alice, name: "No. {token_id}" }),
+    ),
+    api.done("/v1/nfts", { collection_address: gems, initial_owner: alice, token_id: 1, initial_supply: 1_000_000 }),
+    api.done("/v1/nfts", { collection_address: few, to_address: bob, unlockable_content: "hidden" }),
+  ]);
+  await api.client.PUT("/v1/webhook", { body: { url: "https://app.example/hook" } });
+  await api.client.POST("/v1/webhook/test");
+  const { deliveries } = await answerOf(api.client.GET("/v1/webhook/deliveries"));
+  const { next } = await answerOf(api.client.GET("/v1/requests", { params: { query: { limit: 1 } } }));
+  const nobodys = getAddress(hexlify(randomBytes(20)));
+  const [wallets, collections] = [
+    [alice, bob],
+    [cats, gems, few],
+  ];
+  const addresses = [...wallets, ...collections];
+  return {
+    wallets,
+    collections,
+    addresses: [...addresses, ...addresses.map((address) => address.toLowerCase()), nobodys],
+    strings: [
+      "alice",
+      "31337",
+      "1",
+      ...mints.slice(0, 2).map((mint) => mint.request_id),
+      ...deliveries.slice(0, 2).map(({ id }) => id),
+      next ?? "",
+    ],
+  };
+}
+
+/** Milliseconds that the last of the accepted requests get to end. */
+const PATIENCE = 60_000;
+
+/** Every accepted request ends, one way or the other. @returns words on each that does not. */
+export async function requestsThatAreLost({ client }: Target, accepted: Set<string>): Promise<string[]> {
+  const deadline = performance.now() + PATIENCE;
+  const lost: string[] = [];
+  for (const id of accepted) {
+    const timeout = Math.max(0, deadline - performance.now());
+    try {
+      await client.waitFor(id, { timeout, interval: 100 });
+    } catch (error) {
+      if (error instanceof RequestFailed) continue;
+      const { data } = await client.GET("/v1/requests/{request_id}", { params: { path: { request_id: id } } });
+      lost.push(`request ${id} (${data?.type ?? "gone"}) is ${data?.status ?? "gone"}`);
+    }
+  }
+  return lost;
+}
