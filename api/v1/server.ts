@@ -6,17 +6,20 @@ import { HTTP_ERRORS, type HttpErrorCode } from "../domain/error-codes.ts";
 /** A server whose refusals of broken HTTP, which never reach the app, have the shape of every other error. */
 export function createHttpServer(app: RequestListener): Server {
   const server = createServer(app);
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
       return;
     }
-    socket.end(rawError(error.code === "HPE_HEADER_OVERFLOW" ? "payload_too_large" : "malformed_json"));
+    const code = error.code === "HPE_HEADER_OVERFLOW" ? "payload_too_large" : "malformed_json";
+    // An answer to HEAD has no body: a client would take it for the beginning of the next answer.
+    const isHead = error.rawPacket?.subarray(0, 5).toString("latin1") === "HEAD ";
+    socket.end(rawError(code, !isHead));
   });
   return server;
 }
 
-function rawError(code: HttpErrorCode): string {
+function rawError(code: HttpErrorCode, withBody: boolean): string {
   const body = JSON.stringify({ error_code: code, errors: null });
   const lines = [
     `HTTP/1.1 ${HTTP_ERRORS[code].toString()} ${code}`,
@@ -24,7 +27,7 @@ function rawError(code: HttpErrorCode): string {
     `Content-Length: ${body.length.toString()}`,
     "Connection: close",
   ];
-  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+  return `${lines.join("\r\n")}\r\n\r\n${withBody ? body : ""}`;
 }
 
 /** Lets the calls under way finish, for so long; connections that only wait are closed at once. */

@@ -141,6 +141,7 @@ describe("errors", () => {
     );
     const long = `GET /${"x".repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`;
     expect(await rawCall(api, long)).to.match(/^HTTP\/1.1 413 .*"payload_too_large"/s);
+    expect(await rawCall(api, long.replace("GET", "HEAD"))).to.match(/^HTTP\/1.1 413 [^{]*\r\n\r\n$/s);
   });
 
   it("answers HEAD as GET without the body", async () => {
