@@ -75,7 +75,8 @@ const VARIABLES = {
   IPFS_GATEWAY: {
     schema: httpUrl,
     fallback: "none",
-    description: "An IPFS gateway (`https://...`) for `ipfs://` media that are not stored here; without it those are `media_unavailable`.",
+    description:
+      "An IPFS gateway (`https://...`) for `ipfs://` media that are not stored here; without it those are `media_unavailable`.",
   },
   ROLES: {
     schema: subsetOf(ROLES),

@@ -12,9 +12,7 @@ interface Watched {
 }
 
 /** What `readyz` asks: can the database be read, does the node answer, does every part of this process do its work. */
-export function createReadiness(
-  parts: Watched,
-): () => Promise<{ ready: boolean; checks: Record<string, string> }> {
+export function createReadiness(parts: Watched): () => Promise<{ ready: boolean; checks: Record<string, string> }> {
   return async () => {
     const checks: Record<string, string> = {
       database: await check(() => readMeta(parts.database.read, "checkpoint")),

@@ -35,7 +35,10 @@ export async function closeReverted(deps: CloseDeps, upTo: number): Promise<void
         (receipt, index) => receipt !== null && (receipt.status === 0 || isEmpty(batch.attempts[index]?.raw ?? "0x")),
       );
       if (inVain != null && inVain.blockNumber <= upTo - deps.confirmations + 1) {
-        logger.error({ batch: batch.id, nonce: batch.nonce }, "a batch did nothing as a whole; its requests are sent again");
+        logger.error(
+          { batch: batch.id, nonce: batch.nonce },
+          "a batch did nothing as a whole; its requests are sent again",
+        );
         await database.write((trx) => closeBatch(trx, batch.id, inVain, now()));
       } else if (receipts.every((receipt) => receipt === null)) {
         // A missing receipt proves nothing, so the batch stays open; but somebody must look.

@@ -209,7 +209,9 @@ function frozenBy(batch: BlockRange["batches"][number]): ChainEdit[] {
     const command = commandOf(request);
     if (command.kind !== "freeze-metadata" || command.directory === null || !outcome.ok) return [];
     const value = frozenUris(command.type, command.directory).collectionUri;
-    return [{ contract: command.collection, tokenId: null, column: "collection_uri", value, blockNumber: batch.blockNumber }];
+    return [
+      { contract: command.collection, tokenId: null, column: "collection_uri", value, blockNumber: batch.blockNumber },
+    ];
   });
 }
 

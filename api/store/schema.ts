@@ -284,7 +284,7 @@ interface ChainEditsTable {
   contract: string;
   /** The token whose row was changed; null: the collection's. */
   token_id: string | null;
-  column: 
+  column:
     | "owner"
     | "service_may_mint"
     | "service_is_steward"

@@ -57,7 +57,7 @@ interface ICollection {
     /// @notice Thrown when an URI is changed or announced after the metadata was frozen.
     error CollectionMetadataFrozen();
 
-    /// @notice Thrown when the service's hosting is to be frozen elsewhere, but the URIs are not (or not all) the service's.
+    /// @notice Thrown when the service's hosting is to be frozen elsewhere, but not all URIs are the service's.
     error CollectionNotHosted();
 
     /// @notice Thrown when the royalty is changed after it was frozen.

@@ -56,6 +56,7 @@ async function lanesOfSeed(settings: ReturnType<typeof parseSettings>): Promise<
 }
 
 function address(option: string, text: string): string {
-  if (!isAddress(text)) throw new Error(`${option}: ${text} is not an address.`);
+  const given: unknown = text;
+  if (!isAddress(given)) throw new Error(`${option}: ${text} is not an address.`);
   return getAddress(text);
 }

@@ -3,7 +3,13 @@ import { expect } from "chai";
 import { TestProcess } from "../support/process.ts";
 
 /** The short form: one of each family of faults, on both nodes. The long form is `npm run campaign`. */
-const FAMILIES = ["kill -9 at relayer:committed", "kill -9 at indexer:stored", "loses a broadcast", "reorg of 1", "two processes"];
+const FAMILIES = [
+  "kill -9 at relayer:committed",
+  "kill -9 at indexer:stored",
+  "loses a broadcast",
+  "reorg of 1",
+  "two processes",
+];
 
 describe("the fault campaign, short form", function () {
   this.timeout(180_000);

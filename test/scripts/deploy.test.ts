@@ -84,7 +84,8 @@ describe("npm run deploy", function () {
       const resumed = deploy("localhost");
       expect(await resumed.gone()).to.equal(0);
       expect(resumed.output).to.match(/This chain has no CREATE2 deployer/);
-      for (const step of STEPS) expect(await node.provider.getCode((await addressesIn(31_337))[step])).to.not.equal("0x");
+      for (const step of STEPS)
+        expect(await node.provider.getCode((await addressesIn(31_337))[step])).to.not.equal("0x");
       expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(3);
     });
   });

@@ -24,7 +24,8 @@ describe("the service on a chain that is not local (84532, Anvil)", function () 
   let deployer: Wallet;
   let lanes: string[];
 
-  const api = (more: Record<string, string> = {}) => new TestProcess(["--import", "tsx", "api/main.ts"], { ...env, ...more });
+  const api = (more: Record<string, string> = {}) =>
+    new TestProcess(["--import", "tsx", "api/main.ts"], { ...env, ...more });
   const cli = (...args: string[]) => new TestProcess(["--import", "tsx", "api/cli/main.ts", ...args], env);
   const readiness = async () => (await (await fetch(`${baseUrl}/readyz`)).json()) as { errors?: { message: string }[] };
 
@@ -81,7 +82,9 @@ describe("the service on a chain that is not local (84532, Anvil)", function () 
     for (const lane of lanes) await running.printed(new RegExp(`does not know operator ${lane}`));
     expect((await readiness()).errors?.map((error) => error.message)).to.have.length(2);
 
-    const { relay } = JSON.parse(await readFile(join(env["DEPLOYMENTS_DIR"] ?? "", "84532.json"), "utf8")) as { relay: string };
+    const { relay } = JSON.parse(await readFile(join(env["DEPLOYMENTS_DIR"] ?? "", "84532.json"), "utf8")) as {
+      relay: string;
+    };
     for (const lane of lanes) await (await Relay__factory.connect(relay, deployer).setOperator(lane, true)).wait();
     for (const lane of lanes) await running.printed(new RegExp(`lane ${lane} has no funds`));
 
@@ -102,7 +105,12 @@ describe("the service on a chain that is not local (84532, Anvil)", function () 
     );
     const minted = await Promise.all(mints.map((id) => app.settled(id)));
     expect(minted.map((request) => request.status)).to.deep.equal(Array(100).fill("completed"));
-    await app.completed("/v1/transfers", { from_address: alice, to_address: bob, contract_address: collection, token_id: 7 });
+    await app.completed("/v1/transfers", {
+      from_address: alice,
+      to_address: bob,
+      contract_address: collection,
+      token_id: 7,
+    });
     expect(await ERC721Collection__factory.connect(collection, node.provider).ownerOf(7)).to.equal(bob);
 
     const plain = await (await new PlainERC721__factory(deployer).deploy()).waitForDeployment();

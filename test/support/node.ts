@@ -19,7 +19,12 @@ export async function startNode(): Promise<TestNode> {
   await process.printed(/Started HTTP and WebSocket JSON-RPC server/);
   const url = `http://127.0.0.1:${port.toString()}`;
   const network = Network.from(31_337);
-  const provider = new JsonRpcProvider(url, network, { staticNetwork: network, cacheTimeout: -1, batchMaxCount: 1, pollingInterval: 50 });
+  const provider = new JsonRpcProvider(url, network, {
+    staticNetwork: network,
+    cacheTimeout: -1,
+    batchMaxCount: 1,
+    pollingInterval: 50,
+  });
   return {
     url,
     provider,

@@ -64,7 +64,11 @@ describe("a reorganisation deeper than the confirmations", function () {
     const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}`);
     expect(nfts).to.have.length(1);
     // Content is bound to the request, not to the id.
-    expect(nfts[0]).to.deep.include({ token_id: 2, metadata: { name: "Mine" }, unlockable_content: "only for the holder" });
+    expect(nfts[0]).to.deep.include({
+      token_id: 2,
+      metadata: { name: "Mine" },
+      unlockable_content: "only for the holder",
+    });
     const metadata = await fetch(`${service.baseUrl}/metadata/31337/${collection}/1`);
     expect(metadata.status === 404 || !JSON.stringify(await metadata.json()).includes("Mine")).to.equal(true);
   });

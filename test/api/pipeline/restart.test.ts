@@ -25,7 +25,8 @@ describe("npm run api", function () {
     await folder.remove();
   });
 
-  const start = (more: Record<string, string> = {}) => new TestProcess(["--import", "tsx", "api/main.ts"], { ...env, ...more });
+  const start = (more: Record<string, string> = {}) =>
+    new TestProcess(["--import", "tsx", "api/main.ts"], { ...env, ...more });
 
   describe("when stopped and started against the same node", () => {
     it("keeps every wallet, request and listing", async () => {
@@ -35,7 +36,11 @@ describe("npm run api", function () {
       const api = new ApiClient(baseUrl, token);
       const [from, to] = [await api.wallet(), await api.wallet()];
       const collection = await api.collection({ type: "ERC721", mint_supply_count: 5 });
-      await api.completed("/v1/nfts", { collection_address: collection, to_address: from, unlockable_content: "secret" });
+      await api.completed("/v1/nfts", {
+        collection_address: collection,
+        to_address: from,
+        unlockable_content: "secret",
+      });
       await api.completed("/v1/transfers", {
         from_address: from,
         to_address: to,
