@@ -5,7 +5,7 @@ import { requestsThatAreLost, startTarget } from "./target.ts";
 
 /**
  * `npm run fuzz [-- --requests N --seed N]`: calls made from the published document, wrong in every way, against a real
- * service over HTTP. The same seed makes the same calls.
+ * service over HTTP. The same seed makes the same calls, but for the addresses and tokens, which are new each time.
  */
 
 const { values } = parseArgs({
