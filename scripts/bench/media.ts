@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { BlockFiles } from "../../api/ipfs/block-files.ts";
+import { parseCid } from "../../api/ipfs/cids.ts";
+import { findFile } from "../../api/ipfs/content.ts";
+import { copyMedia } from "../../api/media/copy-media.ts";
+import { createOutboundAgent } from "../../api/outbound/agent.ts";
+
+/**
+ * `npm run bench:media`: 200 MiB copied from a server into the block store and read back, then 20 such copies at once,
+ * with this process's peak memory. The server is another process, so that its memory does not count.
+ */
+
+const MIB = 1_048_576;
+const SIZE = 200 * MIB;
+const AT_ONCE = 20;
+/** Argument with which this program is the server. */
+const SERVER = "server";
+/** What the copies may need at most, in MiB of resident memory. */
+const LIMIT_MIB = 400;
+
+/** Sends different bytes under every path: equal ones would be stored once. */
+async function serve(): Promise<void> {
+  const noise = randomBytes(MIB);
+  const server: Server = createServer((request, response) => {
+    const label = Buffer.from((request.url ?? "").padEnd(64));
+    response.setHeader("content-length", SIZE.toString());
+    let sent = 0;
+    const more = () => {
+      while (sent < SIZE) {
+        const chunk = Buffer.from(noise);
+        label.copy(chunk);
+        chunk.writeUInt32LE(sent / MIB, 64);
+        sent += MIB;
+        if (!response.write(chunk)) return;
+      }
+      response.end();
+    };
+    response.on("drain", more);
+    more();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  process.send?.((server.address() as AddressInfo).port);
+}
+
+function peak(): string {
+  return `${Math.round(process.resourceUsage().maxRSS / 1024).toString()} MiB`;
+}
+
+async function measure(label: string, bytes: number, work: () => Promise<void>): Promise<void> {
+  const started = performance.now();
+  await work();
+  const seconds = (performance.now() - started) / 1000;
+  const rate = Math.round(bytes / MIB / seconds).toString();
+  console.log(
+    `${label.padEnd(34)} ${seconds.toFixed(1).padStart(6)} s  ${rate.padStart(5)} MiB/s  peak memory ${peak()}`,
+  );
+}
+
+async function run(port: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "moneta-bench-"));
+  const blocks = new BlockFiles(join(folder, "blocks"));
+  const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });
+  const deps = { blocks, agent, gateway: null, maxBytes: SIZE, deadline: 600_000 };
+  const copy = (name: string) =>
+    copyMedia(deps, `http://127.0.0.1:${port.toString()}/${name}`, new AbortController().signal);
+  try {
+    console.log(`${"before anything".padEnd(34)} ${"".padStart(24)}peak memory ${peak()}`);
+    let cid = "";
+    await measure("200 MiB in", SIZE, async () => {
+      ({ cid } = await copy("one"));
+    });
+    await measure("200 MiB out", SIZE, async () => {
+      const root = parseCid(cid);
+      const file = root === null ? null : await findFile(blocks, root, "");
+      let read = 0;
+      for await (const part of file?.read() ?? []) read += part.length;
+      if (read !== SIZE) throw new Error(`read ${read.toString()} bytes of ${SIZE.toString()}`);
+    });
+    await measure(`${AT_ONCE.toString()} times 200 MiB in, at once`, AT_ONCE * SIZE, async () => {
+      await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => copy(`many-${index.toString()}`)));
+    });
+    const used = Math.round(process.resourceUsage().maxRSS / 1024);
+    console.log(used <= LIMIT_MIB ? `Within ${LIMIT_MIB.toString()} MiB.` : `More than ${LIMIT_MIB.toString()} MiB.`);
+    if (used > LIMIT_MIB) process.exitCode = 1;
+  } finally {
+    await agent.destroy();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[2] === SERVER) {
+  await serve();
+} else {
+  const { fork } = await import("node:child_process");
+  const server = fork(import.meta.filename, [SERVER]);
+  server.once("message", (port: number) => {
+    void run(port).finally(() => server.kill());
+  });
+}
