@@ -65,7 +65,12 @@ export default {
     only("media", LEAVES, "Content for requests: fetched, stored, named in rows."),
     only("doctor", LEAVES, "The doctor looks at rows and at the chain; it changes neither."),
     only("media", LEAVES, "Content for requests: fetched, stored, named in rows."),
-    only("cli", ["commands", "context", "doctor", ...LEAVES], "The command line is a second way to the commands."),
+    only("reconcile", ["indexer", ...LEAVES], "Reads the chain anew with what the indexer reads it with."),
+    only(
+      "cli",
+      ["commands", "context", "doctor", "reconcile", ...LEAVES],
+      "The command line is a second way to the commands.",
+    ),
     only("store", ["domain", "shared"], "SQL, and the rules it stores: no network, no keys, no settings."),
     only("chain", ["domain", "shared"], "What the chain is asked, and what it answers."),
     only("keys", ["domain", "shared"]),
@@ -98,7 +103,7 @@ export default {
       name: "only-context-builds-the-pipeline",
       comment: "Its types may be imported by the entries; whatever constructs a part of it is in api/context.",
       severity: "error",
-      from: { path: "^api/", pathNot: folder("context", "v1", "relayer", "indexer", "webhooks", "media") },
+      from: { path: "^api/", pathNot: folder("context", "reconcile", "v1", "relayer", "indexer", "webhooks", "media") },
       to: { path: folder("v1", "relayer", "indexer", "webhooks", "media"), dependencyTypesNot: ["type-only"] },
     },
     {
