@@ -99,7 +99,12 @@ export class TestApi {
   close: () => Promise<void> = () => Promise.resolve();
   #conformance: Promise<Conformance> | null = null;
 
-  constructor(parts: Pick<TestApi, "baseUrl" | "database" | "blocks" | "blocksFolder" | "foreign" | "sealer" | "databaseUrl" | "log">) {
+  constructor(
+    parts: Pick<
+      TestApi,
+      "baseUrl" | "database" | "blocks" | "blocksFolder" | "foreign" | "sealer" | "databaseUrl" | "log"
+    >,
+  ) {
     this.baseUrl = parts.baseUrl;
     this.database = parts.database;
     this.blocks = parts.blocks;
