@@ -11,6 +11,11 @@ const ROOT = join(import.meta.dirname, "..", "..");
 
 export type NodeKind = "hardhat" | "anvil";
 
+/** The node itself forgot its chain: nothing can be said of a service on top of it. */
+export class NodeLostChain extends Error {
+  override readonly name = "NodeLostChain";
+}
+
 /** A real node as a process of its own. Anvil keeps its chain in a file, so it can be stopped and started. */
 export class NodeProcess {
   readonly kind: NodeKind;
@@ -42,9 +47,12 @@ export class NodeProcess {
   /** Stops the node and starts it on the same chain (Anvil only). */
   async restart(downFor: () => Promise<void>): Promise<void> {
     if (this.kind !== "anvil") throw new Error("a Hardhat node forgets its chain when it stops");
+    const before = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
     await end(this.#child, "SIGTERM");
     await downFor();
     this.#child = await launch(this.kind, this.#port, this.#folder);
+    const after = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
+    if (after.hash !== before.hash) throw new NodeLostChain("the node came back with another chain");
   }
 
   async stop(): Promise<void> {
