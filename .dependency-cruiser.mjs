@@ -128,7 +128,7 @@ export default {
       ["ipfs"],
       "Content becomes blocks in api/ipfs.",
     ),
-    packageOf("requests-to-strangers", ["undici", "ipaddr\\.js"], ["outbound", "webhooks"], "Guarded by api/outbound."),
+    packageOf("requests-to-strangers", ["undici", "ipaddr\\.js"], ["outbound", "webhooks", "media"], "Guarded by api/outbound."),
     {
       name: "service-imports-only-itself",
       severity: "error",

@@ -72,6 +72,11 @@ const VARIABLES = {
     fallback: "none",
     description: "Hosts in private networks that webhooks and media may be at, separated by commas.",
   },
+  IPFS_PIN_RPC: {
+    schema: httpUrl,
+    fallback: "none",
+    description: "RPC address of a Kubo node (`http://...:5001`) at which everything that is hosted is pinned.",
+  },
   IPFS_GATEWAY: {
     schema: httpUrl,
     fallback: "none",
@@ -110,6 +115,8 @@ export interface Settings {
   allowedPrivateHosts: string[];
   /** null: none. */
   ipfsGateway: string | null;
+  /** null: none. */
+  ipfsPinRpc: string | null;
   roles: Role[];
   logLevel: (typeof LOG_LEVELS)[number];
   limits: Limits;
@@ -151,6 +158,7 @@ export function parseSettings(env: Environment): Settings {
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
     ipfsGateway: reader.optional("IPFS_GATEWAY"),
+    ipfsPinRpc: reader.optional("IPFS_PIN_RPC"),
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),
     limits: reader.limits(),

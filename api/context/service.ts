@@ -115,6 +115,7 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
         signals,
         agent,
         gateway,
+        pinRpc: settings.ipfsPinRpc,
         maxBytes: settings.limits.mediaBytes,
         deadline: settings.limits.mediaSeconds * 1000,
         logger,

@@ -33,6 +33,7 @@ describe("settings", () => {
       confirmations: null,
       allowedPrivateHosts: [],
       ipfsGateway: null,
+      ipfsPinRpc: null,
       roles: ["api", "relayer", "indexer", "webhooks", "media"],
       logLevel: "info",
       limits: DEFAULT_LIMITS,

@@ -1,0 +1,46 @@
+import { Socket } from "node:net";
+
+import { expect } from "chai";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import { ApiClient } from "../../support/api-client.ts";
+import { startNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+describe("connections of the service", function () {
+  this.timeout(60_000);
+
+  it("by default lead to the chain's node alone, media on IPFS and a freeze included", async () => {
+    const node = await startNode();
+    const folder = await temporaryFolder();
+    // Every connection of this process goes through here, whichever library makes it.
+    const targets = new Set<string>();
+    const connect = Object.getOwnPropertyDescriptor(Socket.prototype, "connect")!;
+    Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
+      const [first] = args.flat() as { host?: string; port?: number | string; path?: string }[];
+      targets.add(first?.path ?? `${String(first?.host)}:${String(first?.port)}`);
+      return (connect.value as (...args: unknown[]) => Socket).apply(this, args);
+    };
+    try {
+      const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+      const api = new ApiClient(service.baseUrl, (await createApp(service, "quiet")).token);
+      const collection = await api.collection({ type: "ERC721" });
+      const body = {
+        collection_address: collection,
+        to_address: await api.wallet(),
+        image: "data:,cat",
+        copy_media: true,
+      };
+      await api.completed("/v1/nfts", body);
+      await api.completed(`/v1/collections/${collection}/freeze`, {});
+      await service.stop();
+      // The second is this test itself, as an app.
+      const expected = [node.url, service.baseUrl].map((url) => new URL(url).host).sort();
+      expect([...targets].map((target) => target.replace("localhost", "127.0.0.1")).sort()).to.deep.equal(expected);
+    } finally {
+      Object.defineProperty(Socket.prototype, "connect", connect);
+      await node.stop();
+      await folder.remove();
+    }
+  });
+});
