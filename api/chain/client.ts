@@ -1,7 +1,8 @@
-import { getAddress } from "ethers";
+import { getAddress, type Transaction } from "ethers";
 import { z } from "zod";
 
 import { ChainUnavailable, type RpcError } from "./errors.ts";
+import { readTransaction } from "./signed-transaction.ts";
 import type { Rpc, RpcCall, RpcResult } from "./rpc.ts";
 
 const hex = z.string().regex(/^0x[0-9a-fA-F]*$/);
@@ -85,6 +86,12 @@ export class ChainClient {
     return answers.map((answer) => parse(receipt.nullish(), answer) ?? null);
   }
 
+  /** Signed transactions by hash. null: the node does not have it; undefined: it is of a type that the service never sends. */
+  async transactions(hashes: string[]): Promise<(Transaction | null | undefined)[]> {
+    const answers = await this.#rpc.all(hashes.map((h) => ({ method: "eth_getTransactionByHash", params: [h] })));
+    return answers.map((answer, index) => readTransaction(answer, hashes[index]));
+  }
+
   async code(addresses: string[]): Promise<string[]> {
     const answers = await this.#rpc.all(addresses.map((a) => ({ method: "eth_getCode", params: [a, "latest"] })));
     return answers.map((answer) => parse(hex, answer));
@@ -94,9 +101,9 @@ export class ChainClient {
     return parse(quantity, await this.#rpc.call("eth_getBalance", [account, "latest"]));
   }
 
-  /** Transactions of the account in blocks. */
-  async nonces(accounts: string[], blockTag: number | "latest" = "latest"): Promise<number[]> {
-    const at = blockTag === "latest" ? blockTag : toHex(blockTag);
+  /** Transactions of the account in blocks; with `pending` also those that wait in the node's pool. */
+  async nonces(accounts: string[], blockTag: number | "latest" | "pending" = "latest"): Promise<number[]> {
+    const at = typeof blockTag === "string" ? blockTag : toHex(blockTag);
     const answers = await this.#rpc.all(
       accounts.map((account) => ({ method: "eth_getTransactionCount", params: [account, at] })),
     );

@@ -9,6 +9,7 @@ import { keysCreate } from "./keys/create.ts";
 import { keysRestore } from "./keys/restore.ts";
 import { keysRotate } from "./keys/rotate.ts";
 import { mediaCollect } from "./media/collect.ts";
+import { reconcile } from "./reconcile/reconcile.ts";
 import { requestList } from "./request/list.ts";
 import { requestShow } from "./request/show.ts";
 import { settings } from "./settings.ts";
@@ -45,6 +46,7 @@ export function createProgram(terminal: Terminal): Command {
     ]),
     group("request", "What apps asked for, and what became of it.", [requestShow(terminal), requestList(terminal)]),
     doctor(terminal),
+    reconcile(terminal),
     group("media", "What is hosted on IPFS.", [mediaCollect(terminal)]),
     group("webhook", "Where apps are told what happened, and what they were told.", [
       webhookShow(terminal),

@@ -47,7 +47,8 @@ export async function checkLanes(
     if (mined > known) {
       throw new StartupError(
         `Lane ${address} has ${mined.toString()} transactions on chain, but the database knows of ${known.toString()}: ` +
-          `it is an old backup, or another service uses the same seed. Restore the newest database; nothing was sent.`,
+          `it is an old backup, or another service uses the same seed. Restore the newest database; or make sure that no ` +
+          `other service runs and make this one safe with \`npm run cli -- reconcile\`. Nothing was sent.`,
       );
     }
   }

@@ -23,6 +23,7 @@ import { createHttpServer, stopHttpServer } from "../v1/server.ts";
 import { Dispatcher } from "../webhooks/dispatcher.ts";
 import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
 import { checkLanes, checkSeed } from "./chain-state-check.ts";
+import { confirmationsOf } from "./confirmations.ts";
 import { loadKeys } from "./keys.ts";
 import { createReadiness } from "./readiness.ts";
 import { hostedBaseOf } from "./workplace.ts";
@@ -32,9 +33,6 @@ const STOP_DEADLINE = 10_000;
 /** Milliseconds between two looks at the head: a local chain makes its blocks at once. */
 const POLL_LOCAL = 100;
 const POLL = 1_000;
-/** Blocks after which one counts as final, when the settings do not say. */
-const CONFIRMATIONS_LOCAL = 1;
-const CONFIRMATIONS = 12;
 
 /** A running Moneta: whichever of its roles this process has. */
 export interface Service {
@@ -99,7 +97,7 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
     ? new Indexer({
         ...common,
         logger,
-        confirmations: settings.confirmations ?? (local ? CONFIRMATIONS_LOCAL : CONFIRMATIONS),
+        confirmations: confirmationsOf(settings, local),
         pollInterval: local ? POLL_LOCAL : POLL,
       })
     : null;

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import type { Command } from "../../domain/command.ts";
 import type { Db } from "../engine.ts";
 import { commandOf } from "../request-state.ts";
@@ -10,6 +12,17 @@ export interface LostEffect {
 }
 
 const PAGE = 500;
+
+/** Requests whose outcome became another one after it was final, since a time. */
+export async function correctedSince(db: Db, since: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("events")
+    .select("request_id")
+    .where("type", "=", sql.lit("corrected"))
+    .where("created_at", ">=", since)
+    .execute();
+  return rows.flatMap((row) => row.request_id ?? []);
+}
 
 /**
  * Completed requests without their effect, page by page, oldest first: a reorg deeper than the confirmations took it away,

@@ -283,6 +283,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await uniqueIndex("events_once", "events", ["request_id", "type"]);
   // Of `completed` and `error`, one per request, ever: the database itself refuses a second.
   await sql`create unique index events_final on events (request_id) where type in ('completed', 'error')`.execute(db);
+  await sql`create index events_corrected on events (created_at) where type = 'corrected'`.execute(db);
   await uniqueIndex("events_feed", "events", ["app_id", "position"]);
   await withRowNumber(db, create("deliveries"), "seq")
     .addColumn("id", "text", (c) => c.notNull().unique())

@@ -271,6 +271,35 @@ describe("doctor", function () {
     });
   });
 
+  describe("given a completed mint that a deep reorg has made another one", () => {
+    it("fails for a week, and names the request", async () => {
+      const event = (days: number) => async (database: Database) => {
+        const { app_id: app } = await database.read
+          .selectFrom("requests")
+          .select("app_id")
+          .where("id", "=", mintId)
+          .executeTakeFirstOrThrow();
+        const created = Date.now() - days * 24 * HOUR;
+        const row = {
+          id: "fix",
+          app_id: app,
+          position: null,
+          request_id: mintId,
+          type: "corrected" as const,
+          body: "{}",
+          created_at: created,
+        };
+        await database.write((trx) => trx.insertInto("events").values(row).execute());
+      };
+      const undo = (database: Database) =>
+        database.write((trx) => trx.deleteFrom("events").where("id", "=", "fix").execute());
+      expect(said(await tampered(event(1), undo), "effects").words).to.match(
+        new RegExp(`Request ${mintId} .*\\(event corrected\\)`),
+      );
+      expect(said(await tampered(event(8), undo), "effects").result).to.equal("ok");
+    });
+  });
+
   describe("given keys that are not those of the database", () => {
     it("says which one is wrong", async () => {
       const secrets = JSON.parse(await readFile(`${folder.path}/local-secrets.json`, "utf8")) as Record<string, string>;

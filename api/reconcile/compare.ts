@@ -1,0 +1,94 @@
+import { abi } from "../chain/contracts.ts";
+import { readHoldings } from "../chain/foreign-contracts.ts";
+import { compareCollection } from "../store/reconcile/compare-collections.ts";
+import { compareCounters } from "../store/reconcile/compare-counters.ts";
+import { compareHistory } from "../store/reconcile/compare-history.ts";
+import { compareHoldings, compareTokens } from "../store/reconcile/compare-tokens.ts";
+import type { Difference } from "../store/reconcile/difference.ts";
+import { foreignHoldings, setForeignHolding } from "../store/reconcile/foreign-holdings.ts";
+import { watchedContracts } from "../store/watched.ts";
+import type { ReconcileDeps } from "./deps.ts";
+import { Replay } from "./replay.ts";
+
+/** Holdings of foreign contracts asked for at once. */
+const PAGE = 500;
+/** Differences that are told one by one; more are only counted. */
+const TOLD = 1_000;
+
+export interface Comparison {
+  /** The last block that was compared. */
+  block: number;
+  differences: number;
+  /** The first of them. */
+  told: Difference[];
+}
+
+/** Reads the chain anew, compares everything that it says with the database, and mends what differs. */
+export async function compareWithChain(deps: ReconcileDeps, mend: boolean): Promise<Comparison> {
+  return Replay.run(deps, async (replay) => {
+    const result: Comparison = { block: 0, differences: 0, told: [] };
+    const add = (differences: Difference[]) => {
+      result.differences += differences.length;
+      result.told.push(...differences.slice(0, Math.max(0, TOLD - result.told.length)));
+    };
+    // Once for the ranges themselves: what follows is as far as the database is then.
+    await replay.compare(() => Promise.resolve());
+    for (const address of (await watchedContracts(deps.database.read)).collections.keys()) {
+      const owner = await ownerOf(deps, address, replay.block);
+      add(
+        await replay.compare(async (trx) => [
+          ...(await compareCollection(trx, replay.chain, address, owner, mend)),
+          ...(await compareTokens(trx, replay.chain, address, mend)),
+          ...(await compareHoldings(trx, replay.chain, address, mend)),
+        ]),
+      );
+    }
+    add(await replay.compare((trx) => compareHistory(trx, replay.chain, mend)));
+    add(await compareForeign(deps, replay, mend));
+    // Totals are those of the rows: they say something only once the rows are right.
+    if (mend || result.differences === 0) add(await replay.compare((trx) => compareCounters(trx, mend)));
+    return { ...result, block: replay.block };
+  });
+}
+
+/** null: the node does not have the state of that block any more. */
+async function ownerOf({ client }: ReconcileDeps, address: string, block: number): Promise<string | null> {
+  const [answer] = await client.tryCalls([{ to: address, data: abi.erc721.encodeFunctionData("owner") }], block);
+  if (answer == null) return null;
+  const [owner] = abi.erc721.decodeFunctionResult("owner", answer) as unknown as [string];
+  return owner;
+}
+
+async function compareForeign(deps: ReconcileDeps, replay: Replay, mend: boolean): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  let after = 0;
+  for (;;) {
+    const page = await foreignHoldings(deps.database.read, after, PAGE);
+    const last = page.at(-1);
+    if (last === undefined) return differences;
+    after = last.seq;
+    const { block } = replay;
+    const held = await readHoldings(deps.client, page, block);
+    const wrong = page.flatMap((holding, index) => {
+      const real = held[index];
+      return real === undefined || (real ?? 0n).toString() === holding.quantity ? [] : [{ holding, real: real ?? 0n }];
+    });
+    if (wrong.length === 0) continue;
+    const asked = await replay.compare(async (trx, now) => {
+      if (now !== block) return false;
+      for (const { holding, real } of wrong) if (mend) await setForeignHolding(trx, holding, real, block);
+      return true;
+    });
+    // The indexer went on meanwhile: the same page again, at its new block.
+    if (!asked) after = (page[0]?.seq ?? 1) - 1;
+    else {
+      differences.push(
+        ...wrong.map(({ holding, real }) => ({
+          what: `copies of token ${holding.tokenId} of the foreign contract ${holding.contract} that ${holding.owner} holds`,
+          stored: holding.quantity,
+          chain: real.toString(),
+        })),
+      );
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import type { Logger } from "pino";
+
+import type { ChainClient } from "../chain/client.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import type { Database } from "../store/database.ts";
+
+export interface ReconcileDeps {
+  database: Database;
+  client: ChainClient;
+  contracts: ContractAddresses;
+  /** Address of a lane of the seed. */
+  laneAddress(lane: number): string;
+  logger: Logger;
+  confirmations: number;
+  now: () => number;
+}
+
+/** It cannot be mended as things are; the words say what to do. */
+export class ReconcileError extends Error {
+  override readonly name = "ReconcileError";
+}

@@ -1,0 +1,116 @@
+import type { Transaction } from "ethers";
+
+import { decodeCommand, decodeExecute } from "../chain/decode-call.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
+import { decodeRelayEvent, type RelayEvent } from "../chain/logs.ts";
+import { batchesByHash } from "../store/batches.ts";
+import { allLanes } from "../store/examination/pipeline.ts";
+import type { LostBatch, LostCall } from "../store/reconcile/lost-timeline.ts";
+import { type ReconcileDeps, ReconcileError } from "./deps.ts";
+
+/** Blocks read at once. */
+const RANGE = 500;
+/** Lanes that a seed can have been used with. */
+const MOST_LANES = 64;
+
+export interface LaneState {
+  lane: number;
+  address: string;
+  /** As the database says; 0 for a lane that it does not have. */
+  known: number;
+  /** As the chain says. */
+  mined: number;
+  /** With what waits in the node's pool. */
+  pending: number;
+}
+
+/** What the lanes have done that the database does not know. */
+export interface Lost {
+  /** Lowest block first. */
+  batches: (LostBatch & { blockNumber: number })[];
+  lanes: LaneState[];
+  /** The head before anything was read. */
+  head: number;
+}
+
+/** Reads every batch that ever ran, and keeps those of the service's lanes that the database has no signed bytes of. */
+export async function findLost(deps: ReconcileDeps): Promise<Lost> {
+  const head = await deps.client.headNumber();
+  const lanes = await laneStates(deps);
+  const byAddress = new Map(lanes.map((lane) => [lane.address, lane]));
+  const batches: Lost["batches"] = [];
+  for (let from = deps.contracts.deployedAt; from <= head; from += RANGE) {
+    const filter = { address: [deps.contracts.relay], topics: [] };
+    const logs = await deps.client.logs(filter, from, Math.min(head, from + RANGE - 1));
+    const byTransaction = Map.groupBy(
+      logs.flatMap((log) => decodeRelayEvent(log) ?? []),
+      (event) => event.transactionHash,
+    );
+    // The chain first: bytes are committed before they are sent, so what runs beside this is in the database by now.
+    const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
+    const unknown = [...byTransaction.keys()].filter((hash) => !known.has(hash));
+    for (const [index, transaction] of (await deps.client.transactions(unknown)).entries()) {
+      if (transaction === null) throw new ChainUnavailable("the node does not have a transaction that it named");
+      const lane = byAddress.get(transaction?.from ?? "");
+      const events = byTransaction.get(unknown[index] ?? "") ?? [];
+      if (transaction !== undefined && lane !== undefined) batches.push(...lostBatch(deps, transaction, lane, events));
+    }
+  }
+  return { batches, lanes, head };
+}
+
+async function laneStates(deps: ReconcileDeps): Promise<LaneState[]> {
+  const { database, client } = deps;
+  const lanes = Array.from({ length: MOST_LANES }, (_, lane) => ({ lane, address: deps.laneAddress(lane) }));
+  const addresses = lanes.map((lane) => lane.address);
+  const [mined, pending] = [await client.nonces(addresses), await client.nonces(addresses, "pending")];
+  // The chain first: a running service commits a nonce before anybody sees it.
+  const rows = await allLanes(database.read);
+  for (const row of rows) {
+    const derived = lanes[row.lane]?.address;
+    if (derived === row.address) continue;
+    throw new ReconcileError(
+      `Lane ${row.lane.toString()} was ${row.address}; the seed in SEED_FILE makes ${derived ?? "none"}. Set SEED_FILE to the seed of this database.`,
+    );
+  }
+  const known = new Map(rows.map((row) => [row.lane, row.next_nonce]));
+  return lanes.map(({ lane, address }, index) => ({
+    lane,
+    address,
+    known: known.get(lane) ?? 0,
+    mined: mined[index] ?? 0,
+    pending: pending[index] ?? 0,
+  }));
+}
+
+function lostBatch(
+  deps: ReconcileDeps,
+  transaction: Transaction,
+  { lane, address }: LaneState,
+  events: RelayEvent[],
+): Lost["batches"] {
+  const calls = decodeExecute(transaction.data);
+  const closing = events.find((event) => event.kind === "batch-executed");
+  if (calls === null || closing === undefined || transaction.hash === null) return [];
+  const vain = new Set(events.flatMap((event) => ("number" in event ? [event.number] : [])));
+  return [
+    {
+      lane,
+      address,
+      nonce: transaction.nonce,
+      blockNumber: closing.blockNumber,
+      attempt: {
+        hash: transaction.hash,
+        raw: transaction.serialized,
+        maxFeePerGas: transaction.maxFeePerGas ?? 0n,
+        maxPriorityFeePerGas: transaction.maxPriorityFeePerGas ?? 0n,
+        gasLimit: transaction.gasLimit,
+      },
+      calls: calls.map((call, position): LostCall => ({
+        number: call.number,
+        command: decodeCommand(call, deps.contracts),
+        happened: position < closing.executed && !vain.has(call.number),
+      })),
+    },
+  ];
+}

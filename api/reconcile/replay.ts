@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { prepareRange } from "../indexer/prepare-range.ts";
+import { readRange } from "../indexer/read-range.ts";
+import { storedBlock } from "../store/blocks.ts";
+import type { Trx } from "../store/engine.ts";
+import { readMeta } from "../store/meta.ts";
+import { openScratch, type Scratch } from "../store/reconcile/scratch.ts";
+import { watchedContracts } from "../store/watched.ts";
+import { type ReconcileDeps, ReconcileError } from "./deps.ts";
+
+/** Blocks read at once: all that is in memory. */
+const RANGE = 500;
+/** How often a running indexer may be faster before this gives up. */
+const PATIENCE = 100;
+
+/** The chain, read anew from the first block on into a database of its own, always as far as the real one. */
+export class Replay {
+  readonly #deps: ReconcileDeps;
+  readonly #scratch: Scratch;
+  #block: number;
+  #hash: string | null = null;
+
+  private constructor(deps: ReconcileDeps, scratch: Scratch) {
+    this.#deps = deps;
+    this.#scratch = scratch;
+    this.#block = deps.contracts.deployedAt - 1;
+  }
+
+  static async run<T>(deps: ReconcileDeps, work: (replay: Replay) => Promise<T>): Promise<T> {
+    const folder = await mkdtemp(join(tmpdir(), "moneta-reconcile-"));
+    try {
+      const scratch = await openScratch(join(folder, "chain.sqlite"), deps.contracts.deployedAt - 1);
+      try {
+        return await work(new Replay(deps, scratch));
+      } finally {
+        await scratch.close();
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  get block(): number {
+    return this.#block;
+  }
+
+  get chain(): Scratch["db"] {
+    return this.#scratch.db;
+  }
+
+  /**
+   * Runs one comparison in a transaction of the real database, in which both are at the same block. Beside a running
+   * indexer that takes another try where the indexer was faster.
+   */
+  async compare<T>(work: (trx: Trx, block: number) => Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < PATIENCE; attempt++) {
+      const result = await this.#deps.database.write(async (trx) => {
+        const checkpoint = Number(await readMeta(trx, "checkpoint"));
+        if (checkpoint !== this.#block) return { checkpoint };
+        const stored = await storedBlock(trx, checkpoint);
+        if (stored !== undefined && this.#hash !== null && stored.hash !== this.#hash) return { checkpoint: -1 };
+        return { done: await work(trx, checkpoint) };
+      });
+      if ("done" in result) return result.done;
+      if (result.checkpoint < this.#block)
+        throw new ReconcileError("The chain was reorganised meanwhile. Run this again.");
+      await this.#extend(result.checkpoint);
+    }
+    throw new ReconcileError("The running service is always a block ahead. Stop it, and run this again.");
+  }
+
+  async #extend(upTo: number): Promise<void> {
+    const { client, contracts, database, logger } = this.#deps;
+    await this.#scratch.takeCollections(database.read);
+    const watched = await watchedContracts(database.read);
+    const addresses = { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] };
+    const head = await client.headNumber();
+    while (this.#block < upTo) {
+      const [from, to] = [this.#block + 1, Math.min(upTo, this.#block + RANGE)];
+      const remember = to + 1;
+      const read = await readRange(client, contracts, addresses, { from, to, head, remember });
+      const range = await prepareRange(
+        {
+          database,
+          contracts,
+          logger,
+          receipts: (hashes) => Promise.resolve(hashes.map(() => null)),
+          // What foreign contracts say is compared by itself.
+          holdings: (queries) => Promise.resolve(queries.map(() => undefined)),
+        },
+        watched,
+        read,
+        { from, to, confirmed: 0, remember },
+      );
+      await this.#scratch.apply({ ...range, batches: [], foreignHoldings: [] });
+      this.#block = to;
+      this.#hash = read.headers.get(to)?.hash ?? null;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { CounterDeltas } from "../counter-deltas.ts";
+import type { Db, Trx } from "../engine.ts";
+import { setHolding } from "../ownership.ts";
+import type { HoldingRow, NftRow } from "../schema.ts";
+import { type Difference, pairs } from "./difference.ts";
+
+const PAGE = 1_000;
+
+/** Compares the tokens of a collection with those that the chain has, and mends them. */
+export async function compareTokens(trx: Trx, chain: Db, contract: string, mend: boolean): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  for await (const [stored, real] of pairs(tokens(trx, contract), tokens(chain, contract), (row) => [row.token_id])) {
+    const where = `token ${(real ?? stored)?.token_id ?? ""} of ${contract}`;
+    if (real === undefined) {
+      // Reserved by a request, it may be about to come.
+      if (stored?.minted_block == null) continue;
+      differences.push({ what: where, stored: `${stored.supply} copies`, chain: "none" });
+      if (mend) await removeToken(trx, stored);
+    } else if (stored === undefined) {
+      differences.push({ what: where, stored: "none", chain: `${real.supply} copies` });
+      if (mend) await trx.insertInto("nfts").values(withoutSeq(real)).execute();
+    } else {
+      const wrong = COMPARED.filter((column) => stored[column] !== real[column]);
+      if (wrong.length === 0) continue;
+      differences.push({ what: where, stored: words(stored, wrong), chain: words(real, wrong) });
+      if (mend) await mendToken(trx, stored, real);
+    }
+  }
+  return differences;
+}
+
+const COMPARED = ["supply", "minted_block", "minted_at", "request_id", "token_uri"] as const;
+
+function tokens(db: Db, contract: string) {
+  return async (after: NftRow | null): Promise<NftRow[]> => {
+    let query = db.selectFrom("nfts").selectAll().where("contract", "=", contract);
+    if (after !== null) query = query.where("token_id", ">", after.token_id);
+    return query.orderBy("token_id").limit(PAGE).execute();
+  };
+}
+
+function withoutSeq<T extends { seq: number }>({ seq: _seq, ...row }: T): Omit<T, "seq"> {
+  return row;
+}
+
+async function removeToken(trx: Trx, row: NftRow): Promise<void> {
+  if (row.reserved === "0") await trx.deleteFrom("nfts").where("seq", "=", row.seq).execute();
+  else {
+    await trx
+      .updateTable("nfts")
+      .set({ supply: "0", minted_block: null, minted_at: null })
+      .where("seq", "=", row.seq)
+      .execute();
+  }
+}
+
+/** Metadata hangs on the request: it stays where the token is the same request's, edited or not. */
+async function mendToken(trx: Trx, stored: NftRow, real: NftRow): Promise<void> {
+  const { supply, minted_block, minted_at, request_id, token_uri, metadata } = real;
+  await trx
+    .updateTable("nfts")
+    .set({
+      ...{ supply, minted_block, minted_at, request_id, token_uri },
+      ...(stored.request_id === request_id ? {} : { metadata }),
+    })
+    .where("seq", "=", stored.seq)
+    .execute();
+}
+
+function words(row: NftRow, columns: readonly (keyof NftRow)[]): string {
+  return columns.map((column) => `${column} ${JSON.stringify(row[column])}`).join(", ");
+}
+
+/** Compares who holds what of a collection, and mends it. Totals are mended from the rows afterwards, with all the others. */
+export async function compareHoldings(trx: Trx, chain: Db, contract: string, mend: boolean): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const key = (row: HoldingRow) => [row.token_id, row.owner];
+  for await (const [stored, real] of pairs(holdings(trx, contract), holdings(chain, contract), key)) {
+    const row = real ?? stored;
+    if (row === undefined || stored?.quantity === real?.quantity) continue;
+    const [has, should] = [stored?.quantity ?? "0", real?.quantity ?? "0"];
+    differences.push({
+      what: `copies of token ${row.token_id} of ${contract} that ${row.owner} holds`,
+      stored: has,
+      chain: should,
+    });
+    const holding = { contract, tokenId: row.token_id, owner: row.owner };
+    if (mend) await setHolding(trx, holding, BigInt(should), row.since_block, new CounterDeltas());
+  }
+  return differences;
+}
+
+function holdings(db: Db, contract: string) {
+  return async (after: HoldingRow | null): Promise<HoldingRow[]> => {
+    let query = db.selectFrom("holdings").selectAll().where("contract", "=", contract);
+    if (after !== null) {
+      query = query.where((eb) =>
+        eb.or([
+          eb("token_id", ">", after.token_id),
+          eb.and([eb("token_id", "=", after.token_id), eb("owner", ">", after.owner)]),
+        ]),
+      );
+    }
+    return query.orderBy("token_id").orderBy("owner").limit(PAGE).execute();
+  };
+}

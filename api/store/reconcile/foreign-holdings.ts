@@ -1,0 +1,42 @@
+import type { CollectionType } from "../../domain/command.ts";
+import { CounterDeltas } from "../counter-deltas.ts";
+import type { Db, Trx } from "../engine.ts";
+import { setHolding } from "../ownership.ts";
+
+export interface ForeignHolding {
+  seq: number;
+  contract: string;
+  type: CollectionType;
+  tokenId: string;
+  owner: string;
+  quantity: string;
+}
+
+/** What wallets hold of foreign contracts, in the order of the rows. */
+export async function foreignHoldings(db: Db, after: number, limit: number): Promise<ForeignHolding[]> {
+  return db
+    .selectFrom("holdings")
+    .innerJoin("foreign_contracts", "foreign_contracts.address", "holdings.contract")
+    .select([
+      "holdings.seq as seq",
+      "holdings.contract as contract",
+      "foreign_contracts.type as type",
+      "holdings.token_id as tokenId",
+      "holdings.owner as owner",
+      "holdings.quantity as quantity",
+    ])
+    .where("holdings.seq", ">", after)
+    .orderBy("holdings.seq")
+    .limit(limit)
+    .execute();
+}
+
+/** Totals are mended from the rows afterwards, with all the others. */
+export async function setForeignHolding(
+  trx: Trx,
+  holding: ForeignHolding,
+  quantity: bigint,
+  block: number,
+): Promise<void> {
+  await setHolding(trx, holding, quantity, block, new CounterDeltas());
+}

@@ -1,0 +1,69 @@
+import { sql } from "kysely";
+
+import type { BlockRange } from "../apply-range.ts";
+import { applyRange } from "../apply-range.ts";
+import type { Db, Trx } from "../engine.ts";
+import { insertCollection } from "../insert-collection.ts";
+import { writeMeta } from "../meta.ts";
+import { migrate } from "../migrate.ts";
+import { commandOf } from "../request-state.ts";
+import { openSqlite } from "../sqlite.ts";
+
+/** A database of its own into which the chain is read anew, to be compared. It is thrown away afterwards. */
+export interface Scratch {
+  db: Db;
+  /** Stores a range as the indexer does, without the requests. */
+  apply(range: BlockRange): Promise<void>;
+  /** Adds the collections of `from` that it does not have yet, as they were when they were made. */
+  takeCollections(from: Db): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param startAt last block before anything of the service. */
+export async function openScratch(file: string, startAt: number): Promise<Scratch> {
+  const { writer } = openSqlite(file);
+  try {
+    await migrate(writer);
+    // The requests that its rows name are in the real database.
+    await sql`pragma foreign_keys = off`.execute(writer);
+    await sql`pragma synchronous = off`.execute(writer);
+    await write(writer, async (trx) => {
+      await writeMeta(trx, "checkpoint", startAt.toString());
+      await writeMeta(trx, "confirmed_block", startAt.toString());
+    });
+  } catch (error) {
+    await writer.destroy();
+    throw error;
+  }
+  return {
+    db: writer,
+    apply: (range) =>
+      write(writer, async (trx) => {
+        if (!(await applyRange(trx, range, { relayOwner: "" }, 0)))
+          throw new Error("the ranges do not follow each other");
+      }),
+    takeCollections: (from) => takeCollections(writer, from),
+    close: () => writer.destroy(),
+  };
+}
+
+function write<T>(db: Db, operation: (trx: Trx) => Promise<T>): Promise<T> {
+  return db.transaction().execute(operation);
+}
+
+async function takeCollections(db: Db, from: Db): Promise<void> {
+  const last = await db.selectFrom("collections").select("address").execute();
+  const known = new Set(last.map((row) => row.address));
+  const rows = await from.selectFrom("collections").selectAll().orderBy("seq").execute();
+  for (const row of rows.filter(({ address }) => !known.has(address))) {
+    const request = await from
+      .selectFrom("requests")
+      .selectAll()
+      .where("id", "=", row.request_id)
+      .executeTakeFirstOrThrow();
+    const command = commandOf(request);
+    if (command.kind !== "create-collection") throw new Error(`request ${request.id} made no collection`);
+    const made = { address: row.address, owner: row.owner, blockNumber: row.block_number, createdAt: row.created_at };
+    await write(db, (trx) => insertCollection(trx, request, command, made));
+  }
+}

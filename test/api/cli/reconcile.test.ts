@@ -1,0 +1,263 @@
+import { expect } from "chai";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import type { Trx } from "../../../api/store/engine.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import { ApiClient } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { contents, countedTotals } from "../store/support/whole.ts";
+import { jsonOfCli, runCli } from "./support/run.ts";
+
+describe("reconcile", function () {
+  this.timeout(90_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let env: Record<string, string>;
+  let api: ApiClient;
+  let [from, to] = ["", ""];
+  let erc721: string;
+  let erc1155: string;
+  let foreign: string;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
+    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
+    api = new ApiClient(service.baseUrl, (await createApp(service, "reconcile")).token);
+    [from, to] = [await api.wallet(), await api.wallet()];
+    erc721 = await api.collection({ type: "ERC721", mint_supply_count: 10 });
+    erc1155 = await api.collection({ type: "ERC1155", base_uri: "ipfs://x/{id}" });
+    for (const name of ["One", "Two"])
+      await api.completed("/v1/nfts", { collection_address: erc721, to_address: from, name });
+    await api.completed("/v1/nfts", {
+      collection_address: erc1155,
+      initial_owner: from,
+      token_id: 5,
+      initial_supply: 10,
+    });
+    const moved = { from_address: from, to_address: to };
+    await api.completed("/v1/transfers", { ...moved, contract_address: erc1155, token_id: 5, amount: 4 });
+    await api.completed("/v1/transfers", { ...moved, contract_address: erc721, token_id: 1 });
+    const owner = await node.provider.getSigner(4);
+    const plain = await (await new PlainERC721__factory(owner).deploy()).waitForDeployment();
+    foreign = await plain.getAddress();
+    await (await plain.mint(from, 3)).wait();
+    await api.ok("GET", `/v1/accounts/${from}/${foreign}`);
+    await caughtUp();
+  });
+  after(async () => {
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  async function caughtUp(): Promise<void> {
+    const head = await node.provider.getBlockNumber();
+    await eventually(async () =>
+      (await contents(service.database)).checkpoint === head.toString() ? true : undefined,
+    );
+  }
+
+  /** What must come back, whatever the row numbers are. */
+  async function state() {
+    const { transfers, history, ...rest } = await contents(service.database);
+    const ends = await service.database.read
+      .selectFrom("transfers")
+      .select(["id", "from_address", "to_address"])
+      .execute();
+    const entries = transfers.map(({ id, ...transfer }) => ({
+      ...transfer,
+      ends: ends.filter((entry) => entry.id === id).map((entry) => [entry.from_address, entry.to_address]),
+      wallets: history.filter((entry) => entry.transfer_id === id).map((entry) => entry.wallet),
+    }));
+    return { ...rest, entries };
+  }
+
+  const run = (...words: string[]) => jsonOfCli<Reconciliation>(env, "reconcile", ...words);
+
+  it("finds nothing where everything is right, beside the running service", async () => {
+    const before = await state();
+    const result = await run();
+    expect(result).to.include({ dry_run: false, recovery: null });
+    expect(result.comparison).to.include({ differences: 0 });
+    expect(await state()).to.deep.equal(before);
+    expect((await runCli(env, "reconcile")).output).to.match(
+      /^Up to block \d+ the database says what the chain says\.\n$/,
+    );
+  });
+
+  const DAMAGES: Record<string, (trx: Trx) => Promise<unknown>> = {
+    "a holding that is gone": (trx) =>
+      trx.deleteFrom("holdings").where("owner", "=", to).where("contract", "=", erc721).execute(),
+    "a wrong quantity": (trx) =>
+      trx
+        .updateTable("holdings")
+        .set({ quantity: "7" })
+        .where("owner", "=", from)
+        .where("contract", "=", erc1155)
+        .execute(),
+    "a holding that nobody has": (trx) =>
+      trx
+        .insertInto("holdings")
+        .values({ contract: erc721, token_id: "2", owner: erc1155, quantity: "1", reserved: "0", since_block: 1 })
+        .execute(),
+    "a wrong supply": (trx) => trx.updateTable("nfts").set({ supply: "11" }).where("contract", "=", erc1155).execute(),
+    "a token that is gone": (trx) =>
+      trx.deleteFrom("nfts").where("contract", "=", erc721).where("token_id", "=", "2").execute(),
+    "a token that nobody minted": (trx) =>
+      trx
+        .insertInto("nfts")
+        .values({
+          contract: erc721,
+          token_id: "9",
+          request_id: null,
+          supply: "1",
+          reserved: "0",
+          token_uri: null,
+          metadata: null,
+          minted_block: 3,
+          minted_at: 3,
+        })
+        .execute(),
+    "a token that hangs on no request": (trx) =>
+      trx.updateTable("nfts").set({ request_id: null, metadata: null }).where("token_id", "=", "1").execute(),
+    "a collection with another cap, count and owner": (trx) =>
+      trx
+        .updateTable("collections")
+        .set({ max_supply: 3, minted: 1, owner: erc1155, service_may_mint: 0 })
+        .where("address", "=", erc721)
+        .execute(),
+    "a movement that is gone, in the middle": async (trx) => {
+      const first = await trx.selectFrom("transfers").select("id").orderBy("id").limit(1).executeTakeFirstOrThrow();
+      await trx.deleteFrom("wallet_history").where("transfer_id", "=", first.id).execute();
+      await trx.deleteFrom("transfers").where("id", "=", first.id).execute();
+    },
+    "a movement to somebody else": (trx) =>
+      trx.updateTable("transfers").set({ to_address: erc721 }).where("type", "=", "transfer").execute(),
+    "a wallet without its history": (trx) => trx.deleteFrom("wallet_history").where("wallet", "=", to).execute(),
+    "wrong totals": (trx) =>
+      trx.updateTable("counters").set({ value: 99 }).where("key", "not like", "events:%").execute(),
+    "a wrong holding of a foreign contract": (trx) =>
+      trx.updateTable("holdings").set({ quantity: "2" }).where("contract", "=", foreign).execute(),
+  };
+
+  for (const [what, damage] of Object.entries(DAMAGES)) {
+    describe(`given ${what}`, () => {
+      it("tells it, mends it, and finds nothing more", async () => {
+        const right = await state();
+        await service.database.write(damage);
+        const damaged = await state();
+        expect(damaged).to.not.deep.equal(right);
+        const seen = await run("--dry-run");
+        expect(seen.comparison.differences).to.be.greaterThan(0);
+        expect(await state()).to.deep.equal(damaged);
+        const mended = await run();
+        expect(mended.comparison.told).to.deep.include.members(seen.comparison.told);
+        expect(await state()).to.deep.equal(right);
+        expect(await countedTotals(service.database)).to.deep.equal([]);
+        expect((await run()).comparison.told).to.deep.equal([]);
+      });
+    });
+  }
+
+  describe("given a transaction in place of which the backup knows another version", () => {
+    it("adds the version that ran, reads its block again, and tells nobody twice", async () => {
+      const { read } = service.database;
+      const attempt = await read
+        .selectFrom("attempts")
+        .select(["id", "hash", "batch_id"])
+        .orderBy("id", "desc")
+        .limit(1)
+        .executeTakeFirstOrThrow();
+      const events = () => read.selectFrom("events").select(["request_id", "type"]).orderBy("seq").execute();
+      const [right, told] = [await state(), await events()];
+      await service.database.write((trx) =>
+        trx
+          .updateTable("attempts")
+          .set({ hash: `0x${"0".repeat(64)}` })
+          .where("id", "=", attempt.id)
+          .execute(),
+      );
+      const result = await run();
+      expect(result.recovery).to.include({ transactions: 1, added: 0 });
+      expect(result.comparison.told).to.deep.equal([]);
+      await caughtUp();
+      const hashes = await read
+        .selectFrom("attempts")
+        .select("hash")
+        .where("batch_id", "=", attempt.batch_id)
+        .orderBy("id")
+        .execute();
+      expect(hashes.map((row) => row.hash)).to.include(attempt.hash);
+      const batch = await read
+        .selectFrom("batches")
+        .select("status")
+        .where("id", "=", attempt.batch_id)
+        .executeTakeFirstOrThrow();
+      expect(batch.status).to.equal("closed");
+      expect(await events()).to.deep.equal(told);
+      // The rollback follows the foreign contract from an earlier block on, so its history may begin earlier than before.
+      const own = ({ counters: _counters, entries, ...rest }: Awaited<ReturnType<typeof state>>) => ({
+        ...rest,
+        entries: entries.filter((entry) => entry.contract !== foreign),
+      });
+      expect(own(await state())).to.deep.equal(own(right));
+      expect(await countedTotals(service.database)).to.deep.equal([]);
+      expect((await run()).recovery).to.equal(null);
+    });
+  });
+
+  describe("given transactions in the pool that the database does not know", () => {
+    it("refuses until they are in blocks, and then goes on from there", async () => {
+      const lane = await service.database.read.selectFrom("lanes").selectAll().executeTakeFirstOrThrow();
+      await node.provider.send("hardhat_impersonateAccount", [lane.address]);
+      await node.provider.send("evm_setAutomine", [false]);
+      const nonce = `0x${lane.next_nonce.toString(16)}`;
+      await node.provider.send("eth_sendTransaction", [
+        { from: lane.address, to: lane.address, value: "0x0", gas: "0x5300", nonce },
+      ]);
+      const error = await runCli(env, "reconcile").then(
+        () => null,
+        (reason: unknown) => reason as Error,
+      );
+      expect(error?.message).to.match(/that the database does not know wait in the node's pool/);
+      await node.provider.send("evm_setAutomine", [true]);
+      await node.provider.send("hardhat_mine", ["0x1"]);
+      const result = await run();
+      expect(result.recovery?.lanes).to.deep.equal([
+        { lane: 0, address: lane.address, known: lane.next_nonce, mined: lane.next_nonce + 1 },
+      ]);
+      // The running service lost its lease, takes it again, and goes on with the next nonce.
+      await api.completed("/v1/nfts", { collection_address: erc721, to_address: to });
+      expect((await run()).recovery).to.equal(null);
+    });
+  });
+
+  describe("while the service works", () => {
+    it("compares what is there, and finds nothing wrong", async () => {
+      const editions = await api.collection({ type: "ERC1155" });
+      await api.completed("/v1/nfts", {
+        collection_address: editions,
+        initial_owner: from,
+        token_id: 1,
+        initial_supply: 1,
+      });
+      const busy = Promise.all(
+        Array.from({ length: 60 }, () =>
+          api.completed("/v1/nfts", { collection_address: editions, to_address: to, token_id: 1, quantity: 1 }),
+        ),
+      );
+      const results = [await run(), await run()];
+      await busy;
+      results.push(await run());
+      for (const result of results) expect(result.comparison.told).to.deep.equal([]);
+      expect(await countedTotals(service.database)).to.deep.equal([]);
+    });
+  });
+});
