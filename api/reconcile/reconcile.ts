@@ -1,6 +1,6 @@
 import { Indexer } from "../indexer/indexer.ts";
 import { createSignals } from "../shared/signal.ts";
-import { giveCollections, otherApps, recoveredCollections } from "../store/reconcile/lost-timeline.ts";
+import { giveCollections, otherApps, recoveredCollections } from "../store/reconcile/recovered-app.ts";
 import { compareWithChain, type Comparison } from "./compare.ts";
 import type { ReconcileDeps } from "./deps.ts";
 import { findLost } from "./find-lost.ts";

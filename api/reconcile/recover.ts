@@ -7,10 +7,10 @@ import {
   type LostBatch,
   moveLane,
   numbersAmong,
-  skipFeeds,
   vanishedBatches,
   withoutNumber,
 } from "../store/reconcile/lost-timeline.ts";
+import { skipFeeds } from "../store/reconcile/recovered-app.ts";
 import { commandOf } from "../store/request-state.ts";
 import { rollback } from "../store/rollback.ts";
 import { walletPaths } from "../store/wallet-paths.ts";

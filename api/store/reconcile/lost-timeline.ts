@@ -3,23 +3,17 @@ import { randomBytes } from "node:crypto";
 import type { Command } from "../../domain/command.ts";
 import type { RequestType } from "../../domain/request.ts";
 import { batchRequests, closeBatch, openBatches, type OpenBatch, type SignedAttempt } from "../batches.ts";
-import { addToCounter, counterKeys } from "../counters.ts";
 import type { Db, Trx } from "../engine.ts";
 import { commandOf, failBeforeSending, markProcessing } from "../request-state.ts";
 import { insertRequest } from "../requests.ts";
 import { reserveAgain } from "../reservations.ts";
 import type { LaneRow, RequestRow } from "../schema.ts";
+import { RECOVERED_APP } from "./recovered-app.ts";
 
 /*
  * A database that is older than the chain: an earlier life of the service did things that this one does not know. What
  * the chain shows of them becomes rows like any other, so that the indexer can read their blocks as it reads all blocks.
  */
-
-/** Owns what the chain shows and no known app asked for: it has no token, so nobody can call as it. */
-export const RECOVERED_APP = "recovered";
-
-/** Places that the feeds of all apps skip, so that a cursor from the lost time lies before whatever comes. */
-const FEED_GAP = 1_000_000;
 
 export interface LostCall {
   number: string;
@@ -232,33 +226,4 @@ export async function vanishedBatches(db: Db, lane: number, mined: number): Prom
 /** Its nonce was used by a transaction that ran none of its requests: they go into another one. */
 export async function closeVanished(trx: Trx, batchId: number, block: number, now: number): Promise<void> {
   await closeBatch(trx, batchId, { blockNumber: block, gasUsed: 0n }, now);
-}
-
-/** Lets every app's feed go on behind whatever its cursor saw in the lost time. */
-export async function skipFeeds(trx: Trx): Promise<void> {
-  const apps = await trx.selectFrom("apps").select("id").where("id", "<>", RECOVERED_APP).execute();
-  for (const { id } of apps) await addToCounter(trx, counterKeys.events(id), FEED_GAP);
-}
-
-/** Gives collections that nobody known has asked for to an app. @returns their addresses. */
-export async function giveCollections(trx: Trx, app: string): Promise<string[]> {
-  const given = await trx
-    .updateTable("collections")
-    .set({ app_id: app })
-    .where("app_id", "=", RECOVERED_APP)
-    .returning(["address", "listed"])
-    .execute();
-  const listed = given.filter((collection) => collection.listed === 1).length;
-  await addToCounter(trx, counterKeys.collections(RECOVERED_APP), -listed);
-  await addToCounter(trx, counterKeys.collections(app), listed);
-  return given.map((collection) => collection.address);
-}
-
-export async function recoveredCollections(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom("collections").select("address").where("app_id", "=", RECOVERED_APP).execute();
-  return rows.map((row) => row.address);
-}
-
-export async function otherApps(db: Db): Promise<{ id: string; name: string }[]> {
-  return db.selectFrom("apps").select(["id", "name"]).where("id", "<>", RECOVERED_APP).execute();
 }

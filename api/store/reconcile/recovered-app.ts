@@ -1,0 +1,37 @@
+import { addToCounter, counterKeys } from "../counters.ts";
+import type { Db, Trx } from "../engine.ts";
+
+/** Owns what the chain shows and no known app asked for: it has no token, so nobody can call as it. */
+export const RECOVERED_APP = "recovered";
+
+/** Places that the feeds of all apps skip, so that a cursor from the lost time lies before whatever comes. */
+const FEED_GAP = 1_000_000;
+
+/** Lets every app's feed go on behind whatever its cursor saw in the lost time. */
+export async function skipFeeds(trx: Trx): Promise<void> {
+  const apps = await trx.selectFrom("apps").select("id").where("id", "<>", RECOVERED_APP).execute();
+  for (const { id } of apps) await addToCounter(trx, counterKeys.events(id), FEED_GAP);
+}
+
+/** Gives collections that nobody known has asked for to an app. @returns their addresses. */
+export async function giveCollections(trx: Trx, app: string): Promise<string[]> {
+  const given = await trx
+    .updateTable("collections")
+    .set({ app_id: app })
+    .where("app_id", "=", RECOVERED_APP)
+    .returning(["address", "listed"])
+    .execute();
+  const listed = given.filter((collection) => collection.listed === 1).length;
+  await addToCounter(trx, counterKeys.collections(RECOVERED_APP), -listed);
+  await addToCounter(trx, counterKeys.collections(app), listed);
+  return given.map((collection) => collection.address);
+}
+
+export async function recoveredCollections(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom("collections").select("address").where("app_id", "=", RECOVERED_APP).execute();
+  return rows.map((row) => row.address);
+}
+
+export async function otherApps(db: Db): Promise<{ id: string; name: string }[]> {
+  return db.selectFrom("apps").select(["id", "name"]).where("id", "<>", RECOVERED_APP).execute();
+}
