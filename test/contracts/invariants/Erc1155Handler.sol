@@ -15,6 +15,8 @@ contract Erc1155Handler is TestSystem {
     mapping(uint256 id => uint256) public supplyOf;
     mapping(uint256 id => bool) public created;
     mapping(uint256 id => bytes32) public frozenURI;
+    /// @notice Whether the owner has replaced the base URI.
+    bool public edited;
     bool public frozen;
 
     /// @notice What went otherwise than the model says. Must stay empty.
@@ -125,16 +127,19 @@ contract Erc1155Handler is TestSystem {
 
     function changeMetadata(uint256 id, string calldata uri, uint256 kind, uint256 dice) external {
         id %= IDS;
-        bytes[3] memory changes = [
+        bytes[4] memory changes = [
             abi.encodeWithSignature("setBaseURI(string)", uri),
             abi.encodeWithSignature("setTokenURI(uint256,string)", id, uri),
-            abi.encodeWithSignature("freezeMetadata()")
+            abi.encodeWithSignature("freezeMetadata()"),
+            abi.encodeWithSignature("freezeMetadataAt(string,string)", uri, uri)
         ];
-        kind %= 3;
-        if (kind == 2 && dice % 3 == 0) kind = 0;
+        kind %= 4;
+        if (kind > 1 && dice % 3 == 0) kind = 1;
         (bool success, ) = address(COLLECTION).call(changes[kind]);
-        if (success != (!frozen && (kind != 1 || created[id]))) fault = "metadata";
-        if (kind == 2 && success) {
+        // What the owner set for the whole collection is never moved to other content.
+        if (success != (!frozen && (kind != 1 || created[id]) && (kind != 3 || !edited))) fault = "metadata";
+        if (kind == 0 && success) edited = true;
+        if (kind > 1 && success) {
             frozen = true;
             for (uint256 i = 0; i < IDS; ++i) {
                 if (created[i]) frozenURI[i] = keccak256(bytes(COLLECTION.uri(i)));

@@ -20,6 +20,8 @@ contract Erc721Handler is TestSystem {
 
     /// @notice Whether the service was dismissed, and what was frozen, and how it looked then.
     bool public serviceDismissed;
+    /// @notice Whether the owner has replaced an URI.
+    bool public edited;
     bytes32 public frozenMetadata;
     bytes32 public frozenRoyalty;
 
@@ -149,17 +151,20 @@ contract Erc721Handler is TestSystem {
 
     function changeMetadata(string calldata uri, uint256 kind, uint256 dice) external {
         bool frozen = frozenMetadata != 0;
-        bytes[4] memory changes = [
+        bytes[5] memory changes = [
             abi.encodeWithSignature("setBaseURI(string)", uri),
             abi.encodeWithSignature("setContractURI(string)", uri),
             abi.encodeWithSignature("freezeMetadata()"),
-            abi.encodeWithSignature("announceMetadataUpdate(uint256,uint256)", 1, 2)
+            abi.encodeWithSignature("announceMetadataUpdate(uint256,uint256)", 1, 2),
+            abi.encodeWithSignature("freezeMetadataAt(string,string)", uri, uri)
         ];
-        kind %= 4;
-        if (kind == 2 && dice % 3 == 0) kind = 0;
+        kind %= 5;
+        if (kind % 2 == 0 && kind != 0 && dice % 3 == 0) kind = 3;
         (bool success, ) = address(COLLECTION).call(changes[kind]);
-        if (success == frozen) fault = "metadata freeze";
-        if (kind == 2 && success) frozenMetadata = metadataHash();
+        // What the owner set is never moved to other content.
+        if (success != (!frozen && (kind != 4 || !edited))) fault = "metadata freeze";
+        if (kind < 2 && success) edited = true;
+        if ((kind == 2 || kind == 4) && success) frozenMetadata = metadataHash();
         FACTORY.setHostedBaseURI(uri);
     }
 
