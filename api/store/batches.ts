@@ -116,10 +116,18 @@ export async function recordBatch(
     .where("lane", "=", lease.lane)
     .where("next_nonce", "=", batch.nonce)
     .executeTakeFirst();
-  if (taken.numUpdatedRows !== 1n) throw new Error(`nonce ${batch.nonce.toString()} of lane ${lease.lane.toString()} is taken`);
+  if (taken.numUpdatedRows !== 1n)
+    throw new Error(`nonce ${batch.nonce.toString()} of lane ${lease.lane.toString()} is taken`);
   const { id: batchId } = await trx
     .insertInto("batches")
-    .values({ lane: lease.lane, nonce: batch.nonce, status: "open", size: batch.requests.length, block_number: null, created_at: now })
+    .values({
+      lane: lease.lane,
+      nonce: batch.nonce,
+      status: "open",
+      size: batch.requests.length,
+      block_number: null,
+      created_at: now,
+    })
     .returning("id")
     .executeTakeFirstOrThrow();
   const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
@@ -181,7 +189,11 @@ export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
   const attempts = await db
     .selectFrom("attempts")
     .selectAll()
-    .where("batch_id", "in", batches.map((batch) => batch.id))
+    .where(
+      "batch_id",
+      "in",
+      batches.map((batch) => batch.id),
+    )
     .orderBy("id")
     .execute();
   return batches.map((batch) => ({ ...batch, attempts: attempts.filter((attempt) => attempt.batch_id === batch.id) }));
