@@ -12,7 +12,8 @@ export class Receiver {
     this.#server = createServer((request, response) => {
       void text(request).then((body) => {
         const event = JSON.parse(body) as { id: string; type: string; request_id: string };
-        if (event.type !== "sent") {
+        // `corrected` may follow a final event, when a reorganisation was deeper than the confirmations.
+        if (event.type === "completed" || event.type === "error") {
           const known = this.finals.get(event.request_id) ?? new Set();
           this.finals.set(event.request_id, known.add(`${event.type} ${event.id}`));
         }
