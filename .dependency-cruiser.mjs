@@ -128,7 +128,12 @@ export default {
       ["ipfs"],
       "Content becomes blocks in api/ipfs.",
     ),
-    packageOf("requests-to-strangers", ["undici", "ipaddr\\.js"], ["outbound", "webhooks", "media"], "Guarded by api/outbound."),
+    packageOf(
+      "requests-to-strangers",
+      ["undici", "ipaddr\\.js"],
+      ["outbound", "webhooks", "media"],
+      "Guarded by api/outbound.",
+    ),
     {
       name: "service-imports-only-itself",
       severity: "error",

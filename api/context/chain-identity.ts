@@ -58,7 +58,9 @@ export async function establishIdentity(
     return recogniseChain(database, client, settings, { chainId, genesis: genesis.hash, known });
   }
   const contracts =
-    chainId === LOCAL_CHAIN_ID ? await localContracts(client, settings) : await readDeployment(settings.deploymentsDir, chainId);
+    chainId === LOCAL_CHAIN_ID
+      ? await localContracts(client, settings)
+      : await readDeployment(settings.deploymentsDir, chainId);
   await requireCode(client, contracts, chainId);
   const first = await database.write(async (trx) => {
     if ((await readMeta(trx, "chain_id")) !== null) return false;
@@ -150,7 +152,10 @@ async function requireCode(client: ChainClient, contracts: ContractAddresses, ch
   }
 }
 
-async function withoutCode(client: ChainClient, contracts: ContractAddresses): Promise<("relay" | "factory" | "delegate")[]> {
+async function withoutCode(
+  client: ChainClient,
+  contracts: ContractAddresses,
+): Promise<("relay" | "factory" | "delegate")[]> {
   const names = ["relay", "factory", "delegate"] as const;
   const codes = await client.code(names.map((name) => contracts[name]));
   return names.filter((_, index) => (codes[index] ?? "0x") === "0x");

@@ -90,7 +90,10 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
         keyring,
         chainId,
         maxItemGas: settings.limits.itemGas,
-        patience: { rebroadcastAfter: settings.rebroadcastSeconds * 1000, replaceAfter: settings.replaceSeconds * 1000 },
+        patience: {
+          rebroadcastAfter: settings.rebroadcastSeconds * 1000,
+          replaceAfter: settings.replaceSeconds * 1000,
+        },
       }),
   );
   const indexer = settings.roles.includes("indexer")
@@ -189,4 +192,3 @@ function listen(server: Server, settings: Pick<Settings, "port" | "host">): Prom
     });
   });
 }
-
