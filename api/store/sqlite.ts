@@ -8,6 +8,8 @@ import type { Tables } from "./schema.ts";
 
 /** How long a write waits for another process that is writing, in milliseconds. */
 const BUSY_TIMEOUT = 10_000;
+/** Between two tries of what SQLite itself does not wait for, in milliseconds. */
+const BUSY_PAUSE = 20;
 
 /** Takes the write lock when the transaction begins, so that it waits there and never fails half way. */
 class ImmediateDriver extends SqliteDriver {
@@ -45,11 +47,30 @@ function open(file: string, readonly: boolean): BetterSqlite3.Database {
   database.pragma(`busy_timeout = ${BUSY_TIMEOUT.toString()}`);
   if (!readonly) {
     // WAL lets readers go on while one writes; FULL makes an answered write survive a power cut.
-    database.pragma("journal_mode = WAL");
+    switchToWal(database);
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
   }
   return database;
+}
+
+/**
+ * Turns a new file over to WAL. Of several processes that do so at once, SQLite answers some that the file is busy without
+ * waiting, whatever the timeout says; by the next try the first of them is done, and there is nothing left to do.
+ */
+function switchToWal(database: BetterSqlite3.Database): void {
+  const deadline = performance.now() + BUSY_TIMEOUT;
+  for (;;) {
+    try {
+      database.pragma("journal_mode = WAL");
+      return;
+    } catch (error) {
+      const busy = error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_BUSY");
+      if (!busy || performance.now() > deadline) throw error;
+      // Nothing of this process can go on before its database is open.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE);
+    }
+  }
 }
 
 /** Two connections to one file: writes take turns on the first, reads never wait for them on the second. */
