@@ -37,6 +37,9 @@ export type Block = z.infer<typeof block>;
 export type RawLog = z.infer<typeof log>;
 export type Receipt = z.infer<typeof receipt>;
 
+/** The gas that a call needs, or the data with which it reverts; null: the node cannot tell. */
+export type CallOutlook = { gas: bigint } | { reverted: string } | null;
+
 export interface LogFilter {
   address: string[];
   topics: (string | string[] | null)[];
@@ -148,10 +151,14 @@ export class ChainClient {
     return this.#rpc.batch(calls.map((call) => ({ method: "eth_call", params: [call, at] })));
   }
 
-  /** Gas of a call as a transaction of its own, or null when the node gives none: it reverts, or the node cannot tell. */
-  async estimates(calls: { to: string; data: string; from: string }[]): Promise<(bigint | null)[]> {
-    const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [call] }));
-    return (await this.#rpc.batch(requests)).map((result) => (result.ok ? parse(quantity, result.value) : null));
+  /** What each call would do as a transaction of its own on top of a block. */
+  async outlooks(calls: { to: string; data: string; from: string }[], blockNumber: number): Promise<CallOutlook[]> {
+    const at = toHex(blockNumber);
+    const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [call, at] }));
+    return (await this.#rpc.batch(requests)).map((result) => {
+      if (result.ok) return { gas: parse(quantity, result.value) };
+      return revertOf(result.error);
+    });
   }
 
   /** Hands signed bytes to the node. @throws RpcError, ChainUnavailable: neither proves that it was not taken. */
@@ -164,8 +171,17 @@ export class ChainClient {
  * Codes with which nodes say that a call was run and reverted: 3 (the execution API), -32015 (Nethermind); others say it
  * by giving revert data. Anything else, a rate limit for one, says nothing of the call.
  */
+const REVERT_CODES = new Set([3, -32015]);
+
 function ranAndReverted(error: RpcError): null | undefined {
-  return error.data !== null || error.code === 3 || error.code === -32015 ? null : undefined;
+  return error.data !== null || REVERT_CODES.has(error.code) ? null : undefined;
+}
+
+/** Empty revert data is also what some nodes put beside an error that is none of the call's. */
+function revertOf(error: RpcError): { reverted: string } | null {
+  const data = hex.safeParse(error.data);
+  if (data.success && data.data !== "0x") return { reverted: data.data };
+  return REVERT_CODES.has(error.code) ? { reverted: "0x" } : null;
 }
 
 /** Said of a call that failed while it ran, and also of a call that could not be run at all. */

@@ -104,20 +104,7 @@ function encodeOwnTransfer(command: Transfer, wallet: SigningKey, site: CallSite
 
 /** The wallet itself calls the foreign contract, through the code that it delegated to (EIP-7702). */
 function encodeForeignTransfer(command: Transfer, wallet: SigningKey, site: CallSite): EncodedCall {
-  const inner =
-    command.contractType === "ERC721"
-      ? abi.erc721.encodeFunctionData("safeTransferFrom(address,address,uint256)", [
-          command.from,
-          command.to,
-          command.tokenId,
-        ])
-      : abi.erc1155.encodeFunctionData("safeTransferFrom", [
-          command.from,
-          command.to,
-          command.tokenId,
-          command.quantity,
-          "0x",
-        ]);
+  const inner = encodeForeignCall(command);
   const digest = executionDigest(site.chainId, command.from, {
     relay: site.contracts.relay,
     target: command.contract,
@@ -126,6 +113,13 @@ function encodeForeignTransfer(command: Transfer, wallet: SigningKey, site: Call
   });
   const [r, vs] = sign(wallet, digest);
   return { target: command.from, data: abi.delegate.encodeFunctionData("execute", [command.contract, inner, r, vs]) };
+}
+
+/** What a wallet calls of the foreign contract to move its token. */
+export function encodeForeignCall({ contractType, from, to, tokenId, quantity }: Transfer): string {
+  return contractType === "ERC721"
+    ? abi.erc721.encodeFunctionData("safeTransferFrom(address,address,uint256)", [from, to, tokenId])
+    : abi.erc1155.encodeFunctionData("safeTransferFrom", [from, to, tokenId, quantity, "0x"]);
 }
 
 function encodeCreate(command: CreateCollection): string {

@@ -1,5 +1,6 @@
 import type { ErrorDescription, Interface } from "ethers";
 
+import { asksReceiver, type Command } from "../domain/command.ts";
 import type { FieldError, RequestFailureCode } from "../domain/error-codes.ts";
 import { abi } from "./contracts.ts";
 import { cleanText } from "./text.ts";
@@ -19,10 +20,22 @@ const MEANINGS: Record<string, RequestFailureCode> = {
 
 const INTERFACES: Interface[] = [abi.erc721, abi.erc1155, abi.relay, abi.delegate, abi.factory];
 
-/** @param reason revert data as the relay reported it, cut at 256 bytes. */
-export function decodeRevert(reason: string): { errorCode: RequestFailureCode; errors: FieldError[] } {
+/** What Solidity itself reverts with. Our contracts never do on purpose. */
+const BUILT_IN = new Set(["Error", "Panic"]);
+
+/**
+ * @param reason revert data as the relay reported it, cut at 256 bytes.
+ * @param command what the call was for. Where one of our collections asked a receiver, words that are not the
+ *   collection's are the receiver's.
+ */
+export function decodeRevert(
+  reason: string,
+  command: Command,
+): { errorCode: RequestFailureCode; errors: FieldError[] } {
   const error = parseError(reason);
-  const errorCode = (error !== null ? MEANINGS[error.name] : undefined) ?? "execution_reverted";
+  const stranger = error === null ? reason !== "0x" : BUILT_IN.has(error.name);
+  const otherwise = stranger && asksReceiver(command) ? "receiver_rejected" : "execution_reverted";
+  const errorCode = (error !== null ? MEANINGS[error.name] : undefined) ?? otherwise;
   return { errorCode, errors: [{ field: "transaction", code: errorCode, message: describe(error, reason) }] };
 }
 

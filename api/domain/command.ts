@@ -102,3 +102,8 @@ export type Command = CreateCollection | Mint | Transfer | AnnounceMetadata | Fr
 export function isMint(command: Command): command is Mint {
   return command.kind === "mint-erc721" || command.kind === "create-erc1155" || command.kind === "mint-erc1155";
 }
+
+/** Whether one of the service's collections asks the recipient, where it has code, to take the token. */
+export function asksReceiver(command: Command): boolean {
+  return isMint(command) || (command.kind === "transfer" && !command.foreign);
+}

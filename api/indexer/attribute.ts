@@ -53,7 +53,7 @@ export function attribute(
   for (const request of batch.requests.slice(0, closing.executed)) {
     const reason = failed.get(request.number);
     if (reason !== undefined) {
-      outcomes.push({ request, outcome: { ok: false, ...decodeRevert(reason) } });
+      outcomes.push({ request, outcome: { ok: false, ...decodeRevert(reason, commandOf(request)) } });
     } else if (skipped.has(request.number)) {
       // Consumed before: by an earlier batch of ours, whose outcome stands, or by somebody else.
       if (request.outcome === null && (request.status === "pending" || request.status === "processing")) {

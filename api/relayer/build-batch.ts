@@ -10,6 +10,7 @@ import type { ClaimedRequest } from "../store/batches.ts";
 import type { Db } from "../store/engine.ts";
 import { commandOf } from "../store/request-state.ts";
 import { walletPaths } from "../store/wallet-paths.ts";
+import { type EncodedItem, foresee, type ForeseenFailure } from "./foresee.ts";
 import { batchGas, type ItemGas, itemGas } from "./gas.ts";
 import { signAuthorization } from "./sign.ts";
 
@@ -22,17 +23,14 @@ export interface BatchContext {
   maxItemGas: number;
 }
 
-interface Item extends EncodedCall {
-  request: ClaimedRequest;
-  command: Command;
+interface Item extends EncodedItem {
   gas: ItemGas;
 }
 
-export interface Impossible {
+/** A request that is to end here and now: no call can be made of it, or its call would only burn gas. */
+export interface Hopeless extends ForeseenFailure {
   request: ClaimedRequest;
-  /** For the app. */
-  reason: string;
-  /** For the log. */
+  /** What an operator should know; null: it is the app's affair alone. */
   cause: unknown;
 }
 
@@ -41,20 +39,24 @@ export interface BuiltBatch {
   requests: ClaimedRequest[];
   /** Claimed, but more than the gas allows: to be given back. */
   left: ClaimedRequest[];
-  /** Claimed, but no call can be made of them, now or ever. */
-  impossible: Impossible[];
+  /** Claimed, but not worth a transaction. */
+  hopeless: Hopeless[];
   data: string;
   gasLimit: bigint;
   authorizations: Authorization[];
 }
 
-/** Turns claimed requests into one `Relay.execute`, as many as the gas allows. */
+/**
+ * Turns claimed requests into one `Relay.execute`, as many as the gas allows.
+ * @param block the newest one that the node has.
+ */
 export async function buildBatch(
   context: BatchContext,
   claimed: ClaimedRequest[],
   gasBudget: number,
+  block: number,
 ): Promise<BuiltBatch> {
-  const { items, delegating, impossible } = await prepare(context, claimed, gasBudget);
+  const { items, delegating, hopeless } = await prepare(context, claimed, gasBudget, block);
   let size = items.length;
   while (size > 1 && batchGas(items.slice(0, size), countDelegating(items.slice(0, size), delegating)) > gasBudget) {
     size = Math.min(size - 1, Math.floor(size * 0.9));
@@ -73,7 +75,7 @@ export async function buildBatch(
   return {
     requests: taken.map((item) => item.request),
     left: items.slice(size).map((item) => item.request),
-    impossible,
+    hopeless,
     data: abi.relay.encodeFunctionData("execute", [calls]),
     gasLimit: BigInt(Math.min(batchGas(taken, authorizations.length), gasBudget)),
     authorizations,
@@ -85,7 +87,7 @@ function countDelegating(items: Item[], delegating: Map<string, Authorization>):
 }
 
 /** Reads what the calls depend on, all in a few exchanges with the node, then encodes and signs them. */
-async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudget: number) {
+async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudget: number, block: number) {
   const commands = claimed.map(commandOf);
   const transfers = commands.filter((command) => command.kind === "transfer");
   const wallets = await signers(context, [...new Set(transfers.map((transfer) => transfer.from))]);
@@ -94,8 +96,8 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
   ]);
   const recipients = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.to] : []));
   const ownRecipients = await walletPaths(context.read, [...new Set(recipients)]);
-  const encoded: ({ request: ClaimedRequest; command: Command } & EncodedCall)[] = [];
-  const impossible: Impossible[] = [];
+  const encoded: EncodedItem[] = [];
+  const hopeless: Hopeless[] = [];
   for (const [index, request] of claimed.entries()) {
     const command = commands[index] ?? commandOf(request);
     try {
@@ -103,26 +105,42 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
     } catch (error) {
       // One that cannot be encoded must not keep the others from being sent, now and at every further try.
       const reason = error instanceof CloneArgumentsError ? error.message : "No call can be made of it.";
-      impossible.push({ request, reason, cause: error });
+      hopeless.push({ request, ...reverted(reason), cause: error });
     }
   }
-  const simulated = await simulate(context, encoded, delegating);
+  const foresights = await foresee(context, encoded, delegating, block);
   const items: Item[] = [];
   // An item's gas counts twice: once as expected, once as the limit that must still be there when it starts.
-  const mostForeignGas = Math.floor(gasBudget * 0.4);
+  const mostForeignGas = Math.min(context.maxItemGas, Math.floor(gasBudget * 0.4));
   for (const [index, item] of encoded.entries()) {
-    const gas = itemGas(item.command, item.data, simulated[index], Math.min(context.maxItemGas, mostForeignGas));
+    const foresight = foresights[index];
+    const gas = itemGas(item.command, item.data, foresight?.gas, mostForeignGas);
     const alone = batchGas([{ gas, data: item.data }], delegating.has(item.target) ? 1 : 0);
+    const { request } = item;
+    // One that was signed before may still run on the chain: only the chain may end it.
+    const failure = request.status === "pending" ? (foresight?.failure ?? tooExpensive(foresight?.gas, gas)) : null;
     // The relay would stop before it, and the transaction be paid for nothing, again and again.
     if (alone > gasBudget) {
-      impossible.push({
-        request: item.request,
-        reason: "It needs more gas than a transaction can have.",
-        cause: alone,
-      });
-    } else items.push({ ...item, gas });
+      hopeless.push({ request, ...reverted("It needs more gas than a transaction can have."), cause: alone });
+    } else if (failure !== null) hopeless.push({ request, ...failure, cause: null });
+    else items.push({ ...item, gas });
   }
-  return { items, delegating, impossible };
+  return { items, delegating, hopeless };
+}
+
+function reverted(message: string): ForeseenFailure {
+  return { errorCode: "execution_reverted", errors: [{ field: "transaction", code: "execution_reverted", message }] };
+}
+
+/** Nodes round what they estimate up; nearly all of it must be beyond doubt before a request ends for it. */
+const ESTIMATES_EXCEED_BY = 1.25;
+
+/** What foreign code needs more than an item may have fails on the chain, after it has burnt all that it got. */
+function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): ForeseenFailure | null {
+  if (simulated == null || Number(simulated) <= allowed.limit * ESTIMATES_EXCEED_BY) return null;
+  return reverted(
+    `It needs about ${simulated.toString()} gas, and ${allowed.limit.toString()} are the most for one item.`,
+  );
 }
 
 function encode(
@@ -176,37 +194,4 @@ async function authorizations(
     found.set(address, signAuthorization(wallet.key, fields));
   }
   return found;
-}
-
-/** Gas of the items in which code runs that is not ours: a receiver's, or a foreign contract's. */
-async function simulate(
-  context: BatchContext,
-  items: ({ request: ClaimedRequest; command: Command } & EncodedCall)[],
-  delegating: Map<string, Authorization>,
-): Promise<(bigint | null | undefined)[]> {
-  const recipients = [...new Set(items.flatMap((item) => ("to" in item.command ? [item.command.to] : [])))];
-  const codes = new Map<string, string>();
-  for (const [index, code] of (await context.client.code(recipients)).entries()) {
-    codes.set(recipients[index] ?? "", code);
-  }
-  const delegated = `0xef0100${context.contracts.delegate.slice(2)}`.toLowerCase();
-  const runsForeignCode = ({ command }: { command: Command }) => {
-    if (command.kind === "transfer" && command.foreign) return true;
-    const code = "to" in command ? codes.get(command.to) : undefined;
-    return code !== undefined && code !== "0x" && code.toLowerCase() !== delegated;
-  };
-  const simulatable = items.filter((item) => runsForeignCode(item) && !delegating.has(item.target));
-  const estimates = await context.client.estimates(
-    simulatable.map((item) => ({
-      from: context.contracts.relay,
-      to: item.target,
-      // As the relay will call it: with the number behind the data.
-      data: item.data + BigInt(item.request.number).toString(16).padStart(64, "0"),
-    })),
-  );
-  return items.map((item) => {
-    if (!runsForeignCode(item)) return undefined;
-    const index = simulatable.indexOf(item);
-    return index === -1 ? null : (estimates[index] ?? null);
-  });
 }

@@ -20,7 +20,7 @@ import { countReady } from "../store/ready.ts";
 import type { Database } from "../store/database.ts";
 import { ensureLane, type Lease, LeaseLost, readLane, releaseLease, renewLease, takeLease } from "../store/lanes.ts";
 import { batchSize } from "./batch-size.ts";
-import { type BatchContext, buildBatch, type BuiltBatch, type Impossible } from "./build-batch.ts";
+import { type BatchContext, buildBatch, type BuiltBatch, type Hopeless } from "./build-batch.ts";
 import { currentFees } from "./fees.ts";
 import { MAX_TRANSACTION_GAS } from "./gas.ts";
 import { InFlight, type Patience } from "./in-flight.ts";
@@ -180,8 +180,8 @@ export class Lane {
     if (claimed.length === 0) return false;
     crashPoint("relayer:claimed");
     const budget = Math.min(MAX_TRANSACTION_GAS, Number(block.gasLimit));
-    const batch = await this.#build(claimed, budget);
-    if (batch.impossible.length > 0) await this.#fail(lease, batch.impossible);
+    const batch = await this.#build(claimed, budget, block.number);
+    if (batch.hopeless.length > 0) await this.#fail(lease, batch.hopeless);
     if (batch.requests.length === 0) {
       await database.write((trx) =>
         returnClaims(
@@ -230,22 +230,23 @@ export class Lane {
     return true;
   }
 
-  async #fail(lease: Lease, impossible: Impossible[]): Promise<void> {
+  async #fail(lease: Lease, hopeless: Hopeless[]): Promise<void> {
     const { database, logger, signals, now } = this.#deps;
-    await database.write((trx) => failClaims(trx, lease, impossible, now()));
-    for (const { request, cause } of impossible) {
-      logger.error({ request: request.id, err: cause }, "no call can be made of a request");
+    await database.write((trx) => failClaims(trx, lease, hopeless, now()));
+    for (const { request, errors, cause } of hopeless) {
+      if (cause === null) logger.info({ request: request.id, errors }, "a request would fail on chain: not sent");
+      else logger.error({ request: request.id, err: cause }, "no call can be made of a request");
     }
     signals.deliveries.notify();
   }
 
   /** A request that was in batches which the chain refused whole is tried with ever fewer neighbours. */
-  async #build(claimed: ClaimedRequest[], budget: number): Promise<BuiltBatch> {
+  async #build(claimed: ClaimedRequest[], budget: number, block: number): Promise<BuiltBatch> {
     const most = batchSize(
       claimed.map((request) => request.returns),
       MAX_BATCH,
     );
-    const batch = await buildBatch(this.#deps, claimed.slice(0, most), budget);
+    const batch = await buildBatch(this.#deps, claimed.slice(0, most), budget, block);
     return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
   }
 

@@ -1,3 +1,4 @@
+import type { ChainOutcome } from "../domain/outcome.ts";
 import { LONGEST_WAIT, whenDue } from "./due.ts";
 import { engineOf, type Db, type Trx } from "./engine.ts";
 import { chargeReverted } from "./gas-usage.ts";
@@ -65,24 +66,19 @@ export async function returnClaims(trx: Trx, ids: string[], readyAt: number): Pr
     .execute();
 }
 
-/**
- * Ends claimed requests of which no call can be made. One that was signed before may still reach the chain: it is only
- * put off.
- */
+/** Ends claimed requests that are not to be sent. One that was signed before may still reach the chain: it is put off. */
 export async function failClaims(
   trx: Trx,
   lease: Lease,
-  failures: { request: ClaimedRequest; reason: string }[],
+  failures: (Pick<Extract<ChainOutcome, { ok: false }>, "errorCode" | "errors"> & { request: ClaimedRequest })[],
   now: number,
 ): Promise<void> {
   await holdLease(trx, lease);
-  for (const { request, reason } of failures) {
+  for (const { request, errorCode, errors } of failures) {
     if (request.status !== "pending") {
       await returnClaims(trx, [request.id], now + LONGEST_WAIT);
       continue;
     }
-    const errorCode = "execution_reverted";
-    const errors = [{ field: "transaction", code: errorCode, message: reason }];
     await failBeforeSending(trx, request, { ok: false, errorCode, errors }, now);
   }
 }

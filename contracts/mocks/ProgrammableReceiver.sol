@@ -15,7 +15,9 @@ contract ProgrammableReceiver {
         RevertWithMegabyte,
         ReturnMegabyte,
         BurnAllGas,
-        CallAndAccept
+        CallAndAccept,
+        AcceptSimulated,
+        UseTwoMillionGas
     }
 
     error Refused(address operator, address from);
@@ -81,6 +83,14 @@ contract ProgrammableReceiver {
         if (mode == Mode.CallAndAccept) {
             (bool success, bytes memory result) = _target.call(_data);
             emit HookCall(success, result);
+        }
+        // A simulation as the relay has it for its origin, which no transaction can have.
+        // solhint-disable-next-line avoid-tx-origin
+        if (mode == Mode.AcceptSimulated && tx.origin.code.length == 0) revert Refused(operator, from);
+        if (mode == Mode.UseTwoMillionGas) {
+            uint256 end = gasleft() - 2_000_000;
+            uint256 rounds;
+            while (gasleft() > end) ++rounds;
         }
         assembly ("memory-safe") {
             switch mode

@@ -11,6 +11,7 @@ import {
   nextNumber,
   run,
 } from "./support/deploy.ts";
+import { Mode } from "../support/receiver-mode.ts";
 import { CHAIN_ID } from "./support/sign.ts";
 
 const MAX_AMOUNT = 2n ** 128n - 1n;
@@ -129,7 +130,7 @@ describe("ERC1155Collection", () => {
         const { collection, relay, does, receiver, alice } = await setUp();
         await does("create", receiver.target, 1n, 1n, "");
         expect(await collection.balanceOf(receiver.target, 1n)).to.equal(1n);
-        await receiver.program(2);
+        await receiver.program(Mode.reason);
         const number = nextNumber();
         const reason = receiver.interface.encodeErrorResult("Refused", [await relay.getAddress(), ZeroAddress]);
         await expect(run(relay, { ...(await item(collection, "mint", receiver.target, 1n, 1n)), number }))
@@ -140,9 +141,9 @@ describe("ERC1155Collection", () => {
       });
 
       for (const [answer, mode] of [
-        ["a lie", 1],
-        ["nothing", 3],
-        ["all gas burnt", 6],
+        ["a lie", Mode.lie],
+        ["nothing", Mode.empty],
+        ["all gas burnt", Mode.burn],
       ] as const) {
         it(`fails when its answer is: ${answer}`, async () => {
           const { does, fails, receiver } = await setUp();

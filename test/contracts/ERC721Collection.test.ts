@@ -12,9 +12,7 @@ import {
   run,
 } from "./support/deploy.ts";
 import { CHAIN_ID } from "./support/sign.ts";
-
-/** What the receiver of the tests does when a token arrives. */
-const Mode = { lie: 1, reason: 2, empty: 3, revertMegabyte: 4, returnMegabyte: 5, burn: 6 } as const;
+import { Mode } from "../support/receiver-mode.ts";
 
 async function deployCollections() {
   const system = await deploySystem();

@@ -123,13 +123,39 @@ describe("ChainClient", () => {
     });
   });
 
-  describe("estimates", () => {
-    it("are null for whatever the node refuses, so that no receiver can stop a batch from being built", async () => {
-      for (const code of [3, -32000, -32603, -32005, -39999]) {
-        node.answer = () => fail(code);
-        expect(await client.estimates([{ to: target, data: "0x", from: target }]), code.toString()).to.deep.equal([
-          null,
-        ]);
+  describe("outlooks", () => {
+    const outlook = async () => (await client.outlooks([{ to: target, data: "0x", from: target }], 7))[0];
+
+    it("tell the gas, asked for on top of the block that was named", async () => {
+      node.answer = ({ params }) => (params[1] === "0x7" ? "0x5208" : fail(3));
+      expect(await outlook()).to.deep.equal({ gas: 21_000n });
+    });
+
+    it("tell that a call reverts only where that is what the node says", async () => {
+      const reverts: [number, unknown, string][] = [
+        [3, "0x08c379a0", "0x08c379a0"],
+        [-32603, { message: "reverted", data: "0x08c379a0" }, "0x08c379a0"],
+        [3, "0x", "0x"],
+        [3, undefined, "0x"],
+        [-32015, undefined, "0x"],
+      ];
+      for (const [code, data, reverted] of reverts) {
+        node.answer = () => ({ error: { code, message: "?", data } });
+        expect(await outlook(), JSON.stringify([code, data])).to.deep.equal({ reverted });
+      }
+    });
+
+    it("are null for whatever else the node refuses: that says nothing of the call", async () => {
+      const refusals: [number, unknown][] = [
+        [-32000, undefined],
+        [-32603, undefined],
+        [-32005, undefined],
+        [-39999, "0x"],
+        [-32000, "0xnot hexadecimal"],
+      ];
+      for (const [code, data] of refusals) {
+        node.answer = () => ({ error: { code, message: "?", data } });
+        expect(await outlook(), JSON.stringify([code, data])).to.equal(null);
       }
     });
   });

@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { abi } from "../../../api/chain/contracts.ts";
 import { decodeRevert } from "../../../api/chain/revert-reasons.ts";
-import { address } from "../store/support/rows.ts";
+import type { Command } from "../../../api/domain/command.ts";
+import { address, creation } from "../store/support/rows.ts";
 
 const SOMEBODY = address();
 
@@ -51,15 +52,42 @@ describe("decodeRevert", () => {
   ];
   for (const [what, reason, errorCode, message] of cases) {
     it(`reads ${what}`, () => {
-      expect(decodeRevert(reason)).to.deep.equal({
+      expect(decodeRevert(reason, creation({}))).to.deep.equal({
         errorCode,
         errors: [{ field: "transaction", code: errorCode, message }],
       });
     });
   }
 
+  it("takes words that no collection of ours has for the receiver's, where one was asked", () => {
+    const [collection, to] = [address(), address()];
+    const transfer = {
+      kind: "transfer",
+      contractType: "ERC721",
+      from: SOMEBODY,
+      to,
+      tokenId: "1",
+      quantity: "1",
+    } as const;
+    const own: Command[] = [
+      { kind: "mint-erc721", collection, to, metadata: null },
+      { ...transfer, contract: collection, foreign: false },
+    ];
+    const foreign: Command = { ...transfer, contract: collection, foreign: true };
+    const words = [
+      abi.erc721.encodeErrorResult("Error(string)", ["no"]),
+      abi.erc721.encodeErrorResult("Panic(uint256)", [1]),
+      "0x12345678",
+    ];
+    for (const reason of words) {
+      for (const command of own) expect(decodeRevert(reason, command).errorCode, reason).to.equal("receiver_rejected");
+      expect(decodeRevert(reason, foreign).errorCode, reason).to.equal("execution_reverted");
+    }
+    for (const command of own) expect(decodeRevert("0x", command).errorCode).to.equal("execution_reverted");
+  });
+
   it("keeps NUL out of what is stored", () => {
     const reason = `0x08c379a0${"20".padStart(64, "0")}${"03".padStart(64, "0")}${"610062".padEnd(64, "0")}`;
-    expect(decodeRevert(reason).errors[0]?.message).to.equal("Error(a\ufffdb)");
+    expect(decodeRevert(reason, creation({})).errors[0]?.message).to.equal("Error(a\ufffdb)");
   });
 });

@@ -6,6 +6,7 @@ import { factories } from "../../../types/ethers-contracts/index.js";
 import { ApiClient, type RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
+import { Mode } from "../../support/receiver-mode.ts";
 import { startTestService, temporaryFolder } from "../../support/service.ts";
 import { isSigned, TestReceiver } from "../../support/webhook-receiver.ts";
 
@@ -100,7 +101,7 @@ describe("webhooks of a real service on a real node", function () {
     ]);
   });
 
-  it("tell of a transfer, and of one whose receiver refuses: error with its code", async () => {
+  it("tell of a transfer, and of one whose receiver refuses, in the block or before: error with its code", async () => {
     const [from, collection] = [await api.wallet(), await api.collection({ type: "ERC721" })];
     await api.completed("/v1/nfts", {
       collection_address: collection,
@@ -108,8 +109,19 @@ describe("webhooks of a real service on a real node", function () {
       unlockable_content: "hidden words",
     });
     const fields = { from_address: from, contract_address: collection, token_id: 1 };
-    const refusing = await new factories.mocks.RejectingReceiver__factory(await node.provider.getSigner(3)).deploy();
-    const refused = await api.done("/v1/transfers", { ...fields, to_address: await refusing.getAddress() });
+    const receiving = await new factories.mocks.ProgrammableReceiver__factory(
+      await node.provider.getSigner(3),
+    ).deploy();
+    const refuse = async (mode: number) => {
+      await (await receiving.program(mode)).wait();
+      return api.done("/v1/transfers", { ...fields, to_address: await receiving.getAddress() });
+    };
+    const foreseen = await refuse(Mode.reason);
+    expect(foreseen.transaction_hash).to.equal(null);
+    expect(await toldOf(foreseen)).to.deep.equal([
+      { ...common(foreseen, "transfer"), type: "error", error_code: "receiver_rejected" },
+    ]);
+    const refused = await refuse(Mode.acceptSimulated);
     expect(await toldOf(refused)).to.deep.equal([
       { ...common(refused, "transfer"), type: "sent" },
       { ...common(refused, "transfer"), type: "error", error_code: "receiver_rejected" },

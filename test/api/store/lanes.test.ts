@@ -22,6 +22,11 @@ import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { addApp, addCollection, address, addRequest, requestRow } from "./support/rows.ts";
 import { batchOf, countedTotals } from "./support/whole.ts";
 
+function because(message: string) {
+  const errorCode = "execution_reverted" as const;
+  return { errorCode, errors: [{ field: "transaction", code: errorCode, message }] };
+}
+
 describe("leases of a lane", () => {
   let database: TestDatabase;
 
@@ -74,7 +79,7 @@ describe("leases of a lane", () => {
         claim: (trx) => claimRequests(trx, stale, { limit: 10, now: 5, nextNumber }),
         record: (trx) => recordBatch(trx, stale, { nonce: 7, requests: [claimed], attempt }, 1),
         attempt: (trx) => recordAttempt(trx, stale, 1, attempt, 1),
-        fail: (trx) => failClaims(trx, stale, [{ request: claimed, reason: "?" }], 1),
+        fail: (trx) => failClaims(trx, stale, [{ request: claimed, ...because("?") }], 1),
         return: (trx) => returnAbandonedClaims(trx, stale, 1),
         renew: (trx) => renewLease(trx, stale, 1_000),
       };
@@ -118,7 +123,7 @@ describe("leases of a lane", () => {
         failClaims(
           trx,
           lease,
-          claimed.slice(0, 1).map((request) => ({ request, reason: "too long" })),
+          claimed.slice(0, 1).map((request) => ({ request, ...because("too long") })),
           9,
         ),
       );
@@ -131,7 +136,7 @@ describe("leases of a lane", () => {
         failClaims(
           trx,
           lease,
-          claimed.slice(1).map((request) => ({ request: { ...request, status: "processing" }, reason: "?" })),
+          claimed.slice(1).map((request) => ({ request: { ...request, status: "processing" }, ...because("?") })),
           9,
         ),
       );
