@@ -1,13 +1,23 @@
 // Runs after every install, on the project's own Node (first on PATH, from the package `node`).
-// npm itself may run on an older Node and then leaves out Hardhat's native package, whose `engines` that Node fails.
-// It is installed here, by the same npm on the project's Node, without touching the lock file.
+// npm itself may run on an older Node and then leaves out optional packages whose `engines` that Node fails: Hardhat's
+// native one, and those of the IPFS node. They are installed here, by the same npm on the project's Node, without touching
+// the lock file.
 import { spawnSync } from "node:child_process";
 
 const [major] = process.versions.node.split(".").map(Number);
 
-async function nativePackageLoads() {
+async function loads(name) {
   try {
-    await import("@nomicfoundation/edr");
+    await import(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isInstalled(name) {
+  try {
+    import.meta.resolve(name);
     return true;
   } catch {
     return false;
@@ -15,22 +25,18 @@ async function nativePackageLoads() {
 }
 
 /** `npm ci --omit=dev` has no Hardhat at all: nothing to repair. */
-function hardhatIsInstalled() {
-  try {
-    import.meta.resolve("hardhat");
-    return true;
-  } catch {
-    return false;
-  }
-}
+const hardhatLacks = isInstalled("hardhat") && !(await loads("@nomicfoundation/edr"));
+/** Nor is there after `npm ci --omit=optional`. */
+const ipfsNodeLacks = !(process.env.npm_config_omit ?? "").includes("optional") && !isInstalled("libp2p");
 
-if (hardhatIsInstalled() && !(await nativePackageLoads())) {
+if (hardhatLacks || ipfsNodeLacks) {
   const npm = process.env.npm_execpath;
   if (major < 22 || npm === undefined) {
     console.error(
-      "Hardhat's native package is missing. Run `npm install` with npm, so that the package `node` comes first on PATH.",
+      `${hardhatLacks ? "Hardhat's native package is" : "The packages of the IPFS node are"} missing. Run \`npm install\` with npm, so that the package \`node\` comes first on PATH.`,
     );
-    process.exit(1);
+    // The service runs without an IPFS node of its own.
+    process.exit(hardhatLacks ? 1 : 0);
   }
   const done = spawnSync(
     process.execPath,
