@@ -53,9 +53,15 @@ const VARIABLES = {
     description: "Signed transactions that are in no block by then are handed to the node again.",
   },
   REPLACE_SECONDS: {
-    schema: wholeNumber(10, 86_400),
+    schema: wholeNumber(1, 86_400),
     fallback: "60",
     description: "Transactions that are in no block by then are replaced by one with a higher fee.",
+  },
+  MAX_FEE_GWEI: {
+    schema: wholeNumber(1, 1_000_000_000),
+    fallback: "1000",
+    description:
+      "Most that is paid for a unit of gas, in gwei of the chain's coin; while it costs more, requests wait.",
   },
   CONFIRMATIONS: {
     schema: wholeNumber(1, 10_000),
@@ -108,6 +114,7 @@ export interface Settings {
   lanes: number;
   rebroadcastSeconds: number;
   replaceSeconds: number;
+  maxFeeGwei: number;
   /** null: whatever suits the chain. */
   confirmations: number | null;
   /** null: no limit. */
@@ -154,6 +161,7 @@ export function parseSettings(env: Environment): Settings {
     lanes: reader.read("LANES"),
     rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),
     replaceSeconds: reader.read("REPLACE_SECONDS"),
+    maxFeeGwei: reader.read("MAX_FEE_GWEI"),
     confirmations: reader.optional("CONFIRMATIONS"),
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],

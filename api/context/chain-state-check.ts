@@ -32,9 +32,9 @@ export async function checkLanes(
   database: Database,
   client: ChainClient,
   keyring: Keyring,
-  lanes: number,
+  lanes: number[],
 ): Promise<void> {
-  for (let index = 0; index < lanes; index++) {
+  for (const index of lanes) {
     const row = await readLane(database.read, index);
     const { address } = keyring.lane(index);
     // A database without requests has nothing that could be done a second time: there the lane begins where the chain is.

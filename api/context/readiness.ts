@@ -19,7 +19,7 @@ export function createReadiness(parts: Watched): () => Promise<{ ready: boolean;
       chain: await check(() => parts.client.headNumber()),
     };
     if (parts.indexer !== null) checks["indexer"] = parts.indexer.trouble ?? "ok";
-    for (const [index, lane] of parts.lanes.entries()) checks[`lane ${index.toString()}`] = lane.trouble ?? "ok";
+    for (const lane of parts.lanes) checks[`lane ${lane.index.toString()}`] = lane.trouble ?? "ok";
     return { ready: Object.values(checks).every((word) => word === "ok"), checks };
   };
 }

@@ -13,7 +13,7 @@ import type { Database } from "../store/database.ts";
 import { readMeta } from "../store/meta.ts";
 import { rollback } from "../store/rollback.ts";
 import { watchedContracts } from "../store/watched.ts";
-import { closeReverted } from "./close-reverted.ts";
+import { closeInVain } from "./close-in-vain.ts";
 import { prepareRange } from "./prepare-range.ts";
 import { readRange } from "./read-range.ts";
 
@@ -82,7 +82,7 @@ export class Indexer {
     }
     this.#behindSince = null;
     if (head === checkpoint) {
-      await closeReverted(this.#deps, checkpoint);
+      await this.#closeInVain(head, checkpoint);
       return false;
     }
     const [from, to] = [checkpoint + 1, Math.min(head, checkpoint + RANGE)];
@@ -111,11 +111,17 @@ export class Indexer {
     const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
     await database.write((trx) => applyRange(trx, range, facts, now()));
     crashPoint("indexer:stored");
-    await closeReverted(this.#deps, to);
+    await this.#closeInVain(head, to);
     // Lanes wait for their batches, the dispatcher for the outbox.
     signals.requests.notify();
     signals.deliveries.notify();
     return to < head;
+  }
+
+  /** Far behind the head nothing is closed: the logs that may yet tell of a batch are not read, and old state may be gone. */
+  async #closeInVain(head: number, read: number): Promise<void> {
+    const final = head - this.#deps.confirmations + 1;
+    if (final >= 0 && read >= final) await closeInVain(this.#deps, final);
   }
 
   async #checkpoint(): Promise<number> {

@@ -4,7 +4,7 @@ import { decodeCommand, decodeExecute } from "../chain/decode-call.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import { decodeRelayEvent, type RelayEvent } from "../chain/logs.ts";
 import { batchesByHash } from "../store/batches.ts";
-import { allLanes } from "../store/examination/pipeline.ts";
+import { allLanes } from "../store/lanes.ts";
 import type { LostBatch, LostCall } from "../store/reconcile/lost-timeline.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 

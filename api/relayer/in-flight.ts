@@ -10,8 +10,8 @@ import { markSent, type OpenBatch, recordAttempt, type SignedAttempt } from "../
 import type { Database } from "../store/database.ts";
 import { isDue } from "../store/due.ts";
 import type { Lease } from "../store/lanes.ts";
-import { currentFees, replacementFees } from "./fees.ts";
-import { signEmpty, signReplacement } from "./sign.ts";
+import { currentFees, FeesTooHigh, replacementFees } from "./fees.ts";
+import { type Fees, signEmpty, signReplacement } from "./sign.ts";
 
 /** Versions of a batch that are tried before its nonce is given up to a transaction that does nothing. */
 const VERSIONS_BEFORE_EMPTY = 8;
@@ -36,11 +36,15 @@ export interface InFlightDeps {
   logger: Logger;
   now: () => number;
   patience: Patience;
+  /** Most to be paid for a unit of gas, in wei. */
+  maxFeePerGas: bigint;
 }
 
 /** A lane's transactions that are signed and committed, until a block takes them. */
 export class InFlight {
   readonly #deps: InFlightDeps;
+  /** The nonce that was last said to wait for lower fees. */
+  #heldUp: number | null = null;
 
   constructor(deps: InFlightDeps) {
     this.#deps = deps;
@@ -54,12 +58,12 @@ export class InFlight {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
       if (latest.sent_at !== null && passed(latest.created_at, patience.replaceAfter)) {
-        await this.#replace(lease, batch, latest);
-      } else if (latest.sent_at === null || passed(latest.sent_at, patience.rebroadcastAfter)) {
+        if (await this.#replace(lease, batch, latest)) continue;
+      }
+      if (latest.sent_at === null || passed(latest.sent_at, patience.rebroadcastAfter)) {
         const answer = await this.broadcast(latest.id, latest);
-        if (answer === "underpriced" && passed(latest.created_at, UNDERPRICED_WAIT)) {
-          await this.#replace(lease, batch, latest);
-        }
+        const wait = Math.min(UNDERPRICED_WAIT, patience.replaceAfter);
+        if (answer === "underpriced" && passed(latest.created_at, wait)) await this.#replace(lease, batch, latest);
       }
     }
   }
@@ -67,14 +71,19 @@ export class InFlight {
   /**
    * A further version with the same nonce, committed before it is sent: the batch at a higher fee, or at last nothing at
    * all, so that what no node will take does not hold up every nonce behind it.
+   * @returns false when fees are too high for it: then the versions that there are must do.
    */
-  async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<void> {
-    const { database, client, keyring, logger, now } = this.#deps;
+  async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<boolean> {
+    const { database, keyring, logger, now } = this.#deps;
     const previous = {
       maxFeePerGas: BigInt(latest.max_fee_per_gas),
       maxPriorityFeePerGas: BigInt(latest.max_priority_fee_per_gas),
     };
-    const fees = replacementFees(previous, await currentFees(client));
+    const fees = await this.#replacementFees(previous);
+    if (fees === null) {
+      this.#sayTooHigh(batch.nonce);
+      return false;
+    }
     const { key, address } = keyring.lane(lease.lane);
     const empty = batch.attempts.length >= VERSIONS_BEFORE_EMPTY;
     const attempt = empty ? signEmpty(key, address, latest.raw, fees) : signReplacement(key, latest.raw, fees);
@@ -84,6 +93,24 @@ export class InFlight {
       "a transaction that no block takes was replaced at a higher fee",
     );
     await this.broadcast(attemptId, attempt);
+    return true;
+  }
+
+  async #replacementFees(previous: Fees): Promise<Fees | null> {
+    const { client, maxFeePerGas } = this.#deps;
+    try {
+      return replacementFees(previous, await currentFees(client, maxFeePerGas), maxFeePerGas);
+    } catch (error) {
+      if (error instanceof FeesTooHigh) return null;
+      throw error;
+    }
+  }
+
+  /** Once for each nonce that it holds up. */
+  #sayTooHigh(nonce: number): void {
+    if (nonce === this.#heldUp) return;
+    this.#heldUp = nonce;
+    this.#deps.logger.error({ nonce }, "a transaction that no block takes needs a fee above MAX_FEE_GWEI");
   }
 
   /**

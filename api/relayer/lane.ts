@@ -18,7 +18,16 @@ import {
 import { AT_ONCE } from "../store/due.ts";
 import { countReady } from "../store/ready.ts";
 import type { Database } from "../store/database.ts";
-import { ensureLane, type Lease, LeaseLost, readLane, releaseLease, renewLease, takeLease } from "../store/lanes.ts";
+import {
+  ensureLane,
+  hasBegun,
+  type Lease,
+  LeaseLost,
+  readLane,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "../store/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, buildBatch, type BuiltBatch, type Hopeless } from "./build-batch.ts";
 import { currentFees } from "./fees.ts";
@@ -52,6 +61,10 @@ export interface LaneDeps extends BatchContext {
   now: () => number;
   /** When transactions that no block takes are sent again, and replaced. */
   patience: Patience;
+  /** Most to be paid for a unit of gas, in wei. */
+  maxFeePerGas: bigint;
+  /** A lane that the settings no longer have: it ends what it began, and takes nothing new. */
+  draining: boolean;
 }
 
 /** Something keeps this lane from sending at all. Said in `readyz` and in the log, once per change. */
@@ -76,17 +89,23 @@ export class Lane {
     this.#inFlight = new InFlight(this.#deps);
   }
 
+  get index(): number {
+    return this.#index;
+  }
+
   get trouble(): LaneTrouble {
     return this.#trouble;
   }
 
   /** Runs until `abort`. Errors of the node and of the database are waited out; nothing is lost by them. */
   async run(abort: AbortSignal): Promise<void> {
-    const { database, signals, logger } = this.#deps;
+    const { database, signals, logger, draining } = this.#deps;
     while (!abort.aborted) {
       let lease: Lease | null = null;
       try {
-        lease = await this.#take();
+        // A process whose settings still have the lane may drive it: it is taken for as long as it must be, no longer.
+        const idle = draining && !(await hasBegun(database.read, this.#index));
+        lease = idle ? null : await this.#take();
         if (lease === null) {
           await signals.requests.wait(LOOK, abort);
           continue;
@@ -130,7 +149,7 @@ export class Lane {
   }
 
   async #drive(lease: Lease, abort: AbortSignal): Promise<void> {
-    const { database, signals, logger, now } = this.#deps;
+    const { database, signals, logger, now, draining } = this.#deps;
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "took up requests that were claimed but never signed");
     let renewed = performance.now();
@@ -141,14 +160,15 @@ export class Lane {
         renewed = performance.now();
       }
       const open = await openBatches(database.read, lease.lane);
+      if (draining && open.length === 0) return;
       await this.#inFlight.watch(lease, open);
-      if (!ready) {
+      if (!ready && !draining) {
         // Said at start, not only when the first request comes.
         await this.#checkCanSend();
         this.#cleared();
         ready = true;
       }
-      if (open.length < MAX_IN_FLIGHT && (await this.#gather(abort)) > 0) {
+      if (!draining && open.length < MAX_IN_FLIGHT && (await this.#gather(abort)) > 0) {
         if (await this.#sendBatch(lease)) continue;
       }
       await signals.requests.wait(LOOK, abort);
@@ -171,8 +191,8 @@ export class Lane {
 
   /** @returns false when nothing was there to send. */
   async #sendBatch(lease: Lease): Promise<boolean> {
-    const { database, client, keyring, chainId, contracts, logger, signals, now } = this.#deps;
-    const [fees, block] = [await currentFees(client), await client.latestBlock()];
+    const { database, client, keyring, chainId, contracts, maxFeePerGas, logger, signals, now } = this.#deps;
+    const [fees, block] = [await currentFees(client, maxFeePerGas), await client.latestBlock()];
     const funds = await this.#checkCanSend();
     const claimed = await database.write((trx) =>
       claimRequests(trx, lease, { limit: MAX_BATCH, now: now(), nextNumber: this.#nextNumber }),

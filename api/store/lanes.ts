@@ -27,6 +27,21 @@ export async function readLane(db: Db, lane: number): Promise<LaneRow | undefine
   return db.selectFrom("lanes").selectAll().where("lane", "=", lane).executeTakeFirst();
 }
 
+export async function allLanes(db: Db): Promise<LaneRow[]> {
+  return db.selectFrom("lanes").selectAll().orderBy("lane").execute();
+}
+
+/** Whether the lane has begun what it must end: batches that no block is known to hold, or requests that it claimed. */
+export async function hasBegun(db: Db, lane: number): Promise<boolean> {
+  const open = db.selectFrom("batches").select("lane").where("lane", "=", lane).where("status", "=", "open");
+  const claimed = db.selectFrom("requests").select("lane").where("lane", "=", lane).where("batch_id", "is", null);
+  const found = await db
+    .selectNoFrom((eb) => eb.or([eb.exists(open), eb.exists(claimed)]).as("begun"))
+    .executeTakeFirstOrThrow();
+  // SQLite has no booleans of its own.
+  return Boolean(found.begun);
+}
+
 /**
  * Takes a lane that nobody holds, whose holder has let its lease run out, or is gone for certain.
  * @param isGone whether the named holder is known to run no more.

@@ -1,5 +1,6 @@
 import { abi } from "../../chain/contracts.ts";
-import { allLanes, openBatchesOf } from "../../store/examination/pipeline.ts";
+import { openBatchesOf } from "../../store/examination/pipeline.ts";
+import { allLanes } from "../../store/lanes.ts";
 import type { LaneRow } from "../../store/schema.ts";
 import { type Check, type DoctorContext, duration, type Finding, ok, problem, warning } from "../check.ts";
 

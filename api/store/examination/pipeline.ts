@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
 import type { Db } from "../engine.ts";
-import type { LaneRow } from "../schema.ts";
 
 /** How much there is of something that waits, and since when. */
 export interface Waiting {
@@ -47,8 +46,4 @@ export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Wait
     .where("webhooks.disabled_at", "is", null)
     .executeTakeFirstOrThrow();
   return { count: Number(waiting.count), oldest: waiting.oldest, overdue: Number(overdue.count) };
-}
-
-export async function allLanes(db: Db): Promise<LaneRow[]> {
-  return db.selectFrom("lanes").selectAll().orderBy("lane").execute();
 }

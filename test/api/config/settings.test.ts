@@ -29,6 +29,7 @@ describe("settings", () => {
       lanes: 1,
       rebroadcastSeconds: 5,
       replaceSeconds: 60,
+      maxFeeGwei: 1000,
       appGasPerDay: null,
       confirmations: null,
       allowedPrivateHosts: [],

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import { batchSize } from "../../../api/relayer/batch-size.ts";
-import { replacementFees } from "../../../api/relayer/fees.ts";
 import { createNumbers } from "../../../api/relayer/numbers.ts";
 
 describe("createNumbers", () => {
@@ -37,23 +36,6 @@ describe("batchSize", () => {
         expect(size)
           .to.be.at.least(1)
           .and.at.most(Math.max(1, Math.floor(250 / 2 ** worst)));
-      }),
-    );
-  });
-});
-
-describe("replacementFees", () => {
-  it("are a tenth more at least on both, and fit the chain as it is", () => {
-    const fee = fc.bigInt({ min: 0n, max: 10n ** 15n });
-    const fees = fc.record({ maxFeePerGas: fee, maxPriorityFeePerGas: fee });
-    fc.assert(
-      fc.property(fees, fees, (previous, current) => {
-        const next = replacementFees(previous, current);
-        for (const name of ["maxFeePerGas", "maxPriorityFeePerGas"] as const) {
-          expect(next[name] * 10n >= previous[name] * 11n, name).to.equal(true);
-          expect(next[name] > previous[name], name).to.equal(true);
-          expect(next[name] >= current[name], name).to.equal(true);
-        }
       }),
     );
   });

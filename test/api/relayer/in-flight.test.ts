@@ -1,0 +1,209 @@
+import { expect } from "chai";
+import { Transaction } from "ethers";
+
+import { isEmpty } from "../../../api/chain/empty-transaction.ts";
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import { openBatches } from "../../../api/store/batches.ts";
+import { readLane } from "../../../api/store/lanes.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ApiClient } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { type ProxiedCall, type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+const GWEI = 10n ** 9n;
+
+describe("transactions that no block takes", function () {
+  this.timeout(120_000);
+  let node: TestNode;
+  let proxy: RpcProxy;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+  let token = "";
+  let collection: string;
+  let wallet: string;
+
+  before(async () => {
+    node = await startNode();
+    proxy = await startRpcProxy(node.url);
+    folder = await temporaryFolder();
+    await start();
+    token = (await createApp(service, "flight")).token;
+    api = new ApiClient(service.baseUrl, token);
+    [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+  });
+  afterEach(() => {
+    proxy.intercept = () => undefined;
+  });
+  after(async () => {
+    await service.stop();
+    await proxy.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  async function start(env: Record<string, string> = {}): Promise<void> {
+    service = await startTestService({
+      rpcUrl: proxy.url,
+      dataDir: folder.path,
+      env: { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50", ...env },
+    });
+    api = new ApiClient(service.baseUrl, token);
+  }
+
+  /** What `answer` says of each transaction that is sent, in the node's place; undefined: the node gets it. */
+  function onBroadcast(answer: (transaction: Transaction) => ReturnType<RpcProxy["intercept"]>): Transaction[] {
+    const sent: Transaction[] = [];
+    proxy.intercept = ({ method, params }: ProxiedCall) => {
+      if (method !== "eth_sendRawTransaction") return undefined;
+      const transaction = Transaction.from(params[0] as string);
+      if (sent.every(({ hash }) => hash !== transaction.hash)) sent.push(transaction);
+      return answer(transaction);
+    };
+    return sent;
+  }
+
+  /** The node says that it took the transaction, and nobody ever sees it again. */
+  const lost = ({ hash }: Transaction) => ({ result: hash });
+  const mint = () => api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
+  const minted = () => ERC721Collection__factory.connect(collection, node.provider).totalMinted();
+  const lane = async () => {
+    const row = await readLane(service.database.read, 0);
+    if (row === undefined) throw new Error("the lane has sent something");
+    return row;
+  };
+  async function nothingOpen(): Promise<void> {
+    await eventually(async () => ((await openBatches(service.database.read)).length === 0 ? true : undefined));
+    const { address, next_nonce: next } = await lane();
+    expect(await node.provider.getTransactionCount(address)).to.equal(next);
+  }
+
+  describe("given a node that takes a transaction only at a higher fee", () => {
+    it("sends it again under the same nonce, a tenth dearer at least, and it happens once", async () => {
+      const before = await minted();
+      let refusals = 0;
+      const sent = onBroadcast(() =>
+        ++refusals <= 3 ? { error: { code: -32003, message: "max fee per gas less than block base fee" } } : undefined,
+      );
+      expect((await api.settled(await mint())).status).to.equal("completed");
+      expect(sent.length).to.be.at.least(2);
+      expect(new Set(sent.map(({ nonce, data }) => `${nonce.toString()} ${data}`)).size).to.equal(1);
+      for (const [index, { maxFeePerGas, maxPriorityFeePerGas }] of sent.slice(1).entries()) {
+        const previous = sent[index];
+        for (const [next, last] of [
+          [maxFeePerGas, previous?.maxFeePerGas],
+          [maxPriorityFeePerGas, previous?.maxPriorityFeePerGas],
+        ]) {
+          expect((next ?? 0n) * 10n >= (last ?? 0n) * 11n).to.equal(true);
+        }
+      }
+      await nothingOpen();
+      expect((await minted()) - before).to.equal(1n);
+    });
+  });
+
+  describe("given a network that never takes the batch", () => {
+    it("closes its nonce by a transaction that does nothing, and the requests go out under the next", async () => {
+      const before = await minted();
+      const first = (await lane()).next_nonce;
+      const sent = onBroadcast((transaction) =>
+        transaction.nonce === first && !isEmpty(transaction.serialized) ? lost(transaction) : undefined,
+      );
+      const ids = [await mint(), await mint()];
+      const requests = await Promise.all(ids.map((id) => api.settled(id)));
+      expect(requests.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
+      const closing = sent.filter(({ nonce }) => nonce === first);
+      expect(closing.map(({ serialized }) => isEmpty(serialized))).to.deep.equal([
+        ...Array<boolean>(8).fill(false),
+        true,
+      ]);
+      expect(requests.map(({ transaction_hash: hash }) => hash)).to.deep.equal(
+        Array(2).fill(sent.find(({ nonce }) => nonce === first + 1)?.hash),
+      );
+      await nothingOpen();
+      expect((await minted()) - before).to.equal(2n);
+    });
+  });
+
+  describe("given a nonce that a transaction of nobody knows whom has used", () => {
+    it("sends the requests in another batch, for their numbers are free", async () => {
+      const before = await minted();
+      const { address, next_nonce: first } = await lane();
+      onBroadcast((transaction) => (transaction.nonce === first ? lost(transaction) : undefined));
+      const id = await mint();
+      await eventually(async () => (await openBatches(service.database.read))[0]);
+      await node.provider.send("hardhat_setNonce", [address, `0x${(first + 1).toString(16)}`]);
+      await node.provider.send("evm_mine", []);
+      expect((await api.settled(id)).status).to.equal("completed");
+      await nothingOpen();
+      expect((await minted()) - before).to.equal(1n);
+    });
+  });
+
+  describe("given fees above the ceiling", () => {
+    it("signs nothing meanwhile, and says why", async () => {
+      const sent = onBroadcast(() => undefined);
+      const { intercept } = proxy;
+      proxy.intercept = (call) =>
+        call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(10n ** 24n).toString(16)}` } : intercept(call);
+      const id = await mint();
+      const words = await eventually(async () => {
+        const answer = await fetch(`${service.baseUrl}/readyz`);
+        const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
+        return errors.find(({ field }) => field === "lane 0")?.message;
+      });
+      expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: the lane waits$/);
+      expect(sent).to.deep.equal([]);
+      proxy.intercept = () => undefined;
+      expect((await api.settled(id)).status).to.equal("completed");
+    });
+
+    it("replaces nothing beyond it, and hands out again what there is", async () => {
+      const broadcasts: Transaction[] = [];
+      let held = true;
+      onBroadcast((transaction) => {
+        broadcasts.push(transaction);
+        return held ? lost(transaction) : undefined;
+      });
+      const { intercept } = proxy;
+      // At once so dear that only few versions fit under the ceiling.
+      proxy.intercept = (call) =>
+        call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(40n * GWEI).toString(16)}` } : intercept(call);
+      const id = await mint();
+      const versions = () => new Set(broadcasts.map(({ hash }) => hash)).size;
+      const last = () => broadcasts.filter(({ hash }) => hash === broadcasts.at(-1)?.hash).length;
+      await eventually(() => Promise.resolve(last() >= 4 ? true : undefined));
+      expect(versions()).to.be.at.most(3);
+      for (const { maxFeePerGas } of broadcasts) expect((maxFeePerGas ?? 0n) <= 50n * GWEI).to.equal(true);
+      held = false;
+      expect((await api.settled(id)).status).to.equal("completed");
+      await nothingOpen();
+    });
+  });
+
+  describe("given a lane that the settings no longer have", () => {
+    it("ends what the lane has begun, and gives it nothing new", async () => {
+      await service.stop();
+      await start({ LANES: "2" });
+      onBroadcast(lost);
+      const ids: string[] = [];
+      // Both take what they get, until lane 0 has as many batches under way as a lane may have.
+      await eventually(async () => {
+        ids.push(await mint());
+        return (await openBatches(service.database.read, 1))[0];
+      });
+      await service.stop();
+      proxy.intercept = () => undefined;
+      await start();
+      const requests = await Promise.all(ids.map((id) => api.settled(id)));
+      expect(new Set(requests.map(({ status }) => status))).to.deep.equal(new Set(["completed"]));
+      await nothingOpen();
+      const nonce = (await readLane(service.database.read, 1))?.next_nonce;
+      expect((await api.settled(await mint())).status).to.equal("completed");
+      expect((await readLane(service.database.read, 1))?.next_nonce).to.equal(nonce);
+    });
+  });
+});
