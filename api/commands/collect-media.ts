@@ -3,6 +3,7 @@ import { isDamage, walkBlocks } from "../ipfs/content.ts";
 import { namedContent } from "../ipfs/named-content.ts";
 import type { Database } from "../store/database.ts";
 import { forgetFile, storedFiles, textsThatNameContent } from "../store/media-roots.ts";
+import { forgetPin } from "../store/pins.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export interface Collected {
@@ -41,7 +42,10 @@ export async function collectMedia(
     }
     result.removed += 1;
     result.removedBytes += bytes;
-    await database.write((trx) => forgetFile(trx, cid.toString()));
+    await database.write(async (trx) => {
+      await forgetFile(trx, cid.toString());
+      await forgetPin(trx, cid.toString());
+    });
   }
   await blocks.removeDrafts(before);
   return result;

@@ -12,6 +12,7 @@ import type { Settings } from "../config/settings.ts";
 import { Indexer } from "../indexer/indexer.ts";
 import { BlockFiles } from "../ipfs/block-files.ts";
 import { createWalletDeriver } from "../keys/wallet-deriver.ts";
+import { Pinner } from "../media/pinner.ts";
 import { MediaWorker } from "../media/worker.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
 import { createOutboundAgent } from "../outbound/agent.ts";
@@ -116,7 +117,6 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
         signals,
         agent,
         gateway,
-        pinRpc: settings.ipfsPinRpc,
         maxBytes: settings.limits.mediaBytes,
         deadline: settings.limits.mediaSeconds * 1000,
         logger,
@@ -124,8 +124,13 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
       })
     : null;
 
+  const pinner =
+    settings.roles.includes("media") && settings.ipfsPinRpc !== null
+      ? new Pinner({ database, blocks, rpc: settings.ipfsPinRpc, wake: signals.hosted, logger, now })
+      : null;
+
   const stopping = new AbortController();
-  const loops = [...lanes, ...[indexer, dispatcher, media].filter((part) => part !== null)].map((part) =>
+  const loops = [...lanes, ...[indexer, dispatcher, media, pinner].filter((part) => part !== null)].map((part) =>
     part.run(stopping.signal),
   );
   const stopLoops = async () => {

@@ -21,6 +21,8 @@ export interface DoctorContext {
   keys: FoundKeys;
   hostedBase: string;
   lanes: number;
+  /** RPC address of the operator's IPFS node; null: there is none. */
+  pinRpc: string | null;
   /** Looks at everything, not only at what is recent. */
   thorough: boolean;
   now: number;

@@ -10,6 +10,7 @@ import { indexer } from "./checks/indexer.ts";
 import { lanes } from "./checks/lanes.ts";
 import { numbers } from "./checks/numbers.ts";
 import { outbox } from "./checks/outbox.ts";
+import { pins } from "./checks/pins.ts";
 import { sealed } from "./checks/sealed.ts";
 import { seed } from "./checks/seed.ts";
 
@@ -24,6 +25,7 @@ export const CHECKS: readonly Check[] = [
   numbers,
   backlog,
   outbox,
+  pins,
   indexer,
   effects,
 ];

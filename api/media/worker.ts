@@ -14,17 +14,15 @@ import {
   returnMediaJob,
   takeMediaJobs,
 } from "../store/media-jobs.ts";
+import { addPin } from "../store/pins.ts";
 import { commandOf } from "../store/request-state.ts";
 import { copyMedia, type CopyDeps } from "./copy-media.ts";
 import { makeFrozenDirectory, NotSettledYet } from "./frozen-directory.ts";
 import { MediaError } from "./media-error.ts";
-import { pinAtKubo } from "./pin.ts";
 
 export interface MediaWorkerDeps extends CopyDeps {
-  /** RPC address of the operator's Kubo node, which keeps all that is hosted; null: there is none. */
-  pinRpc: string | null;
   database: Database;
-  signals: { requests: Signal; deliveries: Signal; media: Signal };
+  signals: { requests: Signal; deliveries: Signal; media: Signal; hosted: Signal };
   logger: Logger;
   now: () => number;
 }
@@ -98,13 +96,15 @@ export class MediaWorker {
     try {
       const { command, media } = await this.#prepare(commandOf(job.request), stop);
       const made = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
-      for (const cid of [...made, ...media.map((item) => item.cid)]) await this.#pin(cid, stop);
       const done = await database.write(async (trx) => {
         if (!(await finishMediaJob(trx, job, command, now()))) return false;
         for (const item of media) await insertMedia(trx, item, now());
+        for (const cid of [...made, ...media.map((item) => item.cid)]) await addPin(trx, cid, now());
         return true;
       });
-      if (done) signals.requests.notify();
+      if (!done) return;
+      signals.requests.notify();
+      signals.hosted.notify();
     } catch (error) {
       if (lost.signal.aborted) return;
       if (abort.aborted) {
@@ -128,12 +128,6 @@ export class MediaWorker {
       // The next renewal may do better; a lease that runs out costs a second try and nothing else.
       logger.warn({ err: error, request: job.request.id }, "the lease of a media job was not renewed");
     }
-  }
-
-  /** A node that is away is waited for: what the metadata names shall be on the network by then. */
-  async #pin(cid: string, stop: AbortSignal): Promise<void> {
-    const { pinRpc, blocks } = this.#deps;
-    if (pinRpc !== null) await pinAtKubo(pinRpc, blocks, cid, stop);
   }
 
   /** The command with the content's addresses in it. */

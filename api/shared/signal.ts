@@ -45,8 +45,16 @@ export interface Signals {
   deliveries: Signal;
   /** Content is waited for. */
   media: Signal;
+  /** Content became hosted. */
+  hosted: Signal;
 }
 
 export function createSignals(): Signals {
-  return { requests: new Signal(), blocks: new Signal(), deliveries: new Signal(), media: new Signal() };
+  return {
+    requests: new Signal(),
+    blocks: new Signal(),
+    deliveries: new Signal(),
+    media: new Signal(),
+    hosted: new Signal(),
+  };
 }

@@ -3,12 +3,13 @@ import type { Generated, Insertable, Selectable } from "kysely";
 import type { CollectionType, Hosting } from "../domain/command.ts";
 import type { DeliveryStatus, EventType } from "../domain/event.ts";
 import type { RequestStatus, RequestType } from "../domain/request.ts";
+import type { MediaTables } from "./schema-media.ts";
 
 /**
  * The tables as TypeScript sees them. Conventions on both engines: addresses are TEXT in EIP-55 form, token ids and
  * quantities decimal TEXT, times INTEGER milliseconds since 1970, flags INTEGER 0 or 1, JSON is TEXT.
  */
-export interface Tables {
+export interface Tables extends MediaTables {
   meta: MetaTable;
   counters: CountersTable;
   apps: AppsTable;
@@ -23,8 +24,6 @@ export interface Tables {
   attempts: AttemptsTable;
   blocks: BlocksTable;
   collections: CollectionsTable;
-  media: MediaTable;
-  media_jobs: MediaJobsTable;
   foreign_contracts: ForeignContractsTable;
   nfts: NftsTable;
   holdings: HoldingsTable;
@@ -296,27 +295,6 @@ interface ChainEditsTable {
   /** JSON. */
   previous: string;
   block_number: number;
-}
-
-/** Files that the service hosts on IPFS. The bytes are in the block store. */
-interface MediaTable {
-  /** CID version 1, base 32. */
-  cid: string;
-  /** Media type, told from the first bytes when the file arrived. */
-  type: string;
-  size: number;
-  created_at: number;
-}
-
-/** Requests that wait for content to be fetched or made. Its row goes when the content is there, or cannot be had. */
-interface MediaJobsTable {
-  request_id: string;
-  /** When somebody may take it; while it is worked on, when the lease of that process runs out. */
-  due_at: number;
-  /** Failed tries so far. */
-  tries: number;
-  /** Grows with every process that takes it; a write with an older fence changes nothing. */
-  fence: number;
 }
 
 /** Holdings of foreign contracts that must be read from the chain again: after a reorg, or because the node could not tell. */

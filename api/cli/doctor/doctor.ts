@@ -24,7 +24,13 @@ export function doctor(terminal: Terminal): Command {
     .action(async ({ json, all, media }: { json?: boolean; all?: boolean; media?: boolean }) => {
       const examination = await withWorkplace(parseSettings(terminal.env), (place) =>
         examine(
-          { ...place, lanes: place.settings.lanes, thorough: all === true, now: Date.now() },
+          {
+            ...place,
+            lanes: place.settings.lanes,
+            pinRpc: place.settings.ipfsPinRpc,
+            thorough: all === true,
+            now: Date.now(),
+          },
           media === true ? [...CHECKS, mediaCheck(new BlockFiles(join(place.settings.dataDir, "blocks")))] : CHECKS,
         ),
       );

@@ -39,7 +39,8 @@ export function reconcile(terminal: Terminal): Command {
 }
 
 async function run(place: Workplace, options: Options): Promise<Reconciliation> {
-  const context = { ...place, lanes: place.settings.lanes, thorough: false, now: Date.now() };
+  const { lanes, ipfsPinRpc: pinRpc } = place.settings;
+  const context = { ...place, lanes, pinRpc, thorough: false, now: Date.now() };
   const examination = await examine(context, [chain, seed]);
   const bad = examination.findings.filter((finding) => finding.result === "problem");
   const { keyring } = place.keys;

@@ -247,6 +247,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await index("media_jobs_due", "media_jobs", ["due_at"]);
 
+  await create("pins")
+    .addColumn("cid", "text", (c) => c.primaryKey())
+    .addColumn("due_at", INT)
+    .addColumn("tries", "integer", (c) => c.notNull())
+    .addColumn("fence", INT, (c) => c.notNull())
+    .addColumn("error", "text")
+    .addColumn("created_at", INT, (c) => c.notNull())
+    .execute();
+  await sql`create index pins_due on pins (due_at) where due_at is not null`.execute(db);
+
   await withRowNumber(db, create("chain_edits"), "id")
     .addColumn("contract", "text", (c) => c.notNull())
     .addColumn("token_id", "text")
