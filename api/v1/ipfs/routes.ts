@@ -65,40 +65,50 @@ async function guarded<T>(deps: IpfsDeps, read: () => Promise<T>): Promise<T> {
 }
 
 async function send(deps: IpfsDeps, request: Request, response: Response, file: ContentFile): Promise<void> {
-  const type = await typeOf(deps, file);
   const tag = `"${canonicalCid(file.cid)}"`;
-  protect(response, type);
-  response
-    .set("ETag", tag)
-    .set("Cache-Control", "public, max-age=31536000, immutable")
-    .set("Accept-Ranges", "bytes")
-    // Not by `set`, which adds a charset that nobody told.
-    .setHeader("Content-Type", type);
   if (matches(request.get("if-none-match"), tag)) {
-    response.status(304).end();
+    protect(response);
+    describe(response, tag).status(304).end();
     return;
   }
   const sameContent = request.get("if-range") === undefined || request.get("if-range") === tag;
   const range = readRange(sameContent ? request.get("range") : undefined, file.size);
   if (range === "unsatisfiable") {
-    response.removeHeader("ETag");
     response.set("Content-Range", `bytes */${file.size.toString()}`);
     throw new ApiError("range_not_satisfiable");
   }
   const { offset, length } = range ?? { offset: 0, length: file.size };
+  const type = await typeOf(deps, file);
+  // The first block is read before anything is said: where it is damaged the answer can still be an error, and has
+  // nothing of the content's own headers.
+  const blocks = file.read(offset, length)[Symbol.asyncIterator]();
+  const first = request.method === "HEAD" ? null : await guarded(deps, () => blocks.next());
+  protect(response);
+  if (!isHarmless(type) && !isPicture(type)) response.set("Content-Disposition", "attachment");
+  describe(response, tag).set("Content-Length", length.toString());
+  // Not by `set`, which adds a charset that nobody told.
+  response.setHeader("Content-Type", type);
   if (range !== null) {
     const last = (offset + length - 1).toString();
     response.status(206).set("Content-Range", `bytes ${offset.toString()}-${last}/${file.size.toString()}`);
   }
-  response.set("Content-Length", length.toString());
-  if (request.method === "HEAD") response.end();
-  else await stream(deps, response, file.read(offset, length));
+  if (first === null) response.end();
+  else await stream(deps, response, first, blocks);
 }
 
-/** The first block is read before anything is sent: where it is damaged the answer can still say so. */
-async function stream(deps: IpfsDeps, response: Response, content: AsyncIterable<Uint8Array>): Promise<void> {
-  const blocks = content[Symbol.asyncIterator]();
-  const first = await guarded(deps, () => blocks.next());
+function describe(response: Response, tag: string): Response {
+  return response
+    .set("ETag", tag)
+    .set("Cache-Control", "public, max-age=31536000, immutable")
+    .set("Accept-Ranges", "bytes");
+}
+
+async function stream(
+  deps: IpfsDeps,
+  response: Response,
+  first: IteratorResult<Uint8Array>,
+  blocks: AsyncIterator<Uint8Array>,
+): Promise<void> {
   const body = async function* () {
     try {
       for (let block = first; block.done !== true; block = await blocks.next()) yield block.value;
@@ -131,14 +141,13 @@ async function typeOf(deps: IpfsDeps, file: ContentFile): Promise<string> {
  * Strangers choose the content, so none of it may run on this origin: nothing is guessed, markup gets an origin of its
  * own without scripts, and what is not a picture, film or the like is not shown at all, only saved.
  */
-function protect(response: Response, type: string): void {
+function protect(response: Response): void {
   response
     .set("X-Content-Type-Options", "nosniff")
     .set(
       "Content-Security-Policy",
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; sandbox",
     );
-  if (!isHarmless(type) && !isPicture(type)) response.set("Content-Disposition", "attachment");
 }
 
 function matches(header: string | undefined, tag: string): boolean {

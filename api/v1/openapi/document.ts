@@ -7,7 +7,8 @@ import { errorCodesOf, errorTable, sharedErrorResponses } from "./errors.ts";
 import { IDEMPOTENCY_KEY, RESPONSE_HEADERS } from "./headers.ts";
 import { documentPath, operationOf, TAG_WORDS } from "./operation.ts";
 import { webhookCalls } from "./webhooks.ts";
-import { PUBLIC_ERRORS, publicPaths } from "./public.ts";
+import { PUBLIC_ERRORS } from "./public-operation.ts";
+import { publicPaths } from "./public.ts";
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 

@@ -14,6 +14,8 @@ export const RESPONSE_HEADERS = {
   "Retry-After": header("integer", "Seconds after which the call may be tried again.", 5),
   "WWW-Authenticate": header("string", "How to authenticate.", "Bearer"),
   ETag: header("string", "Tag of this content, for `If-None-Match`.", '"dGFn"'),
+  "Accept-Ranges": header("string", "Parts may be asked for by `Range`.", "bytes"),
+  "Content-Range": header("string", "Which bytes these are, of how many.", "bytes 0-99/1234"),
   "Cache-Control": header("string", "Whether, and for how long, others may keep a copy.", "public, max-age=300"),
 };
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;

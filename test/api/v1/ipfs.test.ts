@@ -8,6 +8,7 @@ import { readRange } from "../../../api/v1/ipfs/range.ts";
 import { importContent, importDirectory, walkBlocks } from "../../../api/ipfs/content.ts";
 import { insertMedia } from "../../../api/store/media.ts";
 import { collect } from "../../support/collect.ts";
+import { conformanceOf } from "../../support/conformance.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
@@ -29,8 +30,16 @@ describe("GET /ipfs", () => {
         })(),
       )
     ).cid;
-  // Bytes, not JSON: past the helper that reads answers of the API.
-  const fetchRaw = (path: string, init: RequestInit = {}) => fetch(`${api.baseUrl}/ipfs/${path}`, init);
+  const fetchUnchecked = (path: string) => fetch(`${api.baseUrl}/ipfs/${path}`);
+  // Bytes, not JSON: past the helper that reads answers of the API, but not past the document.
+  const fetchRaw = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(`${api.baseUrl}/ipfs/${path}`, init);
+    const text = await answer.clone().text();
+    const { status, headers } = answer;
+    const conformance = await conformanceOf(api.baseUrl);
+    conformance.check({ method: init.method ?? "GET", path: `/ipfs/${path}`, status, headers, text });
+    return answer;
+  };
   const refusal = async (response: Response) => [
     response.status,
     ((await response.json()) as { error_code: string }).error_code,
@@ -82,6 +91,7 @@ describe("GET /ipfs", () => {
     for (const range of ["bytes=10-", "bytes=99-100", "bytes=-0"]) {
       const answer = await fetchRaw(cid.toString(), { headers: { range } });
       expect(answer.headers.get("content-range"), range).to.equal("bytes */10");
+      expect([answer.headers.get("etag"), answer.headers.get("cache-control")]).to.deep.equal([null, "no-store"]);
       expect(await refusal(answer), range).to.deep.equal([416, "range_not_satisfiable"]);
     }
     const other = await fetchRaw(cid.toString(), { headers: { range: "bytes=0-1", "if-range": '"another"' } });
@@ -139,8 +149,43 @@ describe("GET /ipfs", () => {
       { name: "one" },
     ]);
     expect((await fetchRaw(`${cid.toString()}/images/cat.svg`)).headers.get("content-type")).to.equal("image/svg+xml");
+    const svg = `${cid.toString()}/images/cat.svg`;
+    // As clients made from the document would write it.
+    expect(await (await fetchRaw(`${cid.toString()}/images%2Fcat.svg`)).text()).to.equal(SVG);
+    for (const [init, status, text] of [
+      [{}, 200, SVG],
+      [{ method: "HEAD" }, 200, ""],
+      [{ headers: { range: "bytes=0-3" } }, 206, "<svg"],
+      [{ headers: { range: "bytes=9999-" } }, 416, /range_not_satisfiable/],
+      [{ method: "OPTIONS" }, 204, ""],
+      [{ method: "PUT" }, 405, /method_not_allowed/],
+    ] as const) {
+      const answer = await fetchRaw(svg, init);
+      expect(answer.status).to.equal(status);
+      if (typeof text === "string") expect(await answer.text()).to.equal(text);
+      else expect(await answer.text()).to.match(text);
+    }
     for (const path of ["", "/", "/2", "/images", "/images/dog.svg", "/1/2"]) {
       expect(await refusal(await fetchRaw(cid.toString() + path)), path).to.deep.equal([404, "not_found"]);
+    }
+  });
+
+  it("is in the document with its paths, however deep, and with HEAD", async () => {
+    const conformance = await conformanceOf(api.baseUrl);
+    for (const [method, path, template] of [
+      ["GET", "/ipfs/bafy", "/ipfs/{cid}"],
+      ["HEAD", "/ipfs/bafy", "/ipfs/{cid}"],
+      ["GET", "/ipfs/bafy/1", "/ipfs/{cid}/{path}"],
+      ["GET", "/ipfs/bafy/a/b/c.png", "/ipfs/{cid}/{path}"],
+      ["HEAD", "/ipfs/bafy/a/b/c.png", "/ipfs/{cid}/{path}"],
+      ["OPTIONS", "/ipfs/bafy/a/b/c.png", "/ipfs/{cid}/{path}"],
+    ] as const) {
+      const found = conformance.find(path, method);
+      expect(found?.template, `${method} ${path}`).to.equal(template);
+      expect(found?.operation, `${method} ${path}`).to.equal(
+        conformance.document.paths[template]?.[method.toLowerCase()],
+      );
+      expect(found?.operation, `${method} ${path}`).to.not.equal(undefined);
     }
   });
 
@@ -170,7 +215,7 @@ describe("GET /ipfs", () => {
     const damage = (name: string) => writeFile(join(api.blocksFolder, name.slice(-3, -1), name), "something else");
     // The second block: the connection breaks off in the middle.
     await damage(second);
-    const broken = await fetchRaw(cid.toString());
+    const broken = await fetchUnchecked(cid.toString());
     expect(broken.status).to.equal(200);
     expect(
       await broken.arrayBuffer().then(
@@ -183,6 +228,11 @@ describe("GET /ipfs", () => {
     await damage(first);
     const answer = await fetchRaw(cid.toString());
     expect(answer.headers.get("retry-after")).to.equal("60");
+    // An error is no content: nothing says that it would stay so, or what the content would have been.
+    expect(answer.headers.get("cache-control")).to.equal("no-store");
+    for (const name of ["etag", "accept-ranges", "content-range", "content-disposition"]) {
+      expect(answer.headers.get(name), name).to.equal(null);
+    }
     expect(await refusal(answer)).to.deep.equal([503, "unavailable"]);
     expect(api.log.join("")).to.contain(first);
   });
