@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
 
 import { type Command, isMint, MEDIA_FIELDS } from "../domain/command.ts";
+import { crashPoint } from "../shared/crash-point.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
+import { addAnnouncement } from "../store/announcements.ts";
 import type { Database } from "../store/database.ts";
 import { AT_ONCE } from "../store/due.ts";
 import { insertMedia, type StoredMedia } from "../store/media.ts";
@@ -96,12 +98,17 @@ export class MediaWorker {
     try {
       const { command, media } = await this.#prepare(commandOf(job.request), stop);
       const made = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
+      crashPoint("media:copied");
       const done = await database.write(async (trx) => {
         if (!(await finishMediaJob(trx, job, command, now()))) return false;
         for (const item of media) await insertMedia(trx, item, now());
-        for (const cid of [...made, ...media.map((item) => item.cid)]) await addPin(trx, cid, now());
+        for (const cid of [...made, ...media.map((item) => item.cid)]) {
+          await addPin(trx, cid, now());
+          await addAnnouncement(trx, cid);
+        }
         return true;
       });
+      crashPoint("media:recorded");
       if (!done) return;
       signals.requests.notify();
       signals.hosted.notify();

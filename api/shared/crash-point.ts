@@ -1,6 +1,8 @@
 /** Steps between which the process may die at any time. The fault campaign makes it die exactly there. */
 export const CRASH_POINTS = [
   "request:committed",
+  "media:copied",
+  "media:recorded",
   "relayer:claimed",
   "relayer:signed",
   "relayer:committed",

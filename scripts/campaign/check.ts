@@ -7,7 +7,7 @@ import {
   PlainERC721__factory,
 } from "../../types/ethers-contracts/index.js";
 
-import type { Accepted } from "./load.ts";
+import { type Accepted, DOOMED } from "./load.ts";
 import type { World } from "./world.ts";
 
 /** Longest that accepted requests may take to become final once the fault is over, in milliseconds. */
@@ -29,10 +29,8 @@ export interface Finding {
 }
 
 interface Row {
-  id: string;
   status: string;
-  nft_token_id: string | null;
-  command: string;
+  error_code: string | null;
 }
 
 /** The state of everything the load did, compared on three sides: accepted calls, database, chain. */
@@ -47,7 +45,7 @@ export class Checker {
   /** Waits until every accepted request is final, helping the chain along, then compares. */
   async check(accepted: Accepted[]): Promise<Finding> {
     for (const one of accepted) this.#all.set(one.id, one);
-    const stuck = await this.#settle(accepted.map((one) => one.id));
+    const stuck = await this.#settle();
     const database = new BetterSqlite3(this.#world.databaseFile, { readonly: true });
     try {
       return await this.#compare(database, accepted, stuck);
@@ -56,16 +54,17 @@ export class Checker {
     }
   }
 
-  async #settle(ids: string[]): Promise<number> {
+  /** Those too whose acceptance no answer told: a process can die between its commit and its answer. */
+  async #settle(): Promise<number> {
     const database = new BetterSqlite3(this.#world.databaseFile, { readonly: true });
-    const pending = database.prepare<[string], { n: number }>(
-      "select count(*) n from requests where status in ('pending', 'processing') and id in (select value from json_each(?))",
+    const pending = database.prepare<[], { n: number }>(
+      "select count(*) n from requests where status in ('pending', 'processing')",
     );
     const behind = database.prepare<[], { value: string }>("select value from meta where key = 'checkpoint'");
     const deadline = performance.now() + SETTLE_WITHIN;
     try {
       for (;;) {
-        const open = pending.get(JSON.stringify(ids))?.n ?? 0;
+        const open = pending.get()?.n ?? 0;
         const head = await this.#world.node.provider.getBlockNumber();
         const checkpoint = Number(behind.get()?.value ?? 0);
         if (open === 0 && checkpoint === head) return 0;
@@ -88,14 +87,19 @@ export class Checker {
       stuck,
       other: [],
     };
-    const find = database.prepare<[string], Row>("select id, status, nft_token_id, command from requests where id = ?");
-    for (const { id } of accepted) {
+    const find = database.prepare<[string], Row>("select status, error_code from requests where id = ?");
+    for (const { id, kind } of accepted) {
       const row = find.get(id);
       if (row === undefined) finding.lost++;
       else if (row.status === "completed") finding.completed++;
       else if (row.status === "failed") finding.failed++;
+      const due = DOOMED[kind];
+      if (row?.status === "failed" ? row.error_code !== (due ?? row.error_code ?? "a code") : due !== undefined) {
+        finding.other.push(`request ${id} (${kind}) is ${String(row?.status)}: ${String(row?.error_code)}`);
+      }
     }
     if (stuck === 0) {
+      this.#compareMedia(database, finding);
       await this.#compareErc721(database, finding);
       await this.#compareErc1155(database, finding);
       await this.#compareForeign(database, finding);
@@ -130,6 +134,15 @@ export class Checker {
       const real = await contract.ownerOf(token);
       if (real !== owner) finding.other.push(`token ${token} is stored for ${owner}, but ${real} has it`);
     });
+  }
+
+  /** What was to be copied was: no token still names the content that its mint came with. */
+  #compareMedia(database: BetterSqlite3.Database, finding: Finding): void {
+    const left = database
+      .prepare<[], { n: number }>("select count(*) n from nfts where json_extract(metadata, '$.image') like 'data:%'")
+      .get();
+    if (left !== undefined && left.n > 0)
+      finding.other.push(`${left.n.toString()} tokens name content that was not copied`);
   }
 
   async #compareErc1155(database: BetterSqlite3.Database, finding: Finding): Promise<void> {

@@ -20,11 +20,12 @@ export class PatientClient {
     this.#random = random;
   }
 
-  /** @returns the request id, or null when the service refused the call for good. */
-  async accept(path: string, body: Body): Promise<string | null> {
+  /** @returns the request id, or null when the service refused the call for good, or there was nothing to do. */
+  async accept(path: string, body: Body, method: "POST" | "PATCH" = "POST"): Promise<string | null> {
     const key = `campaign-${(this.#keys++).toString()}-${this.#random.whole(0, 1e9).toString()}`;
-    const answer = await this.#insist("POST", path, body, { "idempotency-key": key });
-    return answer.status === 200 ? String(answer.body["request_id"]) : null;
+    const answer = await this.#insist(method, path, body, method === "POST" ? { "idempotency-key": key } : {});
+    const { request_id: id } = answer.body;
+    return answer.status === 200 && typeof id === "string" ? id : null;
   }
 
   async ok(method: string, path: string, body?: Body): Promise<Body> {

@@ -4,18 +4,39 @@ import type { World } from "./world.ts";
 /** A request that the service accepted: what must come of it is checked later. */
 export interface Accepted {
   id: string;
-  kind: "mint-erc721" | "create-erc1155" | "mint-erc1155" | "transfer-erc721" | "transfer-erc1155" | "transfer-foreign";
+  kind: Kind;
 }
 
 /** Weights of what an app asks for. */
-const MIX: [Accepted["kind"], number][] = [
-  ["mint-erc721", 60],
-  ["create-erc1155", 5],
-  ["mint-erc1155", 10],
-  ["transfer-erc721", 18],
-  ["transfer-erc1155", 5],
-  ["transfer-foreign", 2],
-];
+const MIX = {
+  "create-collection": 2,
+  "mint-erc721": 50,
+  "mint-with-media": 6,
+  /** To a receiver that refuses; and to one that refuses on the chain alone. */
+  "mint-refused": 2,
+  "mint-refused-late": 2,
+  "create-erc1155": 5,
+  "mint-erc1155": 10,
+  "transfer-erc721": 16,
+  "transfer-erc1155": 5,
+  "transfer-foreign": 2,
+  "change-metadata": 3,
+};
+export type Kind = keyof typeof MIX;
+const KINDS = Object.keys(MIX) as Kind[];
+
+/** Kinds that can only fail, and must with this code. */
+export const DOOMED: Partial<Record<Kind, string>> = {
+  "mint-refused": "receiver_rejected",
+  "mint-refused-late": "receiver_rejected",
+};
+
+interface Call {
+  kind: Kind;
+  method?: "PATCH";
+  path: string;
+  body: Record<string, unknown>;
+}
 
 /** What the load knows to exist, so that it asks for things that can succeed. */
 export class Load {
@@ -44,8 +65,8 @@ export class Load {
     let left = count;
     const worker = async () => {
       while (left-- > 0) {
-        const { kind, path, body } = this.#next();
-        const id = await this.#world.client.accept(path, body);
+        const { kind, path, body, method } = this.#next();
+        const id = await this.#world.client.accept(path, body, method);
         if (id === null) this.refused++;
         else accepted.push({ id, kind });
       }
@@ -54,13 +75,35 @@ export class Load {
     return accepted;
   }
 
-  #next(): { kind: Accepted["kind"]; path: string; body: Record<string, unknown> } {
+  #next(): Call {
     const kind = this.#draw();
-    const { erc721, erc1155, foreign, wallets } = this.#world;
+    const { erc721, erc1155, foreign, wallets, refusing } = this.#world;
     const [from, to] = [this.#random.pick(wallets), this.#random.pick(wallets)];
     switch (kind) {
+      case "create-collection": {
+        const type = this.#random.pick(["ERC721", "ERC1155"]);
+        return { kind, path: "/v1/collections", body: { type, name: "More", symbol: "MORE" } };
+      }
       case "mint-erc721":
         return { kind, path: "/v1/nfts", body: { collection_address: erc721, to_address: to } };
+      case "mint-with-media": {
+        // Some of the pictures are the same, some new.
+        const picture = Buffer.from(
+          `<svg xmlns="http://www.w3.org/2000/svg" id="p${this.#random.whole(1, 500).toString()}"/>`,
+        );
+        const image = `data:image/svg+xml;base64,${picture.toString("base64")}`;
+        const body = { collection_address: erc721, to_address: to, name: "Picture", image, copy_media: true };
+        return { kind, path: "/v1/nfts", body };
+      }
+      case "mint-refused":
+        return { kind, path: "/v1/nfts", body: { collection_address: erc721, to_address: refusing.always } };
+      case "mint-refused-late":
+        return { kind, path: "/v1/nfts", body: { collection_address: erc721, to_address: refusing.onChain } };
+      case "change-metadata": {
+        const [token] = this.#random.pick(this.#owners);
+        const description = `Changed ${this.#random.whole(0, 1e9).toString()}`;
+        return { kind, method: "PATCH", path: `/v1/collections/${erc721}/${token}`, body: { description } };
+      }
       case "create-erc1155":
         return {
           kind,
@@ -112,14 +155,14 @@ export class Load {
     }
   }
 
-  #draw(): Accepted["kind"] {
-    const possible = MIX.filter(([kind]) => {
-      if (kind === "transfer-erc721") return this.#owners.length > 0;
+  #draw(): Kind {
+    const possible = KINDS.filter((kind) => {
+      if (kind === "transfer-erc721" || kind === "change-metadata") return this.#owners.length > 0;
       return kind === "mint-erc1155" || kind === "transfer-erc1155" ? this.#created.length > 0 : true;
     });
-    let mark = this.#random.next() * possible.reduce((sum, [, weight]) => sum + weight, 0);
-    for (const [kind, weight] of possible) {
-      mark -= weight;
+    let mark = this.#random.next() * possible.reduce((sum, kind) => sum + MIX[kind], 0);
+    for (const kind of possible) {
+      mark -= MIX[kind];
       if (mark < 0) return kind;
     }
     return "mint-erc721";

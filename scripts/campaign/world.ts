@@ -2,9 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import type { JsonRpcSigner } from "ethers";
+
 import { createApp } from "../../api/commands/create-app.ts";
 import { openDatabase } from "../../api/store/database.ts";
-import { PlainERC721__factory } from "../../types/ethers-contracts/index.js";
+import { PlainERC721__factory, ProgrammableReceiver__factory } from "../../types/ethers-contracts/index.js";
 import { freePort } from "../nodes/free-port.ts";
 import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";
 import { ApiProcess } from "./api-process.ts";
@@ -16,6 +18,8 @@ import { Receiver } from "./receiver.ts";
 /** Blocks that make a block final here; reorgs up to one less must leave no trace. */
 export const CONFIRMATIONS = 4;
 const WALLETS = 6;
+/** What `ProgrammableReceiver` calls its ways of refusing. */
+const [REVERT_WITH_REASON, ACCEPT_SIMULATED] = [2, 8];
 
 /** A node, a proxy that lies, the service as a process, an app with wallets and collections. */
 export class World {
@@ -32,6 +36,8 @@ export class World {
   erc1155 = "";
   /** A contract that is not the service's, whose tokens the wallets hold. */
   foreign = "";
+  /** Contracts that take no token: one says so at once, the other only on the chain. */
+  refusing = { always: "", onChain: "" };
 
   private constructor(
     node: NodeProcess,
@@ -120,6 +126,10 @@ export class World {
     this.erc721 = await this.#collection("ERC721");
     this.erc1155 = await this.#collection("ERC1155");
     const outsider = await this.node.provider.getSigner(5);
+    this.refusing = {
+      always: await refusingContract(outsider, REVERT_WITH_REASON),
+      onChain: await refusingContract(outsider, ACCEPT_SIMULATED),
+    };
     const plain = await (await new PlainERC721__factory(outsider).deploy()).waitForDeployment();
     this.foreign = await plain.getAddress();
     for (let id = 1; id <= 3 * WALLETS; id++) {
@@ -136,4 +146,10 @@ export class World {
       await this.mine();
     }
   }
+}
+
+async function refusingContract(deployer: JsonRpcSigner, mode: number): Promise<string> {
+  const receiver = await (await new ProgrammableReceiver__factory(deployer).deploy()).waitForDeployment();
+  await (await receiver.program(mode)).wait();
+  return receiver.getAddress();
 }
