@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 
 import { type Command, isMint, MEDIA_FIELDS } from "../domain/command.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
 import { addAnnouncement } from "../store/announcements.ts";
@@ -13,6 +14,7 @@ import {
   finishMediaJob,
   type MediaJob,
   renewMediaJob,
+  returnAbandonedJobs,
   returnMediaJob,
   takeMediaJobs,
 } from "../store/media-jobs.ts";
@@ -44,6 +46,7 @@ const CONCURRENCY_OF_APP = 10;
 /** Brings the content that requests wait for, and lets the requests go on. */
 export class MediaWorker {
   readonly #deps: MediaWorkerDeps;
+  readonly #holder = newLeaseHolder();
 
   constructor(deps: MediaWorkerDeps) {
     this.#deps = deps;
@@ -52,8 +55,11 @@ export class MediaWorker {
   async run(abort: AbortSignal): Promise<void> {
     const { signals, logger } = this.#deps;
     const running = new Map<Promise<void>, string>();
+    let started = false;
     while (!abort.aborted) {
       try {
+        if (!started) await this.#takeUp();
+        started = true;
         const jobs = await this.#take([...running.values()]);
         for (const job of jobs) {
           const task = this.#work(job, abort)
@@ -78,11 +84,18 @@ export class MediaWorker {
     await Promise.allSettled(running.keys());
   }
 
+  async #takeUp(): Promise<void> {
+    const { database, logger } = this.#deps;
+    // Nothing of this process runs yet: its own id in a lease is one that it has inherited.
+    const jobs = await database.write((trx) => returnAbandonedJobs(trx, holderIsGone));
+    if (jobs > 0) logger.info({ jobs }, "took up media jobs that were left unfinished");
+  }
+
   async #take(apps: string[]): Promise<MediaJob[]> {
     const { database, now } = this.#deps;
     const limit = CONCURRENCY - apps.length;
     if (limit <= 0) return [];
-    const lease = { now: now(), leaseUntil: now() + LEASE };
+    const lease = { now: now(), leaseUntil: now() + LEASE, holder: this.#holder };
     return database.write((trx) =>
       takeMediaJobs(trx, { ...lease, limit, limitOfApp: CONCURRENCY_OF_APP, underWay: apps }),
     );

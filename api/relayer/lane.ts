@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { abi } from "../chain/contracts.ts";
 import { troubleOf } from "../chain/errors.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signals } from "../shared/signal.ts";
 import {
@@ -33,7 +34,6 @@ import { type BatchContext, buildBatch, type BuiltBatch, type Hopeless } from ".
 import { currentFees } from "./fees.ts";
 import { MAX_TRANSACTION_GAS } from "./gas.ts";
 import { InFlight, type Patience } from "./in-flight.ts";
-import { holderIsGone, newLeaseHolder } from "./lease-holder.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
 

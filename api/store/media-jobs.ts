@@ -20,7 +20,10 @@ export interface MediaJob {
 /** Keeps a request that was just stored from the relayers, in the transaction that stores it. */
 export async function holdForMedia(trx: Trx, requestId: string): Promise<void> {
   await trx.updateTable("requests").set({ ready_at: null }).where("id", "=", requestId).execute();
-  await trx.insertInto("media_jobs").values({ request_id: requestId, due_at: AT_ONCE, tries: 0, fence: 0 }).execute();
+  await trx
+    .insertInto("media_jobs")
+    .values({ request_id: requestId, due_at: AT_ONCE, tries: 0, fence: 0, holder: null })
+    .execute();
 }
 
 /**
@@ -29,7 +32,7 @@ export async function holdForMedia(trx: Trx, requestId: string): Promise<void> {
  */
 export async function takeMediaJobs(
   trx: Trx,
-  options: { now: number; leaseUntil: number; limit: number; limitOfApp: number; underWay: string[] },
+  options: { now: number; leaseUntil: number; holder: string; limit: number; limitOfApp: number; underWay: string[] },
 ): Promise<MediaJob[]> {
   let due = trx
     .selectFrom("media_jobs")
@@ -52,12 +55,34 @@ export async function takeMediaJobs(
     const fence = previous + 1;
     await trx
       .updateTable("media_jobs")
-      .set({ fence, due_at: options.leaseUntil })
+      .set({ fence, due_at: options.leaseUntil, holder: options.holder })
       .where("request_id", "=", request.id)
       .execute();
     jobs.push({ request, tries, fence });
   }
   return jobs;
+}
+
+/**
+ * What a process left unfinished when it died need not wait until its lease runs out.
+ * @param isGone whether the named holder is known to run no more.
+ * @returns how many jobs are due now.
+ */
+export async function returnAbandonedJobs(trx: Trx, isGone: (holder: string) => boolean): Promise<number> {
+  const holders = await trx
+    .selectFrom("media_jobs")
+    .select("holder")
+    .distinct()
+    .where("holder", "is not", null)
+    .execute();
+  const gone = holders.flatMap(({ holder }) => (holder !== null && isGone(holder) ? [holder] : []));
+  if (gone.length === 0) return 0;
+  const returned = await trx
+    .updateTable("media_jobs")
+    .set({ due_at: AT_ONCE, holder: null })
+    .where("holder", "in", gone)
+    .executeTakeFirst();
+  return Number(returned.numUpdatedRows);
 }
 
 /** Says that the job is still being worked on. @returns false when somebody else has taken it over. */
@@ -75,7 +100,7 @@ export async function renewMediaJob(trx: Trx, job: MediaJob, leaseUntil: number)
 export async function returnMediaJob(trx: Trx, job: MediaJob, dueAt: number, counts: boolean): Promise<void> {
   await trx
     .updateTable("media_jobs")
-    .set({ due_at: dueAt, tries: job.tries + (counts ? 1 : 0) })
+    .set({ due_at: dueAt, tries: job.tries + (counts ? 1 : 0), holder: null })
     .where("request_id", "=", job.request.id)
     .where("fence", "=", job.fence)
     .execute();

@@ -3,6 +3,7 @@ export interface MediaTables {
   media: MediaTable;
   media_jobs: MediaJobsTable;
   pins: PinsTable;
+  announcements: AnnouncementsTable;
 }
 
 /** Files that the service hosts on IPFS. The bytes are in the block store. */
@@ -24,6 +25,8 @@ interface MediaJobsTable {
   tries: number;
   /** Grows with every process that takes it; a write with an older fence changes nothing. */
   fence: number;
+  /** Who took it last; null: nobody works on it. */
+  holder: string | null;
 }
 
 /** Hosted content, as far as the operator's IPFS node keeps it too. */
@@ -39,4 +42,11 @@ interface PinsTable {
   /** Why the last try failed. */
   error: string | null;
   created_at: number;
+}
+
+/** Hosted content, and when the IPFS network is told of it, for the first time or again. */
+interface AnnouncementsTable {
+  /** CID version 1, base 32, of a file or of a frozen directory. */
+  cid: string;
+  due_at: number;
 }

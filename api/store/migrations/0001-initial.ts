@@ -244,6 +244,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("due_at", INT, (c) => c.notNull())
     .addColumn("tries", "integer", (c) => c.notNull())
     .addColumn("fence", INT, (c) => c.notNull())
+    .addColumn("holder", "text")
     .execute();
   await index("media_jobs_due", "media_jobs", ["due_at"]);
 
@@ -256,6 +257,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
   await sql`create index pins_due on pins (due_at) where due_at is not null`.execute(db);
+
+  await create("announcements")
+    .addColumn("cid", "text", (c) => c.primaryKey())
+    .addColumn("due_at", INT, (c) => c.notNull())
+    .execute();
+  await index("announcements_due", "announcements", ["due_at"]);
 
   await withRowNumber(db, create("chain_edits"), "id")
     .addColumn("contract", "text", (c) => c.notNull())

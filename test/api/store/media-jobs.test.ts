@@ -6,6 +6,7 @@ import {
   finishMediaJob,
   type MediaJob,
   renewMediaJob,
+  returnAbandonedJobs,
   returnMediaJob,
   takeMediaJobs,
 } from "../../../api/store/media-jobs.ts";
@@ -27,7 +28,15 @@ describe("media jobs", () => {
     expectAccepted(await api.post("/v1/nfts", { to_address: randomAddress(), ...fields }));
   const take = (now: number, options: Partial<Parameters<typeof takeMediaJobs>[1]> = {}) =>
     api.database.write((trx) =>
-      takeMediaJobs(trx, { now, leaseUntil: now + 100, limit: 10, limitOfApp: 10, underWay: [], ...options }),
+      takeMediaJobs(trx, {
+        now,
+        leaseUntil: now + 100,
+        holder: "a",
+        limit: 10,
+        limitOfApp: 10,
+        underWay: [],
+        ...options,
+      }),
     );
   const row = (id: string) =>
     api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
@@ -47,6 +56,23 @@ describe("media jobs", () => {
     expect(done.ready_at).to.not.equal(null);
     expect(commandOf(done)).to.have.nested.property("metadata.image", "ipfs://cid");
     expect(await take(10_000)).to.deep.equal([]);
+  });
+
+  it("of a process that has ended are due at once, those of others are not", async () => {
+    const collection = await addCollection(api);
+    const fields = { collection_address: collection, image: IMAGE, copy_media: true };
+    for (let count = 0; count < 3; count++) await mint(fields);
+    const [first] = await take(1_000, { holder: "gone", limit: 1 });
+    const [second] = await take(1_000, { holder: "alive", limit: 1 });
+    const [third] = await take(1_000, { holder: "gone", limit: 1 });
+    await api.database.write((trx) => returnMediaJob(trx, third!, 5_000, true));
+    const taken = () => api.database.write((trx) => returnAbandonedJobs(trx, (holder) => holder === "gone"));
+    expect(await taken()).to.equal(1);
+    expect(await taken()).to.equal(0);
+    const again = await take(1_000);
+    expect(again.map(({ request }) => request.id)).to.deep.equal([first?.request.id]);
+    expect(await api.database.write((trx) => finishMediaJob(trx, first!, withMedia(first!), 2))).to.equal(false);
+    expect(await api.database.write((trx) => finishMediaJob(trx, second!, withMedia(second!), 2))).to.equal(true);
   });
 
   it("are made only for what has media to copy", async () => {
