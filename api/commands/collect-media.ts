@@ -1,9 +1,15 @@
+import type { CID } from "multiformats/cid";
+
 import type { BlockFiles } from "../ipfs/block-files.ts";
+import { canonicalCid } from "../ipfs/cids.ts";
 import { isDamage, walkBlocks } from "../ipfs/content.ts";
 import { namedContent } from "../ipfs/named-content.ts";
+import type { SetAside } from "../ipfs/set-aside.ts";
 import type { Database } from "../store/database.ts";
+import { inSnapshot, type Trx } from "../store/engine.ts";
+import { oldestMediaJob } from "../store/media-jobs.ts";
 import { forgetFile, storedFiles, textsThatNameContent } from "../store/media-roots.ts";
-import { forgetPin } from "../store/pins.ts";
+import { forgetPin, isHostedSince } from "../store/pins.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export interface Collected {
@@ -13,8 +19,15 @@ export interface Collected {
   removedBytes: number;
 }
 
+/** Blocks that go in one transaction. */
+const CHUNK = 200;
+
 /**
- * Removes the blocks that no metadata refers to any more: of replaced or failed media, say.
+ * Removes the blocks that no metadata refers to any more: of replaced or failed media, say. May run while the service
+ * does, in any number of processes: what is named in committed rows is never removed.
+ *
+ * First everything that seems to be needed by nobody is set aside, where nobody can read it. Only then it is looked, in one
+ * snapshot, at what is named: what came to be named in between comes back. What is named later was gone already.
  * @param before blocks stored since then stay: metadata that refers to them may be about to be written.
  * @throws OperatorError when content is damaged: what it consists of cannot be told then, so nothing is removed.
  */
@@ -23,8 +36,43 @@ export async function collectMedia(
   before: number,
 ): Promise<Collected> {
   const { database, blocks } = deps;
+  const started = Date.now();
+  // What is copied for a request is younger than the request.
+  const limit = Math.min(before, started, (await oldestMediaJob(database.read)) ?? Infinity);
+  await blocks.giveBackAll();
   const needed = new Set<string>();
-  for (const root of (await namedContent(textsThatNameContent(database.read))).values()) {
+  await addNeeded(deps, blocks, needed);
+  const aside = blocks.setAside();
+  const result: Collected = { kept: 0, removed: 0, removedBytes: 0 };
+  try {
+    for await (const { cid } of blocks.all()) {
+      if (needed.has(cid.toString()) || !(await aside.take(cid, limit))) result.kept += 1;
+    }
+    const bringBack = async (cid: CID) => {
+      if (await aside.giveBack(cid)) result.kept += 1;
+    };
+    const reader = {
+      has: (cid: CID) => bringBack(cid).then(() => blocks.has(cid)),
+      get: (cid: CID) => bringBack(cid).then(() => blocks.get(cid)),
+    };
+    await addNeeded(deps, reader, needed);
+  } catch (error) {
+    await aside.giveBackAll();
+    throw error;
+  }
+  await removeAll(deps, aside, started, result);
+  await blocks.removeDrafts(before);
+  return result;
+}
+
+/** Adds the blocks of all content that is named, as far as it is hosted here. */
+async function addNeeded(
+  { database }: { database: Database },
+  blocks: Pick<BlockFiles, "get" | "has">,
+  needed: Set<string>,
+): Promise<void> {
+  const roots = await inSnapshot(database.read, (db) => namedContent(textsThatNameContent(db)));
+  for (const root of roots.values()) {
     // Metadata may name content that is hosted by others.
     if (!(await blocks.has(root))) continue;
     try {
@@ -34,21 +82,36 @@ export async function collectMedia(
       throw new OperatorError(`Nothing was removed: ${error.message}. \`doctor --media\` names all that is damaged.`);
     }
   }
-  const result: Collected = { kept: 0, removed: 0, removedBytes: 0 };
-  for await (const { cid, bytes } of blocks.all()) {
-    if (needed.has(cid.toString()) || !(await blocks.deleteIfOlder(cid, before))) {
-      result.kept += 1;
-      continue;
-    }
-    result.removed += 1;
-    result.removedBytes += bytes;
+}
+
+async function removeAll(
+  { database }: { database: Database },
+  aside: SetAside,
+  started: number,
+  result: Collected,
+): Promise<void> {
+  const cids = await aside.all();
+  for (let at = 0; at < cids.length; at += CHUNK) {
+    const chunk = cids.slice(at, at + CHUNK);
+    // Rows first: without them blocks can still be collected another time, but not the other way round.
     await database.write(async (trx) => {
-      await forgetFile(trx, cid.toString());
-      await forgetPin(trx, cid.toString());
+      for (const cid of chunk) await forget(trx, canonicalCid(cid), started);
     });
+    for (const cid of chunk) {
+      const bytes = await aside.remove(cid);
+      if (bytes === null) continue;
+      result.removed += 1;
+      result.removedBytes += bytes;
+    }
   }
-  await blocks.removeDrafts(before);
-  return result;
+  await aside.end();
+}
+
+async function forget(trx: Trx, cid: string, started: number): Promise<void> {
+  // The same content may have been stored anew meanwhile.
+  if (await isHostedSince(trx, cid, started)) return;
+  await forgetFile(trx, cid);
+  await forgetPin(trx, cid);
 }
 
 /** What is missing or spoilt of the content that metadata refers to, by the content's CID. */

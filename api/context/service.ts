@@ -81,6 +81,9 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
   };
   const agent = createOutboundAgent(addressPolicy);
   const blocks = new BlockFiles(join(settings.dataDir, "blocks"));
+  const found = await blocks.giveBackAll();
+  if (found > 0)
+    logger.warn({ blocks: found }, "a `media collect` that was interrupted had set blocks aside: they are back");
   const lanes = Array.from(
     { length: settings.roles.includes("relayer") ? settings.lanes : 0 },
     (_, index) =>

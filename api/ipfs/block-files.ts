@@ -7,6 +7,8 @@ import type { CID } from "multiformats/cid";
 import { sha256 } from "multiformats/hashes/sha2";
 
 import { canonicalCid, parseCid } from "./cids.ts";
+import { isAbsent, modifiedAt } from "./files.ts";
+import { SetAside } from "./set-aside.ts";
 
 /** A block that content needs is not there. */
 export class BlockMissing extends Error {
@@ -37,6 +39,8 @@ export interface StoredBlock {
 }
 
 const DRAFTS = "drafts";
+/** Characters of a block's folder. No other folder here has a name so short. */
+const SPREAD = 2;
 
 /**
  * Blocks as files, each named after its content: the same bytes are stored once, a file once written never changes, and
@@ -89,35 +93,22 @@ export class BlockFiles {
     }
   }
 
-  /**
-   * Removes a block, unless somebody has stored it (again) since `before`.
-   * @returns whether it is gone.
-   */
-  async deleteIfOlder(cid: CID, before: number): Promise<boolean> {
-    const file = this.#fileOf(cid);
-    await mkdir(join(this.#folder, DRAFTS), { recursive: true });
-    const aside = join(this.#folder, DRAFTS, randomUUID());
-    // Moved first and looked at then: whoever stores the same block meanwhile either has touched this file before, which
-    // is seen here, or finds none and writes another.
-    if ((await modifiedAt(file)) >= before) return false;
-    try {
-      await rename(file, aside);
-    } catch (error) {
-      if (isAbsent(error)) return false;
-      throw error;
-    }
-    if ((await modifiedAt(aside)) >= before) {
-      await rename(aside, file);
-      return false;
-    }
-    await unlink(aside);
-    return true;
+  /** A place for blocks that are perhaps to be removed. */
+  setAside(): SetAside {
+    return new SetAside(this.#folder, (cid) => this.#fileOf(cid));
+  }
+
+  /** Brings back what runs that died have set aside. @returns how many blocks. */
+  async giveBackAll(): Promise<number> {
+    let count = 0;
+    for (const run of await SetAside.runs(this.#folder, (cid) => this.#fileOf(cid))) count += await run.giveBackAll();
+    return count;
   }
 
   /** Every block, in no order. */
   async *all(): AsyncGenerator<StoredBlock> {
     for (const folder of await list(this.#folder)) {
-      if (!folder.isDirectory() || folder.name === DRAFTS) continue;
+      if (!folder.isDirectory() || folder.name.length !== SPREAD) continue;
       for (const entry of await list(join(this.#folder, folder.name))) {
         const cid = parseCid(entry.name);
         if (cid === null) continue;
@@ -142,7 +133,7 @@ export class BlockFiles {
   /** The last characters of a CID are as good as random: they spread the files over a thousand folders. */
   #fileOf(cid: CID): string {
     const name = canonicalCid(cid);
-    return join(this.#folder, name.slice(-3, -1), name);
+    return join(this.#folder, name.slice(-SPREAD - 1, -1), name);
   }
 }
 
@@ -167,16 +158,6 @@ async function readIfThere(file: string): Promise<Uint8Array | null> {
   }
 }
 
-/** Infinity for what is not there. */
-async function modifiedAt(file: string): Promise<number> {
-  try {
-    return (await stat(file)).mtimeMs;
-  } catch (error) {
-    if (isAbsent(error)) return Infinity;
-    throw error;
-  }
-}
-
 async function list(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
@@ -184,8 +165,4 @@ async function list(folder: string): Promise<Dirent[]> {
     if (isAbsent(error)) return [];
     throw error;
   }
-}
-
-function isAbsent(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === "ENOENT";
 }

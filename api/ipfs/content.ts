@@ -101,7 +101,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {
  * @throws BlockMissing, BlockCorrupt unless `onDamage` takes the error; what is below such a block is then not seen.
  */
 export async function* walkBlocks(
-  blocks: BlockFiles,
+  blocks: Pick<BlockFiles, "get">,
   root: CID,
   seen: { has(cid: string): boolean; add(cid: string): unknown },
   onDamage?: (error: unknown) => void,

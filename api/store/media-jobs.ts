@@ -1,7 +1,7 @@
 import type { Command, TokenMetadata } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/outcome.ts";
 import { AT_ONCE, whenDue } from "./due.ts";
-import { engineOf, type Trx } from "./engine.ts";
+import { type Db, engineOf, type Trx } from "./engine.ts";
 import { failBeforeSending } from "./request-state.ts";
 import type { RequestRow } from "./schema.ts";
 
@@ -142,6 +142,18 @@ export async function failMediaJob(
   if (!(await endJob(trx, job))) return false;
   await failBeforeSending(trx, job.request, failure, now);
   return true;
+}
+
+/** When the oldest of the requests that wait for content was accepted; null when none waits. */
+export async function oldestMediaJob(db: Db): Promise<number | null> {
+  const row = await db
+    .selectFrom("media_jobs")
+    .innerJoin("requests", "requests.id", "media_jobs.request_id")
+    .select("requests.created_at")
+    .orderBy("requests.created_at")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.created_at ?? null;
 }
 
 async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {

@@ -15,13 +15,13 @@ export interface DuePin {
 
 /**
  * Has content pinned, in the transaction that makes it hosted, so that no crash can forget it. Without a node to pin it
- * at, it waits for one. The same content again changes nothing.
+ * at, it waits for one. The same content again changes nothing but the time.
  */
 export async function addPin(trx: Trx, cid: string, now: number): Promise<void> {
   await trx
     .insertInto("pins")
     .values({ cid, due_at: AT_ONCE, tries: 0, fence: 0, error: null, created_at: now })
-    .onConflict((conflict) => conflict.column("cid").doNothing())
+    .onConflict((conflict) => conflict.column("cid").doUpdateSet({ created_at: now }))
     .execute();
 }
 
@@ -59,6 +59,12 @@ export async function finishPin(trx: Trx, pin: DuePin): Promise<void> {
 /** @param error why the node has it not; null when nobody knows, because this process stops. */
 export async function returnPin(trx: Trx, pin: DuePin, dueAt: number, error: string | null): Promise<void> {
   await update(trx, pin, { due_at: dueAt, ...(error === null ? {} : { tries: pin.tries + 1, error }) });
+}
+
+/** Whether content became hosted, or did so again, since then. */
+export async function isHostedSince(db: Db, cid: string, since: number): Promise<boolean> {
+  const row = await db.selectFrom("pins").select("created_at").where("cid", "=", cid).executeTakeFirst();
+  return row !== undefined && row.created_at >= since;
 }
 
 /** The content is not hosted any more. */

@@ -41,6 +41,7 @@ interface PinsTable {
   fence: number;
   /** Why the last try failed. */
   error: string | null;
+  /** When it became hosted, or did so again. */
   created_at: number;
 }
 

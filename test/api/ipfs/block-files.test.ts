@@ -69,21 +69,56 @@ describe("BlockFiles", () => {
     expect(await refusal(other.has(cid))).to.include({ code: "ENOTDIR" });
   });
 
-  it("removes a block only when nobody has stored it since", async () => {
-    const { cid, bytes } = await block("cat");
-    await blocks.put(cid, bytes);
-    expect(await blocks.deleteIfOlder(cid, Date.now() - 60_000)).to.equal(false);
-    const [file = ""] = await files();
+  describe("setAside", () => {
     const old = new Date(Date.now() - 120_000);
-    await utimes(file, old, old);
-    await blocks.put(cid, bytes);
-    expect((await stat(file)).mtimeMs).to.be.greaterThan(Date.now() - 60_000);
-    expect(await blocks.deleteIfOlder(cid, Date.now() - 60_000)).to.equal(false);
-    await utimes(file, old, old);
-    expect(await blocks.deleteIfOlder(cid, Date.now() - 60_000)).to.equal(true);
-    expect(await blocks.has(cid)).to.equal(false);
-    expect(await files()).to.deep.equal([]);
-    expect(await blocks.deleteIfOlder(cid, Date.now())).to.equal(false);
+    const minuteAgo = () => Date.now() - 60_000;
+
+    it("takes a block only when nobody has stored it since", async () => {
+      const { cid, bytes } = await block("cat");
+      await blocks.put(cid, bytes);
+      const aside = blocks.setAside();
+      expect(await aside.take(cid, minuteAgo())).to.equal(false);
+      const [file = ""] = await files();
+      await utimes(file, old, old);
+      await blocks.put(cid, bytes);
+      expect((await stat(file)).mtimeMs).to.be.greaterThan(minuteAgo());
+      expect(await aside.take(cid, minuteAgo())).to.equal(false);
+      await utimes(file, old, old);
+      expect(await aside.take(cid, minuteAgo())).to.equal(true);
+      expect(await aside.take(cid, minuteAgo())).to.equal(false);
+      expect(await blocks.has(cid)).to.equal(false);
+      expect(await collect(blocks.all())).to.deep.equal([]);
+      expect(await aside.remove(cid)).to.equal(3);
+      expect(await aside.remove(cid)).to.equal(null);
+      await aside.end();
+      expect(await files()).to.deep.equal([]);
+    });
+
+    it("gives it back, to another process too, and then removes it no more", async () => {
+      const { cid, bytes } = await block("cat");
+      await blocks.put(cid, bytes);
+      const aside = blocks.setAside();
+      expect(await aside.take(cid, Infinity)).to.equal(true);
+      expect(await new BlockFiles(folder.path).giveBackAll()).to.equal(1);
+      expect(await aside.remove(cid)).to.equal(null);
+      expect(await aside.giveBack(cid)).to.equal(false);
+      expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");
+      expect(await blocks.giveBackAll()).to.equal(0);
+    });
+
+    it("leaves alone what was stored anew meanwhile", async () => {
+      const { cid, bytes } = await block("cat");
+      await blocks.put(cid, bytes);
+      const aside = blocks.setAside();
+      await aside.take(cid, Infinity);
+      await blocks.put(cid, bytes);
+      expect(await aside.giveBackAll()).to.equal(1);
+      expect(await files()).to.have.length(1);
+      await aside.take(cid, Infinity);
+      await blocks.put(cid, bytes);
+      expect(await aside.remove(cid)).to.equal(3);
+      expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");
+    });
   });
 
   it("lists every block", async () => {
