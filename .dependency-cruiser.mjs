@@ -75,6 +75,11 @@ export default {
     only("chain", ["domain", "shared"], "What the chain is asked, and what it answers."),
     only("keys", ["domain", "shared"]),
     only("outbound", ["domain", "shared"]),
+    only(
+      "ipfs-node",
+      ["ipfs", "outbound", "shared"],
+      "The service's own IPFS node: it serves blocks and nothing else.",
+    ),
     only("ipfs", ["domain", "shared"], "Content and its blocks: no network, no SQL."),
     only("config", ["domain", "shared"]),
     only("client", ["shared"], "For apps: it knows the published document and nothing of the service."),
@@ -129,9 +134,22 @@ export default {
       "Content becomes blocks in api/ipfs.",
     ),
     packageOf(
+      "network-in-ipfs-node",
+      ["libp2p", "@libp2p", "@helia", "@multiformats"],
+      ["ipfs-node"],
+      "Optional packages: without them everything else must load.",
+    ),
+    {
+      name: "ipfs-node-is-loaded-on-demand",
+      comment: "Its packages are optional, and it opens connections: only the setting brings it in.",
+      severity: "error",
+      from: { path: "^api/", pathNot: folder("ipfs-node") },
+      to: { path: folder("ipfs-node"), dynamic: false, dependencyTypesNot: ["type-only"] },
+    },
+    packageOf(
       "requests-to-strangers",
       ["undici", "ipaddr\\.js"],
-      ["outbound", "webhooks", "media"],
+      ["outbound", "webhooks", "media", "ipfs-node"],
       "Guarded by api/outbound.",
     ),
     {

@@ -5,6 +5,7 @@ import { canonicalCid } from "../ipfs/cids.ts";
 import { isDamage, walkBlocks } from "../ipfs/content.ts";
 import { namedContent } from "../ipfs/named-content.ts";
 import type { SetAside } from "../ipfs/set-aside.ts";
+import { forgetAnnouncement } from "../store/announcements.ts";
 import type { Database } from "../store/database.ts";
 import { inSnapshot, type Trx } from "../store/engine.ts";
 import { oldestMediaJob } from "../store/media-jobs.ts";
@@ -112,6 +113,7 @@ async function forget(trx: Trx, cid: string, started: number): Promise<void> {
   if (await isHostedSince(trx, cid, started)) return;
   await forgetFile(trx, cid);
   await forgetPin(trx, cid);
+  await forgetAnnouncement(trx, cid);
 }
 
 /** What is missing or spoilt of the content that metadata refers to, by the content's CID. */

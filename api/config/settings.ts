@@ -2,6 +2,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
+import { IPFS_VARIABLES, type IpfsNodeSettings, ipfsNodeSettings } from "./ipfs-settings.ts";
 import { LIMIT_SETTINGS, type Limits } from "./limits.ts";
 import { databaseUrl, httpUrl, list, publicUrl, secretKeys, subsetOf, wholeNumber } from "./parsers.ts";
 
@@ -78,17 +79,7 @@ const VARIABLES = {
     fallback: "none",
     description: "Hosts in private networks that webhooks and media may be at, separated by commas.",
   },
-  IPFS_PIN_RPC: {
-    schema: httpUrl,
-    fallback: "none",
-    description: "RPC address of a Kubo node (`http://...:5001`) at which everything that is hosted is pinned.",
-  },
-  IPFS_GATEWAY: {
-    schema: httpUrl,
-    fallback: "none",
-    description:
-      "An IPFS gateway (`https://...`) for `ipfs://` media that are not stored here; without it those are `media_unavailable`.",
-  },
+  ...IPFS_VARIABLES,
   ROLES: {
     schema: subsetOf(ROLES),
     fallback: ROLES.join(","),
@@ -124,6 +115,8 @@ export interface Settings {
   ipfsGateway: string | null;
   /** null: none. */
   ipfsPinRpc: string | null;
+  /** null: the service has no node of its own. */
+  ipfsNode: IpfsNodeSettings | null;
   roles: Role[];
   logLevel: (typeof LOG_LEVELS)[number];
   limits: Limits;
@@ -167,6 +160,11 @@ export function parseSettings(env: Environment): Settings {
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
     ipfsGateway: reader.optional("IPFS_GATEWAY"),
     ipfsPinRpc: reader.optional("IPFS_PIN_RPC"),
+    ipfsNode: ipfsNodeSettings({
+      listen: reader.optional("IPFS_LISTEN"),
+      announce: reader.optional("IPFS_ANNOUNCE"),
+      bootstrap: reader.optional("IPFS_BOOTSTRAP"),
+    }),
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),
     limits: reader.limits(),

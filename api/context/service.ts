@@ -11,7 +11,9 @@ import { Rpc } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
 import { Indexer } from "../indexer/indexer.ts";
 import { BlockFiles } from "../ipfs/block-files.ts";
+import type { IpfsNode } from "../ipfs-node/node.ts";
 import { createWalletDeriver } from "../keys/wallet-deriver.ts";
+import { Announcer } from "../media/announcer.ts";
 import { Pinner } from "../media/pinner.ts";
 import { MediaWorker } from "../media/worker.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
@@ -19,6 +21,7 @@ import { createOutboundAgent } from "../outbound/agent.ts";
 import { Lane } from "../relayer/lane.ts";
 import { createSignals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/database.ts";
+import { allLanes } from "../store/lanes.ts";
 import { createApp } from "../v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../v1/server.ts";
 import { Dispatcher } from "../webhooks/dispatcher.ts";
@@ -26,6 +29,7 @@ import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
 import { checkLanes, checkSeed } from "./chain-state-check.ts";
 import { confirmationsOf } from "./confirmations.ts";
 import { loadKeys } from "./keys.ts";
+import { openIpfsNode } from "./ipfs-node.ts";
 import { createReadiness } from "./readiness.ts";
 import { hostedBaseOf } from "./workplace.ts";
 
@@ -34,6 +38,7 @@ const STOP_DEADLINE = 10_000;
 /** Milliseconds between two looks at the head: a local chain makes its blocks at once. */
 const POLL_LOCAL = 100;
 const POLL = 1_000;
+const WEI_PER_GWEI = 1_000_000_000n;
 
 /** A running Moneta: whichever of its roles this process has. */
 export interface Service {
@@ -42,6 +47,8 @@ export interface Service {
   database: Database;
   /** Where the API listens, or null without the role `api`. */
   port: number | null;
+  /** The service's own IPFS node, or null without one. */
+  ipfsNode: Pick<IpfsNode, "peerId" | "addresses"> | null;
   stop(): Promise<void>;
 }
 
@@ -66,7 +73,8 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
   const local = chainId === LOCAL_CHAIN_ID;
   const { keyring, sealer } = await loadKeys(settings, local);
   await checkSeed(database, keyring);
-  if (settings.roles.includes("relayer")) await checkLanes(database, client, keyring, settings.lanes);
+  const laneIndexes = settings.roles.includes("relayer") ? await lanesToDrive(database, settings.lanes) : [];
+  await checkLanes(database, client, keyring, laneIndexes);
   if (local) {
     const lanes = Array.from({ length: settings.lanes }, (_, index) => keyring.lane(index).address);
     await withLocalOwner(settings.rpcUrl, (owner) => prepareLocally(owner, contracts, { lanes, hostedBase }));
@@ -84,9 +92,8 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
   const found = await blocks.giveBackAll();
   if (found > 0)
     logger.warn({ blocks: found }, "a `media collect` that was interrupted had set blocks aside: they are back");
-  const lanes = Array.from(
-    { length: settings.roles.includes("relayer") ? settings.lanes : 0 },
-    (_, index) =>
+  const lanes = laneIndexes.map(
+    (index) =>
       new Lane(index, {
         ...common,
         logger,
@@ -94,6 +101,8 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
         keyring,
         chainId,
         maxItemGas: settings.limits.itemGas,
+        maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
+        draining: index >= settings.lanes,
         patience: {
           rebroadcastAfter: settings.rebroadcastSeconds * 1000,
           replaceAfter: settings.replaceSeconds * 1000,
@@ -132,13 +141,22 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
       ? new Pinner({ database, blocks, rpc: settings.ipfsPinRpc, wake: signals.hosted, logger, now })
       : null;
 
+  const ipfsNode =
+    settings.roles.includes("media") && settings.ipfsNode !== null
+      ? await openIpfsNode({ ipfsNode: settings.ipfsNode, dataDir: settings.dataDir }, { blocks, logger })
+      : null;
+  const announcer =
+    ipfsNode === null
+      ? null
+      : new Announcer({ database, announce: ipfsNode.announce, wake: signals.hosted, logger, now });
+
   const stopping = new AbortController();
-  const loops = [...lanes, ...[indexer, dispatcher, media, pinner].filter((part) => part !== null)].map((part) =>
-    part.run(stopping.signal),
-  );
+  const parts = [...lanes, indexer, dispatcher, media, pinner, announcer].filter((part) => part !== null);
+  const loops = parts.map((part) => part.run(stopping.signal));
   const stopLoops = async () => {
     stopping.abort();
     await Promise.allSettled(loops);
+    await ipfsNode?.stop();
     await agent.close();
     await gateway?.agent.close();
   };
@@ -169,8 +187,15 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
     contracts,
     database,
     port: server === null ? null : (server.address() as AddressInfo).port,
+    ipfsNode,
     stop: stopper(server, stopLoops, database),
   };
+}
+
+/** Those of the settings, and those that an earlier setting had: what they began must end. */
+async function lanesToDrive(database: Database, wanted: number): Promise<number[]> {
+  const dropped = (await allLanes(database.read)).map((row) => row.lane).filter((lane) => lane >= wanted);
+  return [...Array(wanted).keys(), ...dropped];
 }
 
 /** The operator's own gateway may be in a private network. Only what is asked of it may lead there. */

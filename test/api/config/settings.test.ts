@@ -35,6 +35,7 @@ describe("settings", () => {
       allowedPrivateHosts: [],
       ipfsGateway: null,
       ipfsPinRpc: null,
+      ipfsNode: null,
       roles: ["api", "relayer", "indexer", "webhooks", "media"],
       logLevel: "info",
       limits: DEFAULT_LIMITS,
@@ -108,6 +109,50 @@ describe("settings", () => {
   it("refuses a public URL with a query or credentials", () => {
     expect(problemsOf({ PUBLIC_URL: "https://nft.example/?x=1" })).to.have.length(1);
     expect(problemsOf({ PUBLIC_URL: "https://me:secret@nft.example" })).to.have.length(1);
+  });
+
+  describe("of the IPFS node", () => {
+    const peer = "12D3KooWKnDdG3iXw9eTFijk3EWSunZcFi54Zka4wmtqtt6rPxc8";
+
+    it("are there once it listens, with peers of the public network to begin with", () => {
+      const { ipfsNode } = parseSettings({ IPFS_LISTEN: "/ip4/0.0.0.0/tcp/4001, /ip6/::/tcp/4001" });
+      expect(ipfsNode).to.deep.include({ listen: ["/ip4/0.0.0.0/tcp/4001", "/ip6/::/tcp/4001"], announce: [] });
+      expect(ipfsNode?.bootstrap[0]).to.match(/^\/dnsaddr\/bootstrap\.libp2p\.io\/p2p\/Qm/);
+      expect(parseSettings({ IPFS_BOOTSTRAP: "none" }).ipfsNode).to.equal(null);
+    });
+
+    it("name other peers, or none", () => {
+      const env = { IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_ANNOUNCE: "/dns4/nft.example/tcp/4001" };
+      const listed = [`/dnsaddr/nft.example/p2p/${peer}`, `/ip6/2600::1/tcp/4001/p2p/${peer}`];
+      expect(parseSettings({ ...env, IPFS_BOOTSTRAP: listed.join(",") }).ipfsNode).to.deep.equal({
+        listen: ["/ip4/127.0.0.1/tcp/0"],
+        announce: ["/dns4/nft.example/tcp/4001"],
+        bootstrap: listed,
+      });
+      expect(parseSettings({ ...env, IPFS_BOOTSTRAP: "none" }).ipfsNode?.bootstrap).to.deep.equal([]);
+    });
+
+    for (const [variable, value] of [
+      ["IPFS_LISTEN", "0.0.0.0:4001"],
+      ["IPFS_LISTEN", "/ip4/0.0.0.0/udp/4001/quic-v1"],
+      ["IPFS_LISTEN", "/ip4/0.0.0.0/tcp/65536"],
+      ["IPFS_LISTEN", "/ip4/256.0.0.1/tcp/4001"],
+      ["IPFS_LISTEN", "/dns4/nft.example/tcp/4001"],
+      ["IPFS_LISTEN", "/ip4/127.0.0.1/tcp/4001,none"],
+      ["IPFS_LISTEN", ","],
+      ["IPFS_ANNOUNCE", "/ip4/1.2.3.4/tcp/0"],
+      ["IPFS_ANNOUNCE", `/ip4/1.2.3.4/tcp/4001/p2p/${peer}`],
+      ["IPFS_BOOTSTRAP", "/ip4/1.2.3.4/tcp/4001"],
+      ["IPFS_BOOTSTRAP", "/ip4/1.2.3.4/tcp/4001/p2p/12D3Koo0"],
+      ["IPFS_BOOTSTRAP", `/dnsaddr/nft.example/tcp/4001/p2p/${peer}`],
+      ["IPFS_BOOTSTRAP", `none,/dnsaddr/nft.example/p2p/${peer}`],
+    ] as const) {
+      it(`refuse ${variable}=${value}`, () => {
+        const [problem, ...others] = problemsOf({ [variable]: value });
+        expect(problem).to.match(new RegExp(`^${variable}: must `));
+        expect(others).to.deep.equal([]);
+      });
+    }
   });
 
   it("gives the command line its database without looking at the rest", () => {

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+
+import type { Logger } from "pino";
+
+import type { IpfsNodeSettings } from "../config/ipfs-settings.ts";
+import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { IpfsNode } from "../ipfs-node/node.ts";
+import { StartupError } from "./chain-identity.ts";
+
+/**
+ * Starts the service's own IPFS node. Its packages are optional and large, so they are loaded here and nowhere else.
+ * @throws StartupError
+ */
+export async function openIpfsNode(
+  settings: { ipfsNode: IpfsNodeSettings; dataDir: string },
+  deps: { blocks: BlockFiles; logger: Logger },
+): Promise<IpfsNode> {
+  try {
+    const { startIpfsNode } = await import("../ipfs-node/node.ts");
+    return await startIpfsNode({
+      ...settings.ipfsNode,
+      ...deps,
+      identityFile: join(settings.dataDir, "ipfs-node.key"),
+    });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new StartupError(wordsOf(error), { cause: error });
+  }
+}
+
+function wordsOf(error: Error): string {
+  if ("code" in error && error.code === "ERR_MODULE_NOT_FOUND") {
+    return `IPFS_LISTEN is set, but the packages of the IPFS node are not installed: run \`npm ci --include=optional\`, or leave IPFS_LISTEN out. (${error.message})`;
+  }
+  if (error.name === "IdentityFileError") return error.message;
+  return `The IPFS node cannot start: ${error.message}. Set IPFS_LISTEN to addresses that are free.`;
+}

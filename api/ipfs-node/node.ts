@@ -1,0 +1,122 @@
+import { bootstrap } from "@libp2p/bootstrap";
+import { identify } from "@libp2p/identify";
+import type { Libp2p } from "@libp2p/interface";
+import { type KadDHT, kadDHT, passthroughMapper, removePrivateAddressesMapper } from "@libp2p/kad-dht";
+import { noise } from "@libp2p/noise";
+import { type Ping, ping } from "@libp2p/ping";
+import { tcp } from "@libp2p/tcp";
+import { yamux } from "@libp2p/yamux";
+import { multiaddr } from "@multiformats/multiaddr";
+import { createLibp2p } from "libp2p";
+import type { CID } from "multiformats/cid";
+import type { Logger } from "pino";
+
+import type { BlockFiles } from "../ipfs/block-files.ts";
+import { isPublicAddress } from "../outbound/addresses.ts";
+import { hostOf, isPrivateNetwork, mayDial } from "./dial-policy.ts";
+import { loadIdentity } from "./identity.ts";
+import { serveBlocks } from "./serve-blocks.ts";
+
+export interface IpfsNodeOptions {
+  /** Multiaddrs, as in the settings. */
+  listen: string[];
+  /** What others are told instead of the addresses listened on; empty: those. */
+  announce: string[];
+  /** Peers to begin with; empty: only those that connect. */
+  bootstrap: string[];
+  /** Where the private key is, or is written to. */
+  identityFile: string;
+  blocks: BlockFiles;
+  logger: Logger;
+}
+
+/** A node of the IPFS network that serves the block store and tells the network what is in it. */
+export interface IpfsNode {
+  peerId: string;
+  /** Where others are told that it is, peer id included. */
+  addresses: string[];
+  /** Tells the network that this content is here. @returns how many peers have noted it. */
+  announce: (root: CID, abort: AbortSignal) => Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** More are closed again, those of least use first. */
+const MAX_CONNECTIONS = 100;
+/** Milliseconds for finding the peers that note one announcement, and for telling them. */
+const ANNOUNCE_TIMEOUT = 180_000;
+
+/** Services of libp2p that the node has. */
+interface Parts extends Record<string, unknown> {
+  identify: unknown;
+  ping: Ping;
+  dht: KadDHT;
+}
+
+/** @throws IdentityFileError; whatever libp2p throws when it cannot listen. */
+export async function startIpfsNode(options: IpfsNodeOptions): Promise<IpfsNode> {
+  const { blocks, logger } = options;
+  const peers = options.bootstrap.map((peer) => multiaddr(peer));
+  const isPrivate = isPrivateNetwork(
+    options.listen.map((address) => multiaddr(address)),
+    peers,
+  );
+  const libp2p: Libp2p<Parts> = await createLibp2p<Parts>({
+    start: false,
+    privateKey: await loadIdentity(options.identityFile),
+    addresses: { listen: options.listen, announce: options.announce },
+    transports: [tcp()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    connectionManager: { maxConnections: MAX_CONNECTIONS },
+    connectionGater: { denyDialMultiaddr: (address) => !isPrivate && !mayDial(address, peers) },
+    peerDiscovery: options.bootstrap.length === 0 ? [] : [bootstrap({ list: options.bootstrap })],
+    services: {
+      identify: identify(),
+      ping: ping(),
+      dht: kadDHT({
+        // A server would keep whatever strangers tell it.
+        clientMode: true,
+        peerInfoMapper: isPrivate ? passthroughMapper : removePrivateAddressesMapper,
+      }),
+    },
+  });
+  const served = await startAll(libp2p, blocks, logger);
+  const announced = libp2p.getMultiaddrs();
+  const node = { peerId: libp2p.peerId.toString(), addresses: announced.map((address) => address.toString()) };
+  logger.info(node, "IPFS node started");
+  if (!isPrivate && !announced.map(hostOf).some(({ kind, host }) => kind === "name" || isPublicAddress(host))) {
+    logger.warn("no address of the IPFS node is public, so that hardly anybody can reach it: set IPFS_ANNOUNCE");
+  }
+  return {
+    ...node,
+    announce: (root, abort) => announce(libp2p.services.dht, root, abort),
+    stop: async () => {
+      await served.stop();
+      await libp2p.stop();
+    },
+  };
+}
+
+async function startAll(libp2p: Libp2p<Parts>, blocks: BlockFiles, logger: Logger): ReturnType<typeof serveBlocks> {
+  try {
+    await libp2p.start();
+    return await serveBlocks(libp2p, blocks, logger);
+  } catch (error) {
+    await libp2p.stop();
+    throw error;
+  }
+}
+
+async function announce(dht: KadDHT, root: CID, abort: AbortSignal): Promise<number> {
+  const signal = AbortSignal.any([abort, AbortSignal.timeout(ANNOUNCE_TIMEOUT)]);
+  let told = 0;
+  try {
+    for await (const event of dht.provide(root, { signal })) {
+      if (event.name === "PEER_RESPONSE" && event.messageName === "ADD_PROVIDER") told += 1;
+    }
+  } finally {
+    // libp2p would repeat it by a list of its own, in memory; the database has the better one.
+    await dht.cancelReprovide(root);
+  }
+  return told;
+}
