@@ -15,10 +15,6 @@ async function main(): Promise<void> {
   const settings = readSettings();
   const logger = pino({ level: settings.logLevel });
   const service = await startService(settings, logger).catch((error: unknown) => fail(error));
-  logger.info(
-    { port: service.port, chainId: service.chainId.toString(), contracts: service.contracts, roles: settings.roles },
-    "serving",
-  );
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       logger.info({ signal }, "stopping");
@@ -27,6 +23,11 @@ async function main(): Promise<void> {
       });
     });
   }
+  // Whoever waits for these words may end the process at once.
+  logger.info(
+    { port: service.port, chainId: service.chainId.toString(), contracts: service.contracts, roles: settings.roles },
+    "serving",
+  );
 }
 
 function readSettings(): Settings {
