@@ -10,6 +10,7 @@ import pino from "pino";
 
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import type { IpfsNode, startIpfsNode } from "../../../api/ipfs-node/node.ts";
+import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../support/ipfs-peer.ts";
 import { temporaryFolder } from "../../support/service.ts";
@@ -95,6 +96,40 @@ describe("IPFS node", () => {
       given.abort();
       expect(await Promise.all(asked)).to.deep.equal(["in vain", "in vain", "in vain"]);
       expect(logged.join()).to.contain("a block cannot be served to IPFS peers");
+    });
+  });
+
+  describe("given first peers that are away", () => {
+    it("starts, says that nobody can reach it, gives up announcing when told to, and stops", async () => {
+      const folder = await temporaryFolder();
+      const logged: string[] = [];
+      const options = {
+        listen: ["/ip4/127.0.0.1/tcp/0"],
+        announce: [] as string[],
+        bootstrap: [`/dns4/localhost/tcp/${(await freePort()).toString()}/p2p/${PEER}`],
+        identityFile: join(folder.path, "key"),
+        blocks: new BlockFiles(join(folder.path, "blocks")),
+        logger: pino({ level: "warn" }, { write: (line: string) => logged.push(line) }),
+      };
+      try {
+        const first = await start(options);
+        expect(logged.join()).to.contain("set IPFS_ANNOUNCE");
+        const abort = new AbortController();
+        const announced = first
+          .announce(CID.createV1(raw.code, await sha256.digest(Buffer.from("cat"))), abort.signal)
+          .catch(() => 0);
+        abort.abort();
+        expect(await announced).to.equal(0);
+        await first.stop();
+
+        logged.length = 0;
+        const second = await start({ ...options, announce: ["/dns4/nft.example/tcp/4001"] });
+        expect(second.addresses).to.deep.equal([`/dns4/nft.example/tcp/4001/p2p/${first.peerId}`]);
+        expect(logged).to.deep.equal([]);
+        await second.stop();
+      } finally {
+        await folder.remove();
+      }
     });
   });
 

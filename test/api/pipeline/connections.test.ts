@@ -1,3 +1,4 @@
+import { Socket as Datagrams } from "node:dgram";
 import { Socket } from "node:net";
 
 import { expect } from "chai";
@@ -21,6 +22,12 @@ describe("connections of the service", function () {
       targets.add(first?.path ?? `${String(first?.host)}:${String(first?.port)}`);
       return (connect.value as (...args: unknown[]) => Socket).apply(this, args);
     };
+    // Datagrams are how nodes of peer-to-peer networks look for each other.
+    const bind = Object.getOwnPropertyDescriptor(Datagrams.prototype, "bind")!;
+    Datagrams.prototype.bind = function (this: Datagrams, ...args: unknown[]) {
+      targets.add("datagrams");
+      return (bind.value as (...args: unknown[]) => Datagrams).apply(this, args);
+    };
     try {
       const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
       const api = new ApiClient(service.baseUrl, (await createApp(service, "quiet")).token);
@@ -39,6 +46,7 @@ describe("connections of the service", function () {
       expect([...targets].map((target) => target.replace("localhost", "127.0.0.1")).sort()).to.deep.equal(expected);
     } finally {
       Object.defineProperty(Socket.prototype, "connect", connect);
+      Object.defineProperty(Datagrams.prototype, "bind", bind);
       await node.stop();
       await folder.remove();
     }

@@ -184,12 +184,10 @@ describe("the service's own IPFS node", function () {
   });
 
   describe("as a process", () => {
-    const run = async (env: Record<string, string>, ...before: string[]) => {
+    const run = async (env: Record<string, string>) => {
       const settings = { PORT: (await freePort()).toString(), RPC_URL: node.url, DATA_DIR: folder.path, ...env };
-      return new TestProcess([...before, "--import", "tsx", "api/main.ts"], settings);
+      return new TestProcess(["--import", "tsx", "api/main.ts"], settings);
     };
-    const WITHOUT = ["--import", "./test/support/without-ipfs-packages.mjs"];
-
     it("says who it is and where, keeps its key to itself, and ends cleanly", async () => {
       const process = await run(ENV);
       await process.printed(/"peerId":"12D3Koo\w+","addresses":\["\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/12D3Koo\w+"\]/);
@@ -198,19 +196,6 @@ describe("the service's own IPFS node", function () {
       const file = join(folder.path, "ipfs-node.key");
       expect((await stat(file)).mode & 0o777).to.equal(0o600);
       expect(process.output).to.not.contain((await readFile(file, "utf8")).trim());
-    });
-
-    it("is not even loaded when it is off", async () => {
-      const process = await run({}, ...WITHOUT);
-      await process.printed(/"msg":"serving"/);
-      expect(await process.end("SIGTERM")).to.equal(0);
-      expect(process.output).to.not.contain("asked for the package");
-    });
-
-    it("says what to install when its packages are missing", async () => {
-      const process = await run(ENV, ...WITHOUT);
-      expect(await process.gone()).to.equal(1);
-      expect(process.output).to.contain("run `npm ci --include=optional`, or leave IPFS_LISTEN out");
     });
 
     it("says what is wrong when its address is taken", async () => {
