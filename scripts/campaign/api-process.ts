@@ -40,10 +40,6 @@ export class ApiProcess {
     return new ApiProcess(child);
   }
 
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
@@ -66,5 +62,13 @@ export class ApiProcess {
     const answered = once(this.#child, "message");
     this.#child.send(order);
     await answered;
+  }
+
+  /** What the process needs, in bytes, once it has collected its garbage. */
+  async memory(): Promise<{ heapUsed: number; rss: number }> {
+    const answered = once(this.#child, "message");
+    this.#child.send({ measure: true });
+    const [usage] = (await answered) as [{ heapUsed: number; rss: number }];
+    return usage;
   }
 }

@@ -1,4 +1,6 @@
 import { createRequire } from "node:module";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 /**
  * Loaded into the service's process before anything else: lets the campaign move its clock and take its disk away. The
@@ -7,6 +9,8 @@ import { createRequire } from "node:module";
 interface Order {
   clockOffset?: number;
   disk?: "ok" | "full" | "read-only";
+  /** To be answered with the memory that is in use once nothing is left to collect. */
+  measure?: boolean;
 }
 
 interface SqliteConnection {
@@ -33,10 +37,16 @@ Reflect.set(prototype, "pragma", function (this: SqliteConnection, ...args: unkn
 process.on("message", (order: Order) => {
   if (order.clockOffset !== undefined) offset = order.clockOffset;
   if (order.disk !== undefined) setDisk(order.disk);
-  process.send?.({ done: true });
+  process.send?.(order.measure === true ? measure() : { done: true });
 });
 // The campaign's channel alone must not keep the service from ending.
 process.channel?.unref();
+
+function measure(): NodeJS.MemoryUsage {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage();
+}
 
 function setDisk(state: NonNullable<Order["disk"]>): void {
   for (const connection of connections) {

@@ -1,56 +1,136 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
 
 import BetterSqlite3 from "better-sqlite3";
 
 import { Checker } from "./check.ts";
-import { Load } from "./load.ts";
+import { type Accepted, Load } from "./load.ts";
 import type { World } from "./world.ts";
 
-const MINUTE = 60_000;
-/** Requests in one go; the next go starts when they are final. */
-const WAVE = 100;
+const SECOND = 1_000;
+const MIB = 2 ** 20;
+/** Requests a second. */
+const RATE = 20;
+/** A request that is not final after so many milliseconds is late. */
+const LATE = 30 * SECOND;
+
+/** One line of the report: a minute of the load. */
+interface Minute {
+  requests: number;
+  /** Bytes in use after a collection, and bytes that the process holds. */
+  heap: number;
+  resident: number;
+  database: number;
+  /** Milliseconds from acceptance to the end, for 19 of 20 requests of the minute. */
+  latency: number;
+  late: number;
+  blocksBehind: number;
+}
 
 /** A steady load without faults: what grows with time shows here. Prints a line a minute. @returns whether all is well. */
 export async function soak(world: World, minutes: number): Promise<boolean> {
   const load = new Load(world);
   const checker = new Checker(world);
+  const accepted: Accepted[] = [];
+  const seconds = new Set<Promise<void>>();
+  const report: Minute[] = [];
   const started = performance.now();
-  let requests = 0;
-  for (let minute = 1; minute <= minutes; minute++) {
-    while (performance.now() - started < minute * MINUTE) {
-      const finding = await checker.check(await load.run(WAVE));
-      requests += finding.requests;
-      load.know(checker.owners());
-      if (finding.lost + finding.doubled + finding.stuck + finding.other.length > 0) {
-        console.log(JSON.stringify(finding));
-        return false;
-      }
+  for (let second = 0; second < minutes * 60; second++) {
+    const run = load
+      .run(RATE)
+      .then((more) => {
+        accepted.push(...more);
+      })
+      .finally(() => seconds.delete(run));
+    seconds.add(run);
+    await wait(Math.max(0, started + (second + 1) * SECOND - performance.now()));
+    if (seconds.size > LATE / SECOND) throw new Error("the service does not keep up with accepting");
+    if (second % 5 === 0) load.know(checker.owners());
+    if ((second + 1) % 60 === 0) {
+      const minute = await measure(world, accepted.length);
+      report.push(minute);
+      console.log(describe(report.length, minute));
     }
-    console.log(
-      `minute ${minute.toString()}: ${requests.toString()} requests, memory ${await memoryOf(world.api.pid)}, ` +
-        `database ${((await stat(world.databaseFile)).size / 2 ** 20).toFixed(1)} MiB, ${(await lag(world)).toString()} blocks behind`,
-    );
   }
-  return (await checker.announced()).length === 0;
+  await Promise.all(seconds);
+  const finding = await checker.check(accepted);
+  const unheard = await checker.announced();
+  console.log(JSON.stringify(finding));
+  const problems = [...finding.other, ...unheard, ...growth(report)];
+  for (const problem of problems) console.log(problem);
+  return problems.length + finding.lost + finding.doubled + finding.stuck === 0;
 }
 
-/** Resident memory of the service's process, where the system tells (Linux). */
-async function memoryOf(pid: number): Promise<string> {
-  try {
-    const status = await readFile(`/proc/${pid.toString()}/status`, "utf8");
-    const kibibytes = /VmRSS:\s+(\d+)/.exec(status)?.[1];
-    return kibibytes === undefined ? "unknown" : `${(Number(kibibytes) / 1024).toFixed(0)} MiB`;
-  } catch {
-    return "unknown";
-  }
-}
-
-async function lag(world: World): Promise<number> {
+async function measure(world: World, requests: number): Promise<Minute> {
+  const { heapUsed: heap, rss: resident } = await world.api.memory();
   const database = new BetterSqlite3(world.databaseFile, { readonly: true });
   try {
-    const row = database.prepare<[], { value: string }>("select value from meta where key = 'checkpoint'").get();
-    return (await world.node.provider.getBlockNumber()) - Number(row?.value ?? 0);
+    const now = Date.now();
+    const waits = database
+      .prepare<[number], { ms: number }>(
+        "select updated_at - created_at ms from requests where status in ('completed', 'failed') and updated_at > ? order by ms",
+      )
+      .all(now - 60 * SECOND);
+    const late = database
+      .prepare<[number], { n: number }>(
+        "select count(*) n from requests where status in ('pending', 'processing') and created_at < ?",
+      )
+      .get(now - LATE);
+    const checkpoint = database.prepare<[], { value: string }>("select value from meta where key = 'checkpoint'").get();
+    return {
+      requests,
+      heap,
+      resident,
+      database: (await stat(world.databaseFile)).size,
+      latency: waits[Math.floor(waits.length * 0.95)]?.ms ?? 0,
+      late: late?.n ?? 0,
+      blocksBehind: (await world.node.provider.getBlockNumber()) - Number(checkpoint?.value ?? 0),
+    };
   } finally {
     database.close();
   }
+}
+
+function describe(number: number, minute: Minute): string {
+  return (
+    `minute ${number.toString()}: ${minute.requests.toString()} requests, ${mebibytes(minute.heap)} MiB in use ` +
+    `(${mebibytes(minute.resident)} held), database ${mebibytes(minute.database)} MiB, ` +
+    `19 of 20 final within ${(minute.latency / SECOND).toFixed(1)} s, ${minute.late.toString()} late, ` +
+    `${minute.blocksBehind.toString()} blocks behind`
+  );
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / MIB).toFixed(0);
+}
+
+/** Compares the last third with the first: memory, time to the end, and disk for each request may not have grown. */
+function growth(report: Minute[]): string[] {
+  const third = Math.floor(report.length / 3);
+  const problems = report.flatMap(({ late }, index) =>
+    late > 0 ? [`${late.toString()} requests were late in minute ${(index + 1).toString()}`] : [],
+  );
+  if (third === 0) return problems;
+  const [first, last] = [report.slice(0, third), report.slice(-third)];
+  const check = (what: string, of: (minutes: Minute[]) => number, slack: number, unit: string, scale: number) => {
+    const [before, after] = [of(first), of(last)];
+    const words = `${what}: ${(before / scale).toFixed(1)} ${unit} in the first third, ${(after / scale).toFixed(1)} in the last`;
+    console.log(words);
+    if (after > before * 1.25 + slack) problems.push(`it grew: ${words}`);
+  };
+  check("memory in use", (minutes) => median(minutes.map(({ heap }) => heap)), 8 * MIB, "MiB", MIB);
+  check("time to the end", (minutes) => median(minutes.map(({ latency }) => latency)), SECOND, "s", SECOND);
+  check("disk for a request", diskPerRequest, 0, "KiB", 1024);
+  check("blocks behind", (minutes) => median(minutes.map(({ blocksBehind }) => blocksBehind)), 3, "blocks", 1);
+  return problems;
+}
+
+function diskPerRequest(minutes: Minute[]): number {
+  const [from, to] = [minutes[0], minutes.at(-1)];
+  if (from === undefined || to === undefined || to.requests === from.requests) return 0;
+  return (to.database - from.database) / (to.requests - from.requests);
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
