@@ -46,7 +46,7 @@ function machineNode() {
   return process.execPath.startsWith(inProject("node_modules")) ? "node" : process.execPath;
 }
 
-/** Optional packages are those of other platforms, except that Hardhat needs the one of this platform. */
+/** Optional packages are those of other platforms, except that Hardhat needs the one of this platform, and the IPFS node its own. */
 function holdsAll(wanted, installed) {
   if (wanted === undefined || installed === undefined) return false;
   for (const [path, { version, optional }] of Object.entries(wanted)) {
@@ -54,7 +54,10 @@ function holdsAll(wanted, installed) {
     const found = installed[path];
     if (found === undefined ? optional !== true : found.version !== version) return false;
   }
-  return Object.keys(installed).some((path) => path.startsWith("node_modules/@nomicfoundation/edr-"));
+  const paths = Object.keys(installed);
+  return ["node_modules/@nomicfoundation/edr-", "node_modules/libp2p"].every((start) =>
+    paths.some((path) => path.startsWith(start)),
+  );
 }
 
 function parse(text) {
