@@ -1,4 +1,4 @@
-import type { CID } from "multiformats/cid";
+import { CID } from "multiformats/cid";
 
 import type { BlockFiles } from "../ipfs/block-files.ts";
 import { canonicalCid } from "../ipfs/cids.ts";
@@ -114,6 +114,19 @@ async function forget(trx: Trx, cid: string, started: number): Promise<void> {
   await forgetFile(trx, cid);
   await forgetPin(trx, cid);
   await forgetAnnouncement(trx, cid);
+}
+
+/** Of the files that were stored here: how many there are, and those whose first block is missing. */
+export async function missingFiles(deps: {
+  database: Database;
+  blocks: BlockFiles;
+}): Promise<{ files: number; missing: string[] }> {
+  const result = { files: 0, missing: [] as string[] };
+  for await (const cid of storedFiles(deps.database.read)) {
+    result.files += 1;
+    if (!(await deps.blocks.has(CID.parse(cid)))) result.missing.push(cid);
+  }
+  return result;
 }
 
 /** What is missing or spoilt of the content that metadata refers to, by the content's CID. */

@@ -8,22 +8,23 @@ import type { Result } from "../../doctor/check.ts";
 import { CHECKS, examine, type Examination } from "../../doctor/examine.ts";
 import { BlockFiles } from "../../ipfs/block-files.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { mediaCheck } from "./media.ts";
+import { filesCheck, mediaCheck } from "./media.ts";
 
 const SIGNS = { ok: "ok     ", warning: "warning", problem: "PROBLEM" } as const;
 
 export function doctor(terminal: Terminal): Command {
   return resultCommand("doctor", "Look whether everything is as it should be: chain, keys, lanes, requests, webhooks.")
     .option("--all", "look at every request's number, not only at the newest 10,000")
-    .option("--media", "read every hosted block besides, and name what is missing or corrupt")
+    .option("--media", "read every hosted block, and name what is missing or corrupt")
     .addHelpText(
       "after",
       "\nChanges nothing; works while the service runs, and while the node is away. Exit code 1 when there is a problem.\n" +
         "JSON: {result, findings: [{check, result, words}]}, where result is ok, warning or problem",
     )
     .action(async ({ json, all, media }: { json?: boolean; all?: boolean; media?: boolean }) => {
-      const examination = await withWorkplace(parseSettings(terminal.env), (place) =>
-        examine(
+      const examination = await withWorkplace(parseSettings(terminal.env), (place) => {
+        const blocks = new BlockFiles(join(place.settings.dataDir, "blocks"));
+        return examine(
           {
             ...place,
             lanes: place.settings.lanes,
@@ -31,9 +32,9 @@ export function doctor(terminal: Terminal): Command {
             thorough: all === true,
             now: Date.now(),
           },
-          media === true ? [...CHECKS, mediaCheck(new BlockFiles(join(place.settings.dataDir, "blocks")))] : CHECKS,
-        ),
-      );
+          [...CHECKS, media === true ? mediaCheck(blocks) : filesCheck(blocks)],
+        );
+      });
       printResult(terminal, json, examination, describe(examination));
       if (examination.result === "problem") terminal.fail?.();
     });

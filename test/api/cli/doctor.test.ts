@@ -96,7 +96,8 @@ describe("doctor", function () {
       expect(findings.filter((finding) => finding.result !== "ok")).to.deep.equal([]);
       expect(result).to.equal("ok");
       expect(failed).to.equal(false);
-      expect([...new Set(findings.map(({ check }) => check))]).to.deep.equal(CHECKS.map(({ name }) => name));
+      const names = [...CHECKS.map(({ name }) => name), "media"];
+      expect([...new Set(findings.map(({ check }) => check))]).to.deep.equal(names);
     });
 
     it("says it in words, with a count at the end, and looks at all of it when asked", async () => {

@@ -106,6 +106,25 @@ describe("hosted media, administered", function () {
     expect(before).to.have.length(4);
   });
 
+  describe("doctor", () => {
+    const media = async () => {
+      const { findings } = (await json("doctor")) as Examination;
+      return findings.filter(({ check }) => check === "media").map(({ result, words }) => [result, words]);
+    };
+
+    it("names hosted files that are not there, without reading the others", async () => {
+      const collection = await api.collection({ type: "ERC721" });
+      const [missing, corrupt] = [await mint(collection, "missing"), await mint(collection, "corrupt")];
+      expect(await media()).to.deep.equal([["ok", "2 hosted files are there (--media reads them)"]]);
+      await rm(fileOf(missing));
+      await writeFile(fileOf(corrupt), "other");
+      const [found, ...others] = await media();
+      expect(others).to.deep.equal([]);
+      expect(found?.[0]).to.equal("problem");
+      expect(found?.[1]).to.match(new RegExp(`^ipfs://${missing}: missing\\. Bring`));
+    });
+  });
+
   describe("doctor --media", () => {
     const media = async () => {
       const { findings } = (await json("doctor", "--media")) as Examination;
