@@ -12,7 +12,7 @@ export const IPFS_VARIABLES = {
     schema: httpUrl,
     fallback: "none",
     description:
-      "An IPFS gateway (`https://...`) for `ipfs://` media that are not stored here; without it those are `media_unavailable`.",
+      "An IPFS gateway (`https://...`) for `ipfs://` media that are not stored here; without it those are `media_unavailable`. It must know `?format=raw`, as Kubo and most public ones do: every block is checked.",
   },
   IPFS_LISTEN: {
     schema: listenAddresses,

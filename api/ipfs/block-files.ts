@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Dirent } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { CID } from "multiformats/cid";
@@ -78,8 +78,7 @@ export class BlockFiles {
   async get(cid: CID): Promise<Uint8Array> {
     const bytes = await readIfThere(this.#fileOf(cid));
     if (bytes === null) throw new BlockMissing(cid);
-    const digest = await sha256.digest(bytes);
-    if (Buffer.compare(digest.bytes, cid.multihash.bytes) !== 0) throw new BlockCorrupt(cid);
+    if (!(await hasDigest(cid, bytes))) throw new BlockCorrupt(cid);
     return bytes;
   }
 
@@ -91,6 +90,26 @@ export class BlockFiles {
       if (isAbsent(error)) return false;
       throw error;
     }
+  }
+
+  /** A place for blocks of which it is not known yet whether they are to be kept. */
+  draft(): BlockFiles {
+    return new BlockFiles(join(this.#folder, DRAFTS, randomUUID()));
+  }
+
+  /** Takes over all blocks of a draft, which ends with that. */
+  async adopt(draft: BlockFiles): Promise<void> {
+    for await (const { cid } of draft.all()) {
+      const file = this.#fileOf(cid);
+      await mkdir(join(file, ".."), { recursive: true });
+      await rename(draft.#fileOf(cid), file);
+    }
+    await draft.drop();
+  }
+
+  /** Removes a draft with all that is in it. */
+  async drop(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
   }
 
   /** A place for blocks that are perhaps to be removed. */
@@ -124,7 +143,7 @@ export class BlockFiles {
     for (const entry of await list(join(this.#folder, DRAFTS))) {
       const draft = join(this.#folder, DRAFTS, entry.name);
       if ((await modifiedAt(draft)) >= before) continue;
-      await unlink(draft);
+      await rm(draft, { recursive: true, force: true });
       removed += 1;
     }
     return removed;
@@ -135,6 +154,12 @@ export class BlockFiles {
     const name = canonicalCid(cid);
     return join(this.#folder, name.slice(-SPREAD - 1, -1), name);
   }
+}
+
+/** Whether these are the bytes that the CID names. */
+export async function hasDigest(cid: CID, bytes: Uint8Array): Promise<boolean> {
+  const digest = await sha256.digest(bytes);
+  return Buffer.compare(digest.bytes, cid.multihash.bytes) === 0;
 }
 
 /** Makes a block young again, so that it is not collected. @returns false when there is none. */

@@ -37,6 +37,19 @@ export function parseIpfsUri(uri: string): { cid: CID; path: string } | null {
   return { cid, path: match?.[2] ?? "" };
 }
 
+/**
+ * Whether a block can be part of stored content: it is what its codec says, and all that it links to can be stored too.
+ * (Content may be written with CIDs of other kinds inside. Its bytes could be told; it could not be kept under its name.)
+ */
+export function isStorable(cid: CID, bytes: Uint8Array): boolean {
+  try {
+    return linksOf(cid, bytes).every((link) => CODECS.includes(link.code) && link.multihash.code === sha256.code);
+  } catch {
+    // No node at all.
+    return false;
+  }
+}
+
 /** Blocks that this block links to. */
 export function linksOf(cid: CID, bytes: Uint8Array): CID[] {
   return cid.code === dagPb.code ? dagPb.decode(bytes).Links.map((link) => link.Hash) : [];

@@ -4,6 +4,7 @@ import type { CID } from "multiformats/cid";
 
 import { type BlockFiles, BlockMissing } from "./block-files.ts";
 import { linksOf } from "./cids.ts";
+import { type Blockstore, type FileEntry, isFile, readFile } from "./read-file.ts";
 
 /** How content becomes blocks: the profile on which implementations have agreed, so that the same bytes have the same CID everywhere. */
 const PROFILE = { profile: "unixfs-v1-2025" } as const;
@@ -16,12 +17,14 @@ const SMALL_FILES = 32;
 export interface ContentFile {
   cid: CID;
   size: number;
-  /** The bytes from `offset` on, block by block, each checked. @throws BlockMissing, BlockCorrupt */
+  /** The bytes from `offset` on, block by block, each checked. @throws BlockMissing, BlockCorrupt, MalformedContent */
   read(offset?: number, length?: number): AsyncIterable<Uint8Array>;
 }
 
 /** Where new blocks go. */
 type BlockSink = Pick<BlockFiles, "put">;
+/** Where blocks come from: each is surely the one that its CID names. */
+export type BlockSource = Pick<BlockFiles, "get" | "has">;
 
 /** Stores a stream of bytes as one file. @returns its CID and its length. */
 export async function importContent(
@@ -58,19 +61,30 @@ export async function importDirectory(
 /**
  * Finds a file.
  * @param path inside the directory that the CID names; empty for the file that it names itself.
+ * @param readAhead blocks that are read at once: what bounds the memory.
  * @returns null when there is none: the CID is not stored here, or is a directory, or has nothing under the path.
  * @throws BlockMissing, BlockCorrupt when a part of stored content cannot be read.
  */
-export async function findFile(blocks: BlockFiles, cid: CID, path: string): Promise<ContentFile | null> {
+export async function findFile(
+  blocks: BlockSource,
+  cid: CID,
+  path: string,
+  readAhead = 1,
+): Promise<ContentFile | null> {
   if (!(await blocks.has(cid))) return null;
+  const store = sourceOf(blocks);
   const names = path.split("/").filter((name) => name !== "");
-  const entry = await walk(blocks, [cid.toString(), ...names].join("/"));
-  return entry === null || (entry.type !== "file" && entry.type !== "raw") ? null : fileOf(entry);
+  const last = names.pop();
+  let entry = await walk(store, [cid.toString(), ...names].join("/"));
+  // By itself the exporter takes no notice of one name too many behind a file.
+  if (last !== undefined)
+    entry = entry?.type === "directory" ? await walk(store, `${entry.cid.toString()}/${last}`) : null;
+  return entry === null || !isFile(entry) ? null : fileOf(store, entry, readAhead);
 }
 
-async function walk(blocks: BlockFiles, path: string): Promise<UnixFSEntry | null> {
+async function walk(store: Blockstore, path: string): Promise<UnixFSEntry | null> {
   try {
-    return await exporter(path, sourceOf(blocks));
+    return await exporter(path, store);
   } catch (error) {
     if (error instanceof Error && ABSENT.includes(error.name)) return null;
     throw error;
@@ -80,19 +94,14 @@ async function walk(blocks: BlockFiles, path: string): Promise<UnixFSEntry | nul
 /** Names of the exporter's errors for a path that leads nowhere, and for blocks that are no UnixFS. */
 const ABSENT = ["NotFoundError", "BadPathError", "NotUnixFSError", "NoResolverError", "NoPropError"];
 
-function fileOf(entry: Extract<UnixFSEntry, { type: "file" | "raw" }>): ContentFile {
+function fileOf(store: Blockstore, entry: FileEntry, readAhead: number): ContentFile {
   const size = Number(entry.size);
   return {
     cid: entry.cid,
     size,
-    // One block ahead of the reader at most.
     read: (offset = 0, length = size - offset) =>
-      length === 0 ? nothing() : entry.content({ offset, length, blockReadConcurrency: 1 }),
+      readFile(store, entry, { start: offset, end: offset + length }, readAhead),
   };
-}
-
-async function* nothing(): AsyncGenerator<Uint8Array> {
-  // An empty file has no blocks to read.
 }
 
 /**
@@ -135,7 +144,7 @@ function sinkOf(blocks: BlockSink): Parameters<typeof importer>[1] {
 }
 
 /** The block files as the exporter wants them. */
-function sourceOf(blocks: BlockFiles): Parameters<typeof exporter>[1] {
+function sourceOf(blocks: BlockSource): Blockstore {
   return {
     async *get(cid) {
       yield await blocks.get(cid);

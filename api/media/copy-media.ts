@@ -1,20 +1,22 @@
 import type { OutboundAgent } from "../outbound/agent.ts";
 
 import type { BlockFiles } from "../ipfs/block-files.ts";
-import { canonicalCid, parseIpfsUri } from "../ipfs/cids.ts";
-import { findFile, importContent, isDamage } from "../ipfs/content.ts";
+import { canonicalCid } from "../ipfs/cids.ts";
+import { importContent, isDamage } from "../ipfs/content.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../ipfs/media-type.ts";
 import { download, DownloadError } from "../outbound/download.ts";
 import type { StoredMedia } from "../store/media.ts";
+import { copyIpfs } from "./copy-ipfs.ts";
 import { readDataUrl } from "./data-url.ts";
 import { MediaError } from "./media-error.ts";
+import type { Gateway } from "./verified-blocks.ts";
 
 export interface CopyDeps {
   blocks: BlockFiles;
   /** Connects to addresses that users may lead to. */
   agent: OutboundAgent;
-  /** An IPFS gateway for what is not stored here, and what connects to it; null: there is none. */
-  gateway: { url: string; agent: OutboundAgent } | null;
+  /** For what is not stored here; null: there is none. */
+  gateway: Gateway | null;
   maxBytes: number;
   /** Milliseconds for one file, redirects and all. */
   deadline: number;
@@ -26,6 +28,14 @@ export interface CopyDeps {
  */
 export async function copyMedia(deps: CopyDeps, url: string, stop: AbortSignal): Promise<StoredMedia> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(deps.deadline)]);
+  try {
+    return await (/^\s*ipfs:/i.test(url) ? copyIpfs(deps, url.trim(), signal) : importFrom(deps, url, signal));
+  } catch (error) {
+    throw toMediaError(error);
+  }
+}
+
+async function importFrom(deps: CopyDeps, url: string, signal: AbortSignal): Promise<StoredMedia> {
   const head: Uint8Array[] = [];
   let headLength = 0;
   const source = async function* () {
@@ -35,13 +45,9 @@ export async function copyMedia(deps: CopyDeps, url: string, stop: AbortSignal):
       yield chunk;
     }
   };
-  try {
-    const { cid, size } = await importContent(deps.blocks, source());
-    const type = await sniffMediaType(Buffer.concat(head).subarray(0, SNIFF_BYTES));
-    return { cid: canonicalCid(cid), type, size };
-  } catch (error) {
-    throw toMediaError(error);
-  }
+  const { cid, size } = await importContent(deps.blocks, source());
+  const type = await sniffMediaType(Buffer.concat(head).subarray(0, SNIFF_BYTES));
+  return { cid: canonicalCid(cid), type, size };
 }
 
 function open(deps: CopyDeps, url: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
@@ -52,8 +58,6 @@ function open(deps: CopyDeps, url: string, signal: AbortSignal): AsyncIterable<U
       return download(url.trim(), { agent: deps.agent, maxBytes: deps.maxBytes, signal });
     case "data:":
       return openData(deps, url.trim());
-    case "ipfs:":
-      return openIpfs(deps, url.trim(), signal);
     default:
       throw new MediaError("media_blocked", "Only http, https, data and ipfs URLs are copied.");
   }
@@ -67,45 +71,6 @@ async function* openData(deps: CopyDeps, url: string): AsyncGenerator<Uint8Array
     throw new MediaError("media_too_large", `It is larger than ${deps.maxBytes.toString()} bytes.`);
   }
   yield bytes;
-}
-
-/** From this service's own store where it is complete there, else from the gateway. */
-async function* openIpfs(deps: CopyDeps, url: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const named = parseIpfsUri(url);
-  if (named === null) throw new MediaError("media_unavailable", "The ipfs URL names nothing that can be fetched.");
-  const path = decodePath(named.path);
-  let started = false;
-  try {
-    const file = await findFile(deps.blocks, named.cid, path);
-    if (file !== null) {
-      if (file.size > deps.maxBytes) {
-        throw new MediaError("media_too_large", `It is larger than ${deps.maxBytes.toString()} bytes.`);
-      }
-      for await (const chunk of file.read()) {
-        started = true;
-        signal.throwIfAborted();
-        yield chunk;
-      }
-      return;
-    }
-  } catch (error) {
-    if (!isDamage(error) || started) throw error;
-  }
-  if (deps.gateway === null) {
-    throw new MediaError("media_unavailable", "It is not stored here, and no IPFS gateway is set (IPFS_GATEWAY).");
-  }
-  const escaped = path.split("/").map(encodeURIComponent).join("/");
-  const target = `${deps.gateway.url}/ipfs/${named.cid.toString()}${escaped === "" ? "" : `/${escaped}`}`;
-  yield* download(target, { agent: deps.gateway.agent, maxBytes: deps.maxBytes, signal });
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    // A broken escape: the name is what it looks like.
-    return path;
-  }
 }
 
 const CODES = { blocked: "media_blocked", too_large: "media_too_large", unavailable: "media_unavailable" } as const;

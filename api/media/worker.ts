@@ -185,7 +185,7 @@ export class MediaWorker {
     await database.write((trx) => failMediaJob(trx, job, { ok: false, errorCode, errors }, now()));
     signals.deliveries.notify();
     logger.info(
-      { request: job.request.id, errorCode, field: problem.field },
+      { request: job.request.id, errorCode, field: problem.field, reason: message },
       "media could not be copied: the request failed",
     );
   }

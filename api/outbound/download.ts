@@ -27,6 +27,8 @@ export interface DownloadOptions {
   maxBytes: number;
   /** Ends it at the deadline, wherever it is. */
   signal: AbortSignal;
+  /** Media type that is asked for. */
+  accept?: string;
 }
 
 const MAX_REDIRECTS = 5;
@@ -53,7 +55,11 @@ async function follow(start: string, options: DownloadOptions): Promise<Dispatch
     const response = await request(url, {
       dispatcher: options.agent,
       signal: options.signal,
-      headers: { "accept-encoding": "identity", "user-agent": "moneta" },
+      headers: {
+        "accept-encoding": "identity",
+        "user-agent": "moneta",
+        ...(options.accept === undefined ? {} : { accept: options.accept }),
+      },
     });
     const { statusCode: status, headers } = response;
     if (status === 200) {

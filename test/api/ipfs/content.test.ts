@@ -143,6 +143,29 @@ describe("content", () => {
     expect(await read(cid)).to.equal(null);
   });
 
+  it("reads no further ahead than it is asked to, however slow whoever takes it", async () => {
+    const { cid } = await importContent(blocks, keyStream(10 * MIB, "slow"));
+    const held = new Map<string, Uint8Array>();
+    for await (const { cid: block, bytes } of walkBlocks(blocks, cid, new Set())) held.set(block.toString(), bytes);
+    let gets = 0;
+    const source = {
+      has: () => Promise.resolve(true),
+      get: (wanted: CID) => {
+        gets += 1;
+        return Promise.resolve(held.get(wanted.toString())!);
+      },
+    };
+    for (const readAhead of [1, 4]) {
+      gets = 0;
+      const reading = (await findFile(source, cid, "", readAhead))!.read()[Symbol.asyncIterator]();
+      await reading.next();
+      // Everything here is in memory: whatever wants to go on does so now.
+      for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(gets).to.equal(1 + readAhead);
+      await reading.return?.();
+    }
+  });
+
   it("names the block that is missing or corrupt", async () => {
     const { cid } = await importContent(blocks, keyStream(2 * MIB, "any"));
     const all: CID[] = [];

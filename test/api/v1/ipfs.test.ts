@@ -107,6 +107,20 @@ describe("GET /ipfs", () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(large.subarray(1_048_570, 2_097_161))).to.equal(true);
   });
 
+  it("serves what is empty", async () => {
+    const cid = await add("");
+    const answer = await fetchRaw(cid.toString());
+    expect([answer.status, answer.headers.get("content-length"), await answer.text()]).to.deep.equal([200, "0", ""]);
+    expect((await fetchRaw(cid.toString(), { headers: { range: "bytes=0-0" } })).status).to.equal(416);
+  });
+
+  it("has nothing under a path below a file", async () => {
+    const [small, large] = [await add("x"), await add(Buffer.alloc(2_000_000))];
+    for (const path of [`${small.toString()}/x`, `${large.toString()}/x`, `${large.toString()}/x/y`]) {
+      expect(await refusal(await fetchRaw(path)), path).to.deep.equal([404, "not_found"]);
+    }
+  });
+
   it("keeps the type that was told on arrival", async () => {
     const cid = await add("some special text");
     await api.database.write((trx) => insertMedia(trx, { cid: cid.toString(), type: "model/gltf+json", size: 17 }, 1));
