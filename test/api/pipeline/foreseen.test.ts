@@ -1,8 +1,6 @@
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
-import { createApp } from "../../../api/commands/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { readLane } from "../../../api/store/lanes.ts";
 import { readMeta } from "../../../api/store/meta.ts";
 import {
@@ -12,51 +10,38 @@ import {
   ProgrammableReceiver__factory,
   Relay__factory,
 } from "../../../types/ethers-contracts/index.js";
-import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import type { ApiClient, RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
+import { ProxiedService } from "../../support/proxied-service.ts";
 import { Mode } from "../../support/receiver-mode.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
 
 describe("requests that would fail on the chain", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let proxy: RpcProxy;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
+  let proxied: ProxiedService;
   let api: ApiClient;
   let outsider: JsonRpcSigner;
   let receiver: ProgrammableReceiver;
   let refusing: string;
 
   before(async () => {
-    node = await startNode();
-    proxy = await startRpcProxy(node.url);
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: proxy.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "foreseen")).token);
-    outsider = await node.provider.getSigner(3);
+    proxied = await ProxiedService.start();
+    ({ api } = proxied);
+    outsider = await proxied.provider.getSigner(3);
     receiver = await new ProgrammableReceiver__factory(outsider).deploy();
     refusing = await receiver.getAddress();
   });
   beforeEach(() => program(Mode.reason));
   afterEach(() => {
-    proxy.intercept = () => undefined;
+    proxied.relent();
   });
-  after(async () => {
-    await service.stop();
-    await proxy.stop();
-    await node.stop();
-    await folder.remove();
-  });
+  after(() => proxied.end());
 
   async function program(mode: number): Promise<void> {
     await (await receiver.program(mode)).wait();
   }
 
   async function nextNonce(): Promise<number> {
-    const lane = await readLane(service.database.read, 0);
+    const lane = await readLane(proxied.service.database.read, 0);
     if (lane === undefined) throw new Error("lane 0 has sent something");
     return lane.next_nonce;
   }
@@ -111,9 +96,9 @@ describe("requests that would fail on the chain", function () {
       });
       await program(Mode.lie);
       await failsUnsent(() => api.done("/v1/transfers", transfer(1, refusing)), "receiver_rejected");
-      expect(await node.provider.getCode(wallet)).to.equal("0x");
+      expect(await proxied.provider.getCode(wallet)).to.equal("0x");
       await api.completed("/v1/transfers", transfer(2, await api.wallet()));
-      expect(await node.provider.getCode(wallet)).to.match(/^0xef0100/);
+      expect(await proxied.provider.getCode(wallet)).to.match(/^0xef0100/);
       await failsUnsent(() => api.done("/v1/transfers", transfer(3, refusing)), "receiver_rejected");
     });
 
@@ -144,16 +129,16 @@ describe("requests that would fail on the chain", function () {
 
   describe("given an owner who takes the service's right to mint away while a mint waits", () => {
     it("fails the mint unsent", async () => {
-      const owner = await node.provider.getSigner(4);
+      const owner = await proxied.provider.getSigner(4);
       const collection = await api.collection({ type: "ERC721", new_owner: owner.address });
       await failsUnsent(async () => {
         // The lane cannot send without a fee.
-        proxy.intercept = ({ method }) =>
+        proxied.intercept = ({ method }) =>
           method === "eth_maxPriorityFeePerGas" ? { error: { code: -32000, message: "?" } } : undefined;
         const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
-        const { relay } = service.contracts;
+        const { relay } = proxied.service.contracts;
         await (await ERC721Collection__factory.connect(collection, owner).setMinter(relay, false)).wait();
-        proxy.intercept = () => undefined;
+        proxied.relent();
         return api.settled(id);
       }, "service_cannot_mint");
     });
@@ -175,14 +160,14 @@ describe("requests that would fail on the chain", function () {
   describe("given a node whose newest block is older than what is stored", () => {
     it("believes nothing that it says against a request", async () => {
       const collection = await api.collection({ type: "ERC721" });
-      const behind: unknown = await node.provider.send("eth_getBlockByNumber", ["latest", false]);
+      const behind: unknown = await proxied.provider.send("eth_getBlockByNumber", ["latest", false]);
       await program(Mode.accept);
-      const head = await node.provider.getBlockNumber();
+      const head = await proxied.provider.getBlockNumber();
       await eventually(async () =>
-        Number(await readMeta(service.database.read, "checkpoint")) >= head ? true : undefined,
+        Number(await readMeta(proxied.service.database.read, "checkpoint")) >= head ? true : undefined,
       );
       let asked = 0;
-      proxy.intercept = ({ method, params }) => {
+      proxied.intercept = ({ method, params }) => {
         if (method === "eth_estimateGas") asked += 1;
         return method === "eth_getBlockByNumber" && params[0] === "latest" ? { result: behind } : undefined;
       };
@@ -196,9 +181,9 @@ describe("requests that would fail on the chain", function () {
     it("leaves its end to the chain", async () => {
       await program(Mode.accept);
       const collection = await api.collection({ type: "ERC721" });
-      const relay = Relay__factory.connect(service.contracts.relay, await node.provider.getSigner(0));
+      const relay = Relay__factory.connect(proxied.service.contracts.relay, await proxied.provider.getSigner(0));
       const held: string[] = [];
-      proxy.intercept = ({ method, params }) => {
+      proxied.intercept = ({ method, params }) => {
         if (method !== "eth_sendRawTransaction") return undefined;
         held.push(params[0] as string);
         return { result: `0x${"0".repeat(64)}` };
@@ -207,10 +192,10 @@ describe("requests that would fail on the chain", function () {
       const raw = await eventually(() => Promise.resolve(held[0]));
       // The batch reverts as a whole, so the request comes back unharmed; by then its receiver refuses.
       await (await relay.pause()).wait();
-      await node.provider.send("eth_sendRawTransaction", [raw]).catch(() => undefined);
+      await proxied.provider.send("eth_sendRawTransaction", [raw]).catch(() => undefined);
       await program(Mode.reason);
       await (await relay.unpause()).wait();
-      proxy.intercept = () => undefined;
+      proxied.relent();
       const request = await api.settled(id);
       expect(request).to.include({ status: "failed", error_code: "receiver_rejected" });
       expect(request.block_number).to.be.a("number");

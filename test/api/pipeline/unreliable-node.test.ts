@@ -2,46 +2,31 @@ import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
 import { CREATED_TOPIC } from "../../../api/chain/logs.ts";
-import { createApp } from "../../../api/commands/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { readMeta } from "../../../api/store/meta.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
+import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { ProxiedService } from "../../support/proxied-service.ts";
 
 const BEHIND = 3;
 
 describe("a node that cannot be relied on", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let proxy: RpcProxy;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
+  let proxied: ProxiedService;
   let api: ApiClient;
   let outsider: JsonRpcSigner;
 
   before(async () => {
-    node = await startNode();
-    proxy = await startRpcProxy(node.url);
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: proxy.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "proxy")).token);
-    outsider = await node.provider.getSigner(3);
+    proxied = await ProxiedService.start();
+    ({ api } = proxied);
+    outsider = await proxied.provider.getSigner(3);
   });
   afterEach(() => {
-    proxy.intercept = () => undefined;
+    proxied.relent();
   });
-  after(async () => {
-    await service.stop();
-    await proxy.stop();
-    await node.stop();
-    await folder.remove();
-  });
+  after(() => proxied.end());
 
-  const checkpoint = async () => Number(await readMeta(service.database.read, "checkpoint"));
+  const checkpoint = async () => Number(await readMeta(proxied.service.database.read, "checkpoint"));
   const contents = (wallet: string, rest = "") =>
     api.ok<{ nfts: { token_id: number }[]; total: number }>("GET", `/v1/accounts/${wallet}${rest}`);
 
@@ -49,7 +34,7 @@ describe("a node that cannot be relied on", function () {
     it("misses nothing: a mint completes, though ranges near the head are answered with nothing", async () => {
       const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       let unknown = 3;
-      proxy.intercept = ({ method, params }) => {
+      proxied.intercept = ({ method, params }) => {
         if (method !== "eth_getLogs") return undefined;
         const filter = params[0] as { blockHash?: string };
         if (filter.blockHash === undefined) return { result: [] };
@@ -67,7 +52,7 @@ describe("a node that cannot be relied on", function () {
       await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
       const before = await checkpoint();
       let asked = 0;
-      proxy.intercept = ({ method }) => {
+      proxied.intercept = ({ method }) => {
         if (method !== "eth_blockNumber") return undefined;
         asked += 1;
         return { result: `0x${(before - BEHIND).toString(16)}` };
@@ -75,7 +60,7 @@ describe("a node that cannot be relied on", function () {
       await eventually(() => Promise.resolve(asked >= 5 ? true : undefined));
       expect(await checkpoint()).to.equal(before);
       expect((await contents(to)).total).to.equal(1);
-      proxy.intercept = () => undefined;
+      proxied.relent();
       expect(
         (await api.completed("/v1/nfts", { collection_address: collection, to_address: to })).nft_token_id,
       ).to.equal(2);
@@ -90,7 +75,7 @@ describe("a node that cannot be relied on", function () {
       await (await plain.mint(wallet, 1)).wait();
       expect((await contents(wallet, `/${contract}`)).nfts).to.have.length(1);
       let refused = 0;
-      proxy.intercept = ({ method, params }) => {
+      proxied.intercept = ({ method, params }) => {
         if (method !== "eth_call" || params[1] === "latest") return undefined;
         refused += 1;
         return { error: { code: -32000, message: "header not found" } };
@@ -98,11 +83,11 @@ describe("a node that cannot be relied on", function () {
       // Token 2 arrives: what the wallet holds of it cannot be read now.
       await (await plain.mint(wallet, 2)).wait();
       await eventually(() => Promise.resolve(refused >= 3 ? true : undefined));
-      const head = await node.provider.getBlockNumber();
+      const head = await proxied.provider.getBlockNumber();
       await eventually(async () => ((await checkpoint()) >= head ? true : undefined));
       expect((await contents(wallet)).nfts.map((nft) => nft.token_id)).to.deep.equal([1]);
-      proxy.intercept = () => undefined;
-      await node.provider.send("evm_mine", []);
+      proxied.relent();
+      await proxied.provider.send("evm_mine", []);
       const both = await eventually(async () => {
         const { nfts } = await contents(wallet);
         return nfts.length === 2 ? nfts : undefined;
@@ -116,20 +101,24 @@ describe("a node that cannot be relied on", function () {
       const [to, stored] = [await api.wallet(), await checkpoint()];
       // The indexer stands still; the rest of the service does not.
       let still = true;
-      proxy.intercept = ({ method, params }) =>
+      proxied.intercept = ({ method, params }) =>
         still && method === "eth_getBlockByNumber" && params[0] !== "latest"
           ? { error: { code: -32000, message: "?" } }
           : undefined;
       const id = await api.accept("/v1/collections", { type: "ERC721", name: "Early", symbol: "EAR" });
-      const factory = service.contracts.factory;
+      const factory = proxied.service.contracts.factory;
       const address = await eventually(async () => {
-        const logs = await node.provider.getLogs({ address: factory, topics: [CREATED_TOPIC], fromBlock: stored + 1 });
+        const logs = await proxied.provider.getLogs({
+          address: factory,
+          topics: [CREATED_TOPIC],
+          fromBlock: stored + 1,
+        });
         const data = logs[0]?.data;
         return data === undefined ? undefined : `0x${data.slice(26, 66)}`;
       });
       expect((await contents(to, `/${address}`)).total).to.equal(0);
       expect(
-        await service.database.read
+        await proxied.service.database.read
           .selectFrom("foreign_contracts")
           .select("type")
           .where("followed_from", ">", stored)

@@ -2,62 +2,35 @@ import { expect } from "chai";
 import { Transaction } from "ethers";
 
 import { isEmpty } from "../../../api/chain/empty-transaction.ts";
-import { createApp } from "../../../api/commands/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { openBatches } from "../../../api/store/batches.ts";
 import { readLane } from "../../../api/store/lanes.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { type ProxiedCall, type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { ProxiedService } from "../../support/proxied-service.ts";
+import type { Interception, ProxiedCall } from "../../support/rpc-proxy.ts";
 
 const GWEI = 10n ** 9n;
+const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
 describe("transactions that no block takes", function () {
   this.timeout(120_000);
-  let node: TestNode;
-  let proxy: RpcProxy;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
-  let token = "";
+  let proxied: ProxiedService;
   let collection: string;
   let wallet: string;
 
   before(async () => {
-    node = await startNode();
-    proxy = await startRpcProxy(node.url);
-    folder = await temporaryFolder();
-    await start();
-    token = (await createApp(service, "flight")).token;
-    api = new ApiClient(service.baseUrl, token);
-    [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    proxied = await ProxiedService.start(SETTINGS);
+    [collection, wallet] = [await proxied.api.collection({ type: "ERC721" }), await proxied.api.wallet()];
   });
   afterEach(() => {
-    proxy.intercept = () => undefined;
+    proxied.relent();
   });
-  after(async () => {
-    await service.stop();
-    await proxy.stop();
-    await node.stop();
-    await folder.remove();
-  });
-
-  async function start(env: Record<string, string> = {}): Promise<void> {
-    service = await startTestService({
-      rpcUrl: proxy.url,
-      dataDir: folder.path,
-      env: { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50", ...env },
-    });
-    api = new ApiClient(service.baseUrl, token);
-  }
+  after(() => proxied.end());
 
   /** What `answer` says of each transaction that is sent, in the node's place; undefined: the node gets it. */
-  function onBroadcast(answer: (transaction: Transaction) => ReturnType<RpcProxy["intercept"]>): Transaction[] {
+  function onBroadcast(answer: (transaction: Transaction) => ReturnType<Interception>): Transaction[] {
     const sent: Transaction[] = [];
-    proxy.intercept = ({ method, params }: ProxiedCall) => {
+    proxied.intercept = ({ method, params }: ProxiedCall) => {
       if (method !== "eth_sendRawTransaction") return undefined;
       const transaction = Transaction.from(params[0] as string);
       if (sent.every(({ hash }) => hash !== transaction.hash)) sent.push(transaction);
@@ -68,17 +41,17 @@ describe("transactions that no block takes", function () {
 
   /** The node says that it took the transaction, and nobody ever sees it again. */
   const lost = ({ hash }: Transaction) => ({ result: hash });
-  const mint = () => api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
-  const minted = () => ERC721Collection__factory.connect(collection, node.provider).totalMinted();
+  const mint = () => proxied.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
+  const minted = () => ERC721Collection__factory.connect(collection, proxied.provider).totalMinted();
   const lane = async () => {
-    const row = await readLane(service.database.read, 0);
+    const row = await readLane(proxied.service.database.read, 0);
     if (row === undefined) throw new Error("the lane has sent something");
     return row;
   };
   async function nothingOpen(): Promise<void> {
-    await eventually(async () => ((await openBatches(service.database.read)).length === 0 ? true : undefined));
+    await eventually(async () => ((await openBatches(proxied.service.database.read)).length === 0 ? true : undefined));
     const { address, next_nonce: next } = await lane();
-    expect(await node.provider.getTransactionCount(address)).to.equal(next);
+    expect(await proxied.provider.getTransactionCount(address)).to.equal(next);
   }
 
   describe("given a node that takes a transaction only at a higher fee", () => {
@@ -88,7 +61,7 @@ describe("transactions that no block takes", function () {
       const sent = onBroadcast(() =>
         ++refusals <= 3 ? { error: { code: -32003, message: "max fee per gas less than block base fee" } } : undefined,
       );
-      expect((await api.settled(await mint())).status).to.equal("completed");
+      expect((await proxied.api.settled(await mint())).status).to.equal("completed");
       expect(sent.length).to.be.at.least(2);
       expect(new Set(sent.map(({ nonce, data }) => `${nonce.toString()} ${data}`)).size).to.equal(1);
       for (const [index, { maxFeePerGas, maxPriorityFeePerGas }] of sent.slice(1).entries()) {
@@ -113,7 +86,7 @@ describe("transactions that no block takes", function () {
         transaction.nonce === first && !isEmpty(transaction.serialized) ? lost(transaction) : undefined,
       );
       const ids = [await mint(), await mint()];
-      const requests = await Promise.all(ids.map((id) => api.settled(id)));
+      const requests = await Promise.all(ids.map((id) => proxied.api.settled(id)));
       expect(requests.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
       const closing = sent.filter(({ nonce }) => nonce === first);
       expect(closing.map(({ serialized }) => isEmpty(serialized))).to.deep.equal([
@@ -134,10 +107,10 @@ describe("transactions that no block takes", function () {
       const { address, next_nonce: first } = await lane();
       onBroadcast((transaction) => (transaction.nonce === first ? lost(transaction) : undefined));
       const id = await mint();
-      await eventually(async () => (await openBatches(service.database.read))[0]);
-      await node.provider.send("hardhat_setNonce", [address, `0x${(first + 1).toString(16)}`]);
-      await node.provider.send("evm_mine", []);
-      expect((await api.settled(id)).status).to.equal("completed");
+      await eventually(async () => (await openBatches(proxied.service.database.read))[0]);
+      await proxied.provider.send("hardhat_setNonce", [address, `0x${(first + 1).toString(16)}`]);
+      await proxied.provider.send("evm_mine", []);
+      expect((await proxied.api.settled(id)).status).to.equal("completed");
       await nothingOpen();
       expect((await minted()) - before).to.equal(1n);
     });
@@ -146,19 +119,19 @@ describe("transactions that no block takes", function () {
   describe("given fees above the ceiling", () => {
     it("signs nothing meanwhile, and says why", async () => {
       const sent = onBroadcast(() => undefined);
-      const { intercept } = proxy;
-      proxy.intercept = (call) =>
+      const { intercept } = proxied;
+      proxied.intercept = (call) =>
         call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(10n ** 24n).toString(16)}` } : intercept(call);
       const id = await mint();
       const words = await eventually(async () => {
-        const answer = await fetch(`${service.baseUrl}/readyz`);
+        const answer = await fetch(`${proxied.service.baseUrl}/readyz`);
         const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
         return errors.find(({ field }) => field === "lane 0")?.message;
       });
       expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: the lane waits$/);
       expect(sent).to.deep.equal([]);
-      proxy.intercept = () => undefined;
-      expect((await api.settled(id)).status).to.equal("completed");
+      proxied.relent();
+      expect((await proxied.api.settled(id)).status).to.equal("completed");
     });
 
     it("replaces nothing beyond it, and hands out again what there is", async () => {
@@ -168,9 +141,9 @@ describe("transactions that no block takes", function () {
         broadcasts.push(transaction);
         return held ? lost(transaction) : undefined;
       });
-      const { intercept } = proxy;
+      const { intercept } = proxied;
       // At once so dear that only few versions fit under the ceiling.
-      proxy.intercept = (call) =>
+      proxied.intercept = (call) =>
         call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(40n * GWEI).toString(16)}` } : intercept(call);
       const id = await mint();
       const versions = () => new Set(broadcasts.map(({ hash }) => hash)).size;
@@ -179,31 +152,31 @@ describe("transactions that no block takes", function () {
       expect(versions()).to.be.at.most(3);
       for (const { maxFeePerGas } of broadcasts) expect((maxFeePerGas ?? 0n) <= 50n * GWEI).to.equal(true);
       held = false;
-      expect((await api.settled(id)).status).to.equal("completed");
+      expect((await proxied.api.settled(id)).status).to.equal("completed");
       await nothingOpen();
     });
   });
 
   describe("given a lane that the settings no longer have", () => {
     it("ends what the lane has begun, and gives it nothing new", async () => {
-      await service.stop();
-      await start({ LANES: "2" });
+      await proxied.halt();
+      await proxied.run({ ...SETTINGS, LANES: "2" });
       onBroadcast(lost);
       const ids: string[] = [];
       // Both take what they get, until lane 0 has as many batches under way as a lane may have.
       await eventually(async () => {
         ids.push(await mint());
-        return (await openBatches(service.database.read, 1))[0];
+        return (await openBatches(proxied.service.database.read, 1))[0];
       });
-      await service.stop();
-      proxy.intercept = () => undefined;
-      await start();
-      const requests = await Promise.all(ids.map((id) => api.settled(id)));
+      await proxied.halt();
+      proxied.relent();
+      await proxied.run(SETTINGS);
+      const requests = await Promise.all(ids.map((id) => proxied.api.settled(id)));
       expect(new Set(requests.map(({ status }) => status))).to.deep.equal(new Set(["completed"]));
       await nothingOpen();
-      const nonce = (await readLane(service.database.read, 1))?.next_nonce;
-      expect((await api.settled(await mint())).status).to.equal("completed");
-      expect((await readLane(service.database.read, 1))?.next_nonce).to.equal(nonce);
+      const nonce = (await readLane(proxied.service.database.read, 1))?.next_nonce;
+      expect((await proxied.api.settled(await mint())).status).to.equal("completed");
+      expect((await readLane(proxied.service.database.read, 1))?.next_nonce).to.equal(nonce);
     });
   });
 });
