@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import pino from "pino";
+import { type Logger, pino } from "pino";
 
 import { createApp } from "../../api/commands/create-app.ts";
 import { parseSettings } from "../../api/config/settings.ts";
@@ -20,6 +20,7 @@ export async function startTestService(options: {
   rpcUrl: string;
   dataDir: string;
   env?: Record<string, string>;
+  logger?: Logger;
 }): Promise<Service & { baseUrl: string }> {
   const settings = parseSettings({
     PORT: "0",
@@ -29,7 +30,7 @@ export async function startTestService(options: {
     RATE_LIMIT_PER_MINUTE: "1000000",
     ...options.env,
   });
-  const service = await startService(settings, pino({ level: process.env["TEST_LOG"] ?? "silent" }));
+  const service = await startService(settings, options.logger ?? pino({ level: process.env["TEST_LOG"] ?? "silent" }));
   return { ...service, baseUrl: `http://127.0.0.1:${String(service.port)}` };
 }
 
