@@ -17,6 +17,8 @@ import { type Fees, signEmpty, signReplacement } from "./sign.ts";
 const VERSIONS_BEFORE_EMPTY = 8;
 /** A version whose fee is below what the node takes is replaced this soon, in milliseconds. */
 const UNDERPRICED_WAIT = 10_000;
+/** Fees that are too high for a replacement are not asked for again before this, in milliseconds. */
+const TOO_HIGH_WAIT = 10_000;
 /** Answers that somebody must hear of. */
 const LOUD: ReadonlySet<BroadcastAnswer> = new Set(["no-funds", "refused"]);
 
@@ -45,6 +47,8 @@ export class InFlight {
   readonly #deps: InFlightDeps;
   /** The nonce that was last said to wait for lower fees. */
   #heldUp: number | null = null;
+  /** By the clock that never jumps: until then fees count as too high. */
+  #tooHighUntil = 0;
 
   constructor(deps: InFlightDeps) {
     this.#deps = deps;
@@ -74,13 +78,16 @@ export class InFlight {
    * @returns false when fees are too high for it: then the versions that there are must do.
    */
   async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<boolean> {
-    const { database, keyring, logger, now } = this.#deps;
+    const { database, keyring, logger, now, patience } = this.#deps;
+    // The lane looks at its batches with every request that comes: the node must not be asked as often.
+    if (performance.now() < this.#tooHighUntil) return false;
     const previous = {
       maxFeePerGas: BigInt(latest.max_fee_per_gas),
       maxPriorityFeePerGas: BigInt(latest.max_priority_fee_per_gas),
     };
     const fees = await this.#replacementFees(previous);
     if (fees === null) {
+      this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, patience.replaceAfter);
       this.#sayTooHigh(batch.nonce);
       return false;
     }
@@ -88,6 +95,8 @@ export class InFlight {
     const empty = batch.attempts.length >= VERSIONS_BEFORE_EMPTY;
     const attempt = empty ? signEmpty(key, address, latest.raw, fees) : signReplacement(key, latest.raw, fees);
     const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
+    // A block took one of the versions meanwhile.
+    if (attemptId === null) return true;
     logger.warn(
       { nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash, empty },
       "a transaction that no block takes was replaced at a higher fee",

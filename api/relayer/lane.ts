@@ -1,7 +1,6 @@
 import { formatEther } from "ethers";
 import type { Logger } from "pino";
 
-import { abi } from "../chain/contracts.ts";
 import { troubleOf } from "../chain/errors.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
@@ -31,7 +30,8 @@ import {
 } from "../store/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, buildBatch, type BuiltBatch, type Hopeless } from "./build-batch.ts";
-import { currentFees } from "./fees.ts";
+import { checkCanSend } from "./can-send.ts";
+import { FeesTooHigh } from "./fees.ts";
 import { MAX_TRANSACTION_GAS } from "./gas.ts";
 import { InFlight, type Patience } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
@@ -81,6 +81,8 @@ export class Lane {
   readonly #nextNumber = createNumbers();
   readonly #inFlight: InFlight;
   #trouble: LaneTrouble = null;
+  /** What kind of trouble the log has heard of. */
+  #said: string | null = null;
   #low = false;
 
   constructor(index: number, deps: LaneDeps) {
@@ -107,6 +109,8 @@ export class Lane {
         const idle = draining && !(await hasBegun(database.read, this.#index));
         lease = idle ? null : await this.#take();
         if (lease === null) {
+          // A lane in trouble is given back at once: whoever keeps it can send, and this process need not.
+          this.#cleared();
           await signals.requests.wait(LOOK, abort);
           continue;
         }
@@ -149,22 +153,39 @@ export class Lane {
   }
 
   async #drive(lease: Lease, abort: AbortSignal): Promise<void> {
-    const { database, signals, logger, now, draining } = this.#deps;
+    const { database, logger, now } = this.#deps;
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "took up requests that were claimed but never signed");
-    let renewed = performance.now();
+    // Beside everything else: one slow exchange with the node must not cost the lane, or two processes only take it from
+    // each other in turn.
+    let lost: unknown = null;
+    const renewing = setInterval(() => {
+      database
+        .write((trx) => renewLease(trx, lease, now() + LEASE))
+        .catch((error: unknown) => {
+          lost = error;
+        });
+    }, RENEW);
+    try {
+      await this.#work(lease, () => lost, abort);
+    } finally {
+      clearInterval(renewing);
+    }
+  }
+
+  /** @param lost what kept the lease from being renewed, if anything. */
+  async #work(lease: Lease, lost: () => unknown, abort: AbortSignal): Promise<void> {
+    const { database, signals, keyring, draining } = this.#deps;
     let ready = false;
     while (!abort.aborted) {
-      if (performance.now() - renewed > RENEW) {
-        await database.write((trx) => renewLease(trx, lease, now() + LEASE));
-        renewed = performance.now();
-      }
+      const error = lost();
+      if (error !== null) throw error;
       const open = await openBatches(database.read, lease.lane);
       if (draining && open.length === 0) return;
       await this.#inFlight.watch(lease, open);
-      if (!ready && !draining) {
+      if (!ready) {
         // Said at start, not only when the first request comes.
-        await this.#checkCanSend();
+        if (!draining) await checkCanSend(this.#deps, keyring.lane(this.#index).address);
         this.#cleared();
         ready = true;
       }
@@ -191,9 +212,10 @@ export class Lane {
 
   /** @returns false when nothing was there to send. */
   async #sendBatch(lease: Lease): Promise<boolean> {
-    const { database, client, keyring, chainId, contracts, maxFeePerGas, logger, signals, now } = this.#deps;
-    const [fees, block] = [await currentFees(client, maxFeePerGas), await client.latestBlock()];
-    const funds = await this.#checkCanSend();
+    const { database, client, keyring, chainId, contracts, logger, signals, now } = this.#deps;
+    const { key, address } = keyring.lane(lease.lane);
+    const { fees, funds } = await checkCanSend(this.#deps, address);
+    const block = await client.latestBlock();
     const claimed = await database.write((trx) =>
       claimRequests(trx, lease, { limit: MAX_BATCH, now: now(), nextNumber: this.#nextNumber }),
     );
@@ -214,7 +236,6 @@ export class Lane {
     }
     const row = await readLane(database.read, lease.lane);
     if (row === undefined) throw new Error("the lane has no row");
-    const { key } = keyring.lane(lease.lane);
     const attempt = signBatch(key, {
       chainId,
       nonce: row.next_nonce,
@@ -280,33 +301,16 @@ export class Lane {
     this.#low = low;
   }
 
-  /**
-   * What would make the whole transaction revert is found out before a nonce is spent on it.
-   * @returns the lane's funds, in wei.
-   */
-  async #checkCanSend(): Promise<bigint> {
-    const { client, contracts, keyring } = this.#deps;
-    const { address } = keyring.lane(this.#index);
-    const [operator, paused] = await client.tryCalls([
-      { to: contracts.relay, data: abi.relay.encodeFunctionData("isOperator", [address]) },
-      { to: contracts.relay, data: abi.relay.encodeFunctionData("paused") },
-    ]);
-    if (operator == null || paused == null) throw new Error(`no relay answers at ${contracts.relay}`);
-    if (BigInt(operator) !== 1n) throw new Error(`the relay ${contracts.relay} does not know operator ${address}`);
-    if (BigInt(paused) !== 0n) throw new Error("the relay is paused by its owner");
-    const funds = await client.balance(address);
-    if (funds === 0n) throw new Error(`lane ${address} has no funds`);
-    return funds;
-  }
-
   #report(error: unknown): void {
     const words = troubleOf(error);
-    if (words !== this.#trouble) this.#deps.logger.error({ err: error }, "the lane cannot send");
-    this.#trouble = words;
+    // The fee that its words name is another one with each block.
+    const kind = error instanceof FeesTooHigh ? error.name : words;
+    if (kind !== this.#said) this.#deps.logger.error({ err: error }, "the lane cannot send");
+    [this.#trouble, this.#said] = [words, kind];
   }
 
   #cleared(): void {
     if (this.#trouble !== null) this.#deps.logger.info("the lane sends again");
-    this.#trouble = null;
+    this.#trouble = this.#said = null;
   }
 }

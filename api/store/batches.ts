@@ -135,14 +135,17 @@ export async function recordBatch(
   return { batchId, attemptId };
 }
 
-/** Commits a further signed version of an open batch: same nonce, higher fee. Every version stays watched. */
+/**
+ * Commits a further signed version of an open batch: same nonce, higher fee. Every version stays watched.
+ * @returns null when the batch is closed by now; nothing is stored then.
+ */
 export async function recordAttempt(
   trx: Trx,
   lease: Lease,
   batchId: number,
   attempt: SignedAttempt,
   now: number,
-): Promise<number> {
+): Promise<number | null> {
   await holdLease(trx, lease);
   const open = await trx
     .selectFrom("batches")
@@ -150,7 +153,7 @@ export async function recordAttempt(
     .where("id", "=", batchId)
     .where("status", "=", "open")
     .executeTakeFirst();
-  if (open === undefined) throw new Error(`batch ${batchId.toString()} is closed`);
+  if (open === undefined) return null;
   return insertAttempt(trx, batchId, attempt, now);
 }
 

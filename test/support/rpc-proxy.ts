@@ -7,10 +7,10 @@ export interface ProxiedCall {
   params: unknown[];
 }
 
-/** What a test makes of one call: an answer in its place, or undefined to let the node answer. */
-export type Interception = (
-  call: ProxiedCall,
-) => { result: unknown } | { error: { code: number; message: string } } | undefined;
+type Answer = { result: unknown } | { error: { code: number; message: string } } | undefined;
+
+/** What a test makes of one call: an answer in its place, or undefined to let the node answer; now or later. */
+export type Interception = (call: ProxiedCall) => Answer | Promise<Answer>;
 
 /** Stands between a service and a real node, and lies where a test says so. */
 export interface RpcProxy {
@@ -25,12 +25,11 @@ export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
     void (async () => {
       const body = JSON.parse(await read(request)) as ProxiedCall | ProxiedCall[];
       const calls = Array.isArray(body) ? body : [body];
-      const own = new Map(
-        calls.flatMap((call) => {
-          const answer = proxy.intercept(call);
-          return answer === undefined ? [] : [[call.id, { jsonrpc: "2.0", id: call.id, ...answer }] as const];
-        }),
-      );
+      const own = new Map<number, object>();
+      for (const call of calls) {
+        const answer = await proxy.intercept(call);
+        if (answer !== undefined) own.set(call.id, { jsonrpc: "2.0", id: call.id, ...answer });
+      }
       const rest = calls.filter((call) => !own.has(call.id));
       const answers = new Map<number, unknown>(own);
       if (rest.length > 0) {

@@ -52,7 +52,7 @@ describe("strangers on chain", function () {
       const requests = await Promise.all(ids.map((id) => api.settled(id)));
       expect(requests.map(({ status, error_code: code }) => [status, code])).to.deep.equal([
         ["completed", null],
-        ["failed", "execution_reverted"],
+        ["failed", "receiver_rejected"],
         ["completed", null],
       ]);
     });
