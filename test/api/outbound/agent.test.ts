@@ -80,6 +80,11 @@ describe("createOutboundAgent", () => {
   describe("given a name", () => {
     const original = dns.lookup;
     let answers: dns.LookupAddress[];
+    let lookups: number;
+    let later: dns.LookupAddress[] | null = null;
+    beforeEach(() => {
+      lookups = 0;
+    });
     before(() => {
       // The agent holds the function itself: this is the resolver under it.
       (dns as { lookup: unknown }).lookup = (
@@ -87,13 +92,32 @@ describe("createOutboundAgent", () => {
         _options: unknown,
         done: (e: null, a: dns.LookupAddress[]) => void,
       ) => {
-        done(null, answers);
+        lookups += 1;
+        // The next to ask is told something else, where a test says so.
+        const told = answers;
+        answers = later ?? answers;
+        done(null, told);
       };
       syncBuiltinESMExports();
     });
     after(() => {
       (dns as { lookup: unknown }).lookup = original;
       syncBuiltinESMExports();
+    });
+
+    it("that changes its answer between the check and the connection gains nothing: there is one answer", async () => {
+      const local = { allowedHosts: new Set<string>(), allowLoopback: true };
+      answers = [{ address: "127.0.0.1", family: 4 }];
+      later = [{ address: "10.0.0.1", family: 4 }];
+      try {
+        expect(await codeOf(`http://rebinding.example:${port}/`, local)).to.equal("200");
+        expect([lookups, reached]).to.deep.equal([1, 1]);
+        // A new connection asks anew, and is checked anew.
+        expect(await codeOf(`http://rebinding.example:${port}/`, local)).to.equal("BLOCKED_ADDRESS");
+        expect([lookups, reached]).to.deep.equal([2, 1]);
+      } finally {
+        later = null;
+      }
     });
 
     it("is refused whole when one of its addresses is not public", async () => {

@@ -132,6 +132,12 @@ describe("GET /ipfs", () => {
       [SVG, "image/svg+xml", null],
       ["<html><script>alert(1)</script></html>", "text/html", "attachment"],
       ["<?xml version='1.0'?><feed/>", "application/xml", "attachment"],
+      ["<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><script/></html>", "text/html", "attachment"],
+      ["<?xml version='1.0'?><x:svg xmlns:x='http://www.w3.org/2000/svg'/>", "application/xml", "attachment"],
+      ["GIF89a/*<script>alert(1)</script>*/=1", "image/gif", null],
+      ["%PDF-1.7 <html><script>alert(1)</script>", "application/pdf", "attachment"],
+      ["hello <script>alert(1)</script>", "text/html", "attachment"],
+      ["\u0000\u0001<script>alert(1)</script>", "application/octet-stream", "attachment"],
       ["%PDF-1.7", "application/pdf", "attachment"],
       ["alert(1)", "text/plain; charset=utf-8", null],
     ] as const) {

@@ -36,6 +36,30 @@ describe("GET /metadata", () => {
     expect((await get(`${contract.toLowerCase()}/12`)).text).to.equal(answer.text);
   });
 
+  it("has the fields that were given, as they were given, and no others", async () => {
+    const contract = await addCollection(api);
+    const metadata = {
+      name: "Cat",
+      attributes: [
+        { trait_type: "Eyes", value: "green" },
+        { display_type: "number", trait_type: "Generation", value: 2, max_value: 9 },
+        { display_type: "boost_percentage", trait_type: "Speed", value: 1.5 },
+        { display_type: "date", trait_type: "Born", value: 1_546_360_800 },
+        "plain",
+      ],
+    };
+    await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata });
+    await addMint(api, { contract, to: HOLDER, tokenId: 2, metadata: {} });
+    expect((await get(`${contract}/1`)).text).to.equal(JSON.stringify(metadata));
+    expect((await get(`${contract}/2`)).text).to.equal("{}");
+    const head = await api.call("HEAD", `/metadata/31337/${contract}/1`, { token: null });
+    expect([head.status, head.text, head.headers.get("content-length")]).to.deep.equal([
+      200,
+      "",
+      JSON.stringify(metadata).length.toString(),
+    ]);
+  });
+
   it("takes an id in decimal, and in the 64 hex digits of ERC-1155", async () => {
     const contract = await addCollection(api, { type: "ERC1155" });
     const digits = "1".repeat(64);

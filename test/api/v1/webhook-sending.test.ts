@@ -244,6 +244,12 @@ describe("the URL of a webhook", () => {
     "[::ffff:10.0.0.1]",
     "[fd00::1]",
     "[64:ff9b::a00:1]",
+    "[2002:a00:1::1]",
+    "[::ffff:7f00:1]",
+    "[fd00:ec2::254]",
+    "[fe80::1]",
+    "0177.0.0.1",
+    "100.64.0.1",
   ]) {
     it(`is refused with the address ${host}`, async () => {
       expectInvalid(await put(`http://${host}/hook`), { url: "private_address" });

@@ -233,6 +233,44 @@ describe("Dispatcher", function () {
     });
   });
 
+  for (const url of [
+    "http://localhost:PORT/",
+    "http://2130706433:PORT/",
+    "http://0x7f.1:PORT/",
+    "http://[::ffff:127.0.0.1]:PORT/",
+    "http://10.0.0.1/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[2002:7f00:1::1]/",
+  ]) {
+    it(`does not connect to ${url}, even if it was stored`, async () => {
+      await register(APP, url.replace("PORT", new URL(receiver.url).port));
+      start({ allowedHosts: new Set(), allowLoopback: false });
+      await happen(["completed"]);
+      await reach([["pending", 1]]);
+      expect(receiver.received).to.deep.equal([]);
+      expect((await deliveries())[0]?.error).to.equal("the URL leads to an address that is not public");
+    });
+  }
+
+  it("reads nothing of an answer's body, however long or packed it is", async () => {
+    const closed = new Promise<void>((resolve) => {
+      receiver.respond = (_received, response) => {
+        response.writeHead(200, { "content-encoding": "gzip", "content-length": "100000000000" });
+        const more = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+        };
+        response.on("drain", more);
+        response.on("close", resolve);
+        more();
+      };
+    });
+    start();
+    await happen(["completed"]);
+    await reach([["delivered", 1]]);
+    await closed;
+  });
+
   it("delivers again what a process had taken, or sent but not recorded, when it died", async () => {
     await happen(["completed"]);
     const taken = await database.write((trx) =>
