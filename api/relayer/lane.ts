@@ -158,12 +158,12 @@ export class Lane {
     if (abandoned > 0) logger.info({ requests: abandoned }, "took up requests that were claimed but never signed");
     // Beside everything else: one slow exchange with the node must not cost the lane, or two processes only take it from
     // each other in turn.
-    let lost: unknown = null;
+    let lost: Error | null = null;
     const renewing = setInterval(() => {
       database
         .write((trx) => renewLease(trx, lease, now() + LEASE))
         .catch((error: unknown) => {
-          lost = error;
+          lost = error instanceof Error ? error : new Error(String(error));
         });
     }, RENEW);
     try {
@@ -174,7 +174,7 @@ export class Lane {
   }
 
   /** @param lost what kept the lease from being renewed, if anything. */
-  async #work(lease: Lease, lost: () => unknown, abort: AbortSignal): Promise<void> {
+  async #work(lease: Lease, lost: () => Error | null, abort: AbortSignal): Promise<void> {
     const { database, signals, keyring, draining } = this.#deps;
     let ready = false;
     while (!abort.aborted) {

@@ -14,7 +14,9 @@ import { type Interception, type ProxiedCall, type RpcProxy, startRpcProxy } fro
 import { startTestService, temporaryFolder } from "../../support/service.ts";
 
 /** A tip of so many gwei. */
-const tip = (gwei: bigint) => ({ result: `0x${(gwei * 10n ** 9n).toString(16)}` });
+function tip(gwei: bigint) {
+  return { result: `0x${(gwei * 10n ** 9n).toString(16)}` };
+}
 
 describe("a lane in trouble", function () {
   this.timeout(120_000);
