@@ -2,6 +2,7 @@ import type { Authorization } from "ethers";
 
 import type { CallOutlook, ChainClient } from "../chain/client.ts";
 import { abi, type ContractAddresses } from "../chain/contracts.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
 import { encodeForeignCall, type EncodedCall } from "../chain/encode-call.ts";
 import { decodeRevert } from "../chain/revert-reasons.ts";
 import { type Command, isMint } from "../domain/command.ts";
@@ -63,7 +64,8 @@ export async function foresee(
     await readMeta(context.read, "checkpoint"),
   ];
   const simulated = items.filter((item) => running.has(item));
-  const outlooks = await client.outlooks(
+  const outlooks = await simulate(
+    client,
     simulated.map((item) => (delegating.has(item.target) ? asTheWallet(item) : asTheRelay(item, contracts.relay))),
     block,
   );
@@ -77,10 +79,27 @@ export async function foresee(
         : failureOf(item, outlook);
     return {
       // Without the wallet's code in between, its gas is not that of the real call.
-      gas: outlook !== undefined && delegating.has(item.target) ? null : gasOf(outlook),
+      gas: outlook !== undefined && (delegating.has(item.target) || !upToDate) ? null : gasOf(outlook),
       failure: upToDate ? failure : null,
     };
   });
+}
+
+/**
+ * A node that does not come to an end with it knows nothing of any of them: receivers that do nothing but burn gas must
+ * not keep everybody's requests from being sent.
+ */
+async function simulate(
+  client: ChainClient,
+  calls: Parameters<ChainClient["outlooks"]>[0],
+  block: number,
+): Promise<CallOutlook[]> {
+  try {
+    return await client.outlooks(calls, block);
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return [];
+    throw error;
+  }
 }
 
 function gasOf(outlook: CallOutlook | undefined): bigint | null | undefined {
