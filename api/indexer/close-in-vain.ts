@@ -3,6 +3,8 @@ import type { Logger } from "pino";
 import type { ChainClient, Receipt } from "../chain/client.ts";
 import { abi, type ContractAddresses } from "../chain/contracts.ts";
 import { isEmpty } from "../chain/empty-transaction.ts";
+import { RpcError } from "../chain/errors.ts";
+import { isFinal } from "../domain/request.ts";
 import { batchRequests, closeBatch, type OpenBatch, openBatches } from "../store/batches.ts";
 import type { Database } from "../store/database.ts";
 import { readLane } from "../store/lanes.ts";
@@ -29,14 +31,15 @@ export async function closeInVain(deps: CloseDeps, final: number): Promise<void>
   for (const index of new Set(open.map((batch) => batch.lane))) {
     const lane = await readLane(database.read, index);
     if (lane === undefined) continue;
-    const [used = 0] = await client.nonces([lane.address], final);
+    // Where to look, in the newest state: many nodes have no older one than that of the last 128 blocks.
+    const [used = 0] = await client.nonces([lane.address]);
     for (const batch of open.filter(({ lane, nonce }) => lane === index && nonce < used)) {
       const fields = { batch: batch.id, nonce: batch.nonce, lane: index };
       const found = await receiptInVain(client, batch);
       if (found !== null && found.blockNumber <= final) {
         logger.error(fields, "a batch did nothing as a whole; its requests are sent again");
         await database.write((trx) => closeBatch(trx, batch.id, found, now()));
-      } else if (await untouched(deps, batch, final)) {
+      } else if ((await isUsed(deps, lane.address, batch.nonce, final)) && (await untouched(deps, batch, final))) {
         // Whoever used the nonce: no version of the batch can ever run, and none has.
         logger.error(
           fields,
@@ -57,12 +60,27 @@ async function receiptInVain(client: ChainClient, batch: OpenBatch): Promise<Rec
   return found ?? null;
 }
 
+/** Whether the nonce was used by the end of a block. A node that does not have its state any more cannot tell. */
+async function isUsed({ client, logger }: CloseDeps, address: string, nonce: number, at: number): Promise<boolean> {
+  try {
+    const [used = 0] = await client.nonces([address], at);
+    return nonce < used;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    logger.debug({ err: error, block: at }, "the node does not say which nonces were used by a block");
+    return false;
+  }
+}
+
 /**
- * Whether the chain has consumed none of the batch's numbers. A missing receipt proves nothing, so this is asked of the
- * state of the very block in which the nonce is used.
+ * Whether the chain has consumed none of the numbers that wait for this batch; those that another one has run since do not.
+ * A missing receipt proves nothing, so this is asked of the state of the very block in which the nonce is used.
  */
 async function untouched({ database, client, contracts }: CloseDeps, batch: OpenBatch, at: number): Promise<boolean> {
-  const calls = (await batchRequests(database.read, batch.id)).map(({ number }) => ({
+  const waiting = (await batchRequests(database.read, batch.id)).filter(
+    ({ status, outcome }) => !isFinal(status) && outcome === null,
+  );
+  const calls = waiting.map(({ number }) => ({
     to: contracts.relay,
     data: abi.relay.encodeFunctionData("isConsumed", [number]),
   }));

@@ -12,6 +12,7 @@ import { newestBlocks, storedBlock } from "../store/blocks.ts";
 import type { Database } from "../store/database.ts";
 import { readMeta } from "../store/meta.ts";
 import { rollback } from "../store/rollback.ts";
+import { confirmUpTo } from "../store/settle-confirmed.ts";
 import { watchedContracts } from "../store/watched.ts";
 import { closeInVain } from "./close-in-vain.ts";
 import { prepareRange } from "./prepare-range.ts";
@@ -82,6 +83,7 @@ export class Indexer {
     }
     this.#behindSince = null;
     if (head === checkpoint) {
+      await this.#confirm(checkpoint, head - confirmations + 1);
       await this.#closeInVain(head, checkpoint);
       return false;
     }
@@ -116,6 +118,15 @@ export class Indexer {
     signals.requests.notify();
     signals.deliveries.notify();
     return to < head;
+  }
+
+  /** A chain without new blocks makes final, too, what the settings call deep enough now. */
+  async #confirm(checkpoint: number, final: number): Promise<void> {
+    const { database, signals, now } = this.#deps;
+    const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? final);
+    if (confirmed >= final) return;
+    await database.write((trx) => confirmUpTo(trx, checkpoint, final, now()));
+    signals.deliveries.notify();
   }
 
   /** Far behind the head nothing is closed: the logs that may yet tell of a batch are not read, and old state may be gone. */

@@ -1,5 +1,5 @@
 import type { ChainOutcome } from "../domain/outcome.ts";
-import { LONGEST_WAIT, whenDue } from "./due.ts";
+import { AT_ONCE, LONGEST_WAIT, whenDue } from "./due.ts";
 import { engineOf, type Db, type Trx } from "./engine.ts";
 import { chargeReverted } from "./gas-usage.ts";
 import { holdLease, type Lease } from "./lanes.ts";
@@ -244,7 +244,7 @@ export async function closeBatch(
   const requests = await batchRequests(trx, batchId);
   await chargeReverted(trx, requests, Number(reverted.gasUsed));
   for (const request of requests) {
-    await returnUntouched(trx, request, batchId, now + waitBeforeReturn(request.returns));
+    await returnUntouched(trx, request, batchId, now, waitBeforeReturn(request.returns));
   }
 }
 
@@ -253,8 +253,19 @@ function waitBeforeReturn(returns: number): number {
   return returns === 0 ? 0 : Math.min(1_000 * 2 ** returns, LONGEST_WAIT);
 }
 
-/** Its number was not consumed: the request may go into another batch from `readyAt` on, under the same number. */
-export async function returnUntouched(trx: Trx, request: RequestRow, batchId: number, readyAt: number): Promise<void> {
+/**
+ * Its number was not consumed: the request may go into another batch, under the same number. The first time it keeps its
+ * place before everything that was accepted later, or a queue that never ends would keep it out for ever. After that what
+ * keeps coming back goes behind what waits.
+ */
+export async function returnUntouched(
+  trx: Trx,
+  request: RequestRow,
+  batchId: number,
+  now: number,
+  wait = 0,
+): Promise<void> {
+  const readyAt = request.returns === 0 ? AT_ONCE : now + wait;
   await trx
     .updateTable("requests")
     .set((eb) => ({ ready_at: readyAt, batch_id: null, returns: eb("returns", "+", 1) }))

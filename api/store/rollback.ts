@@ -1,12 +1,13 @@
 import { CounterDeltas } from "./counter-deltas.ts";
 import { counterKeys } from "./counters.ts";
+import { AT_ONCE } from "./due.ts";
 import type { Trx } from "./engine.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { moveHoldings } from "./ownership.ts";
 import { commandOf, outcomeOf } from "./request-state.ts";
 import { reserveAgain } from "./reservations.ts";
-import type { TransferRow } from "./schema.ts";
+import type { RequestRow, TransferRow } from "./schema.ts";
 import { markUncertain } from "./uncertain.ts";
 
 /**
@@ -18,14 +19,14 @@ export async function rollback(trx: Trx, fork: number): Promise<void> {
   await undoEdits(trx, fork);
   await undoTransfers(trx, fork, counters);
   await undoForeign(trx, fork);
-  await undoOutcomes(trx, fork);
-  await undoMints(trx, fork);
-  await trx.deleteFrom("collections").where("block_number", ">", fork).where("listed", "=", 0).execute();
   await trx
     .updateTable("batches")
     .set({ status: "open", block_number: null })
     .where("block_number", ">", fork)
     .execute();
+  await undoOutcomes(trx, fork);
+  await undoMints(trx, fork);
+  await trx.deleteFrom("collections").where("block_number", ">", fork).where("listed", "=", 0).execute();
   await trx.deleteFrom("blocks").where("number", ">", fork).execute();
   await counters.flush(trx);
   const confirmed = Number((await readMeta(trx, "confirmed_block")) ?? fork);
@@ -125,12 +126,26 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
       .set({
         outcome: null,
         block_number: null,
+        // A batch that had given it back ran it after all. None may bring it back now: it goes into another.
+        ...((await isUnderWay(trx, request)) ? {} : { batch_id: null, ready_at: AT_ONCE }),
         // An ERC721 id was the chain's choice; it may choose another one now.
         ...(outcome?.ok === true && command.kind === "mint-erc721" ? { nft_token_id: null } : {}),
       })
       .where("id", "=", request.id)
       .execute();
   }
+}
+
+/** Whether a batch that is open would give the request back if it came to nothing. */
+async function isUnderWay(trx: Trx, request: Pick<RequestRow, "batch_id">): Promise<boolean> {
+  if (request.batch_id === null) return false;
+  const batch = await trx
+    .selectFrom("batches")
+    .select("id")
+    .where("id", "=", request.batch_id)
+    .where("status", "=", "open")
+    .executeTakeFirst();
+  return batch !== undefined;
 }
 
 async function foreignAmong(trx: Trx, rows: TransferRow[]): Promise<Set<string>> {

@@ -1,5 +1,6 @@
 import { addToCounter, counterKeys } from "./counters.ts";
 import type { Trx } from "./engine.ts";
+import { readMeta, writeMeta } from "./meta.ts";
 import { outcomeOf, settle } from "./request-state.ts";
 
 /** Makes final what is deep enough: statuses with their events, and collections in the listings. */
@@ -24,4 +25,15 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
     .returning("app_id")
     .execute();
   for (const { app_id: app } of listed) await addToCounter(trx, counterKeys.collections(app), 1);
+}
+
+/**
+ * The same without a new block: the settings ask for fewer confirmations than before.
+ * @returns false when somebody has gone on from the checkpoint, or back; nothing is changed then.
+ */
+export async function confirmUpTo(trx: Trx, checkpoint: number, confirmed: number, now: number): Promise<boolean> {
+  if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return false;
+  await writeMeta(trx, "confirmed_block", confirmed.toString());
+  await settleConfirmed(trx, confirmed, now);
+  return true;
 }

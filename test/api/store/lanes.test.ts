@@ -156,7 +156,8 @@ describe("leases of a lane", () => {
       for (let round = 0; round < 12; round++) {
         const { batchId } = await batchOf(database, [id]);
         await database.write((trx) => closeBatch(trx, batchId, { blockNumber: 1, gasUsed: 21_000n }, 1_000));
-        waits.push(((await requestRow(database, id)).ready_at ?? 0) - 1_000);
+        // The first time it keeps its place.
+        waits.push(Math.max(0, ((await requestRow(database, id)).ready_at ?? 0) - 1_000));
       }
       expect(waits.slice(0, 5)).to.deep.equal([0, 2_000, 4_000, 8_000, 16_000]);
       expect(waits.at(-1)).to.equal(600_000);
