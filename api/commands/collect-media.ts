@@ -62,7 +62,7 @@ export async function collectMedia(
     throw error;
   }
   await removeAll(deps, aside, started, result);
-  await blocks.removeDrafts(before);
+  await blocks.removeDrafts(limit);
   return result;
 }
 

@@ -40,6 +40,9 @@ const POLL_LOCAL = 100;
 const POLL = 1_000;
 const WEI_PER_GWEI = 1_000_000_000n;
 
+/** No copying of media takes nearly as long: what is left after that is of processes that died. In milliseconds. */
+const DRAFTS_LAST = 24 * 3_600_000;
+
 /** A running Moneta: whichever of its roles this process has. */
 export interface Service {
   chainId: bigint;
@@ -89,6 +92,7 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
   };
   const agent = createOutboundAgent(addressPolicy);
   const blocks = new BlockFiles(join(settings.dataDir, "blocks"));
+  await blocks.removeDrafts(now() - DRAFTS_LAST);
   const found = await blocks.giveBackAll();
   if (found > 0)
     logger.warn({ blocks: found }, "a `media collect` that was interrupted had set blocks aside: they are back");

@@ -64,14 +64,20 @@ export class BlockFiles {
     await mkdir(join(file, ".."), { recursive: true });
     await mkdir(join(this.#folder, DRAFTS), { recursive: true });
     const draft = join(this.#folder, DRAFTS, randomUUID());
-    const handle = await open(draft, "wx");
     try {
-      await handle.writeFile(bytes);
-      await handle.datasync();
-    } finally {
-      await handle.close();
+      const handle = await open(draft, "wx");
+      try {
+        await handle.writeFile(bytes);
+        await handle.datasync();
+      } finally {
+        await handle.close();
+      }
+      await rename(draft, file);
+    } catch (error) {
+      // A full disk would only become fuller.
+      await rm(draft, { force: true });
+      throw error;
     }
-    await rename(draft, file);
   }
 
   /** @throws BlockMissing, BlockCorrupt */

@@ -5,6 +5,7 @@ import { sha256 } from "multiformats/hashes/sha2";
 
 /** Codecs of the blocks that UnixFS content is made of. */
 const CODECS: readonly number[] = [raw.code, dagPb.code];
+const DIGEST_LENGTH = 32;
 /** Longest text that can be such a CID: version 1 in base 2 has fewer digits. */
 const MAX_LENGTH = 400;
 
@@ -17,11 +18,16 @@ export function parseCid(text: string): CID | null {
   if (text.length > MAX_LENGTH) return null;
   try {
     const cid = CID.parse(text);
-    return CODECS.includes(cid.code) && cid.multihash.code === sha256.code ? cid : null;
+    return isKept(cid) ? cid : null;
   } catch {
     // Not a CID at all.
     return null;
   }
+}
+
+/** Whether blocks of this kind are ever stored. A digest of another length is none of SHA-256, whatever it says. */
+function isKept({ code, multihash }: CID): boolean {
+  return CODECS.includes(code) && multihash.code === sha256.code && multihash.digest.length === DIGEST_LENGTH;
 }
 
 /** One form for what can be written in many: version 1 in base 32. */
@@ -43,7 +49,7 @@ export function parseIpfsUri(uri: string): { cid: CID; path: string } | null {
  */
 export function isStorable(cid: CID, bytes: Uint8Array): boolean {
   try {
-    return linksOf(cid, bytes).every((link) => CODECS.includes(link.code) && link.multihash.code === sha256.code);
+    return linksOf(cid, bytes).every(isKept);
   } catch {
     // No node at all.
     return false;

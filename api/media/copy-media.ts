@@ -1,9 +1,10 @@
-import type { OutboundAgent } from "../outbound/agent.ts";
+import type { CID } from "multiformats/cid";
 
 import type { BlockFiles } from "../ipfs/block-files.ts";
 import { canonicalCid } from "../ipfs/cids.ts";
 import { importContent, isDamage } from "../ipfs/content.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../ipfs/media-type.ts";
+import type { OutboundAgent } from "../outbound/agent.ts";
 import { download, DownloadError } from "../outbound/download.ts";
 import type { StoredMedia } from "../store/media.ts";
 import { copyIpfs } from "./copy-ipfs.ts";
@@ -45,9 +46,22 @@ async function importFrom(deps: CopyDeps, url: string, signal: AbortSignal): Pro
       yield chunk;
     }
   };
-  const { cid, size } = await importContent(deps.blocks, source());
-  const type = await sniffMediaType(Buffer.concat(head).subarray(0, SNIFF_BYTES));
-  return { cid: canonicalCid(cid), type, size };
+  // Nothing of what breaks off, or turns out to be too large, stays on the disk.
+  const draft = deps.blocks.draft();
+  try {
+    const sink = {
+      // What is there already is not written anew.
+      put: async (block: CID, bytes: Uint8Array) =>
+        (await deps.blocks.has(block)) ? deps.blocks.put(block, bytes) : draft.put(block, bytes),
+    };
+    const { cid, size } = await importContent(sink, source());
+    const type = await sniffMediaType(Buffer.concat(head).subarray(0, SNIFF_BYTES));
+    await deps.blocks.adopt(draft);
+    return { cid: canonicalCid(cid), type, size };
+  } catch (error) {
+    await draft.drop();
+    throw error;
+  }
 }
 
 function open(deps: CopyDeps, url: string, signal: AbortSignal): AsyncIterable<Uint8Array> {

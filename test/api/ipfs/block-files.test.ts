@@ -61,6 +61,14 @@ describe("BlockFiles", () => {
     expect((await readFile(file)).toString()).to.equal("cat");
   });
 
+  it("leaves nothing behind of a block that could not be written", async () => {
+    const { cid } = await block("cat");
+    // What the disk would say when it is full, from the same call.
+    const unwritable = null as unknown as Uint8Array;
+    expect(await refusal(blocks.put(cid, unwritable))).to.include({ name: "TypeError" });
+    expect(await files()).to.deep.equal([]);
+  });
+
   it("does not take a block that cannot be read for one that is missing", async () => {
     const { cid, bytes } = await block("cat");
     await blocks.put(cid, bytes);

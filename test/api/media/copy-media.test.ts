@@ -1,4 +1,5 @@
-import { createServer, type Server } from "node:http";
+import { readdir } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { expect } from "chai";
@@ -24,11 +25,7 @@ describe("copyMedia", () => {
   const local = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });
 
   before(async () => {
-    server = createServer((request, response) => {
-      asked.push(request.url ?? "");
-      if (request.url === "/missing") response.writeHead(404).end();
-      else response.end("hello world");
-    });
+    server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
   });
@@ -38,6 +35,11 @@ describe("copyMedia", () => {
     await new Promise((resolve) => server.close(resolve));
   });
   beforeEach(async () => {
+    server.removeAllListeners("request").on("request", (request: IncomingMessage, response: ServerResponse) => {
+      asked.push(request.url ?? "");
+      if (request.url === "/missing") response.writeHead(404).end();
+      else response.end("hello world");
+    });
     asked.length = 0;
     folder = await temporaryFolder();
     deps = { blocks: new BlockFiles(folder.path), agent: local, gateway: null, maxBytes: 1_000, deadline: 5_000 };
@@ -76,6 +78,24 @@ describe("copyMedia", () => {
       expect({ type: stored.type, size: stored.size }).to.deep.equal({ type, size });
     });
   }
+
+  it("keeps nothing of what it refuses, or could not have to its end", async () => {
+    const sent = Buffer.alloc(3_000_000, "large");
+    server.removeAllListeners("request").on("request", (request: IncomingMessage, response: ServerResponse) => {
+      if (request.url === "/broken") response.writeHead(200, { "content-length": "9000000" });
+      response.write(sent, () => response.destroy());
+    });
+    for (const [path, code] of [
+      ["/large", "media_too_large"],
+      ["/broken", "media_unavailable"],
+    ] as const) {
+      deps = { ...deps, maxBytes: path === "/large" ? 2_900_000 : 10_000_000 };
+      expect(await codeOf(base + path)).to.equal(code);
+      expect(
+        (await readdir(folder.path, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()),
+      ).to.deep.equal([]);
+    }
+  });
 
   it("refuses what it cannot have, each with its code", async () => {
     for (const [url, code] of [

@@ -1,8 +1,11 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
-import type { CID } from "multiformats/cid";
+import { CID as CidOf, type CID } from "multiformats/cid";
+import * as raw from "multiformats/codecs/raw";
+import { create as createDigest } from "multiformats/hashes/digest";
+import { sha256 } from "multiformats/hashes/sha2";
 
 import { readRange } from "../../../api/v1/ipfs/range.ts";
 import { importContent, importDirectory, walkBlocks } from "../../../api/ipfs/content.ts";
@@ -224,6 +227,57 @@ describe("GET /ipfs", () => {
     const post = await fetchRaw((await add("x")).toString(), { method: "POST" });
     expect(post.headers.get("allow")).to.equal("GET, HEAD, OPTIONS");
     expect(await refusal(post)).to.deep.equal([405, "method_not_allowed"]);
+  });
+
+  it("is not upset by names that are none", async () => {
+    const bytes = Buffer.from("hello");
+    const { digest } = await sha256.digest(bytes);
+    const long = CidOf.createV1(raw.code, createDigest(sha256.code, new Uint8Array(190).fill(7)));
+    const short = CidOf.createV1(raw.code, createDigest(sha256.code, digest.subarray(0, 20)));
+    const cid = await add(bytes);
+    // Where there are many blocks there are all folders.
+    await mkdir(join(api.blocksFolder, long.toString().slice(-3, -1)), { recursive: true });
+    for (const name of [
+      long.toString(),
+      short.toString(),
+      "b".repeat(399),
+      "b".repeat(10_000),
+      "%00",
+      "%2e%2e",
+      "..%5c..%5cseed.jwe",
+      `${cid.toString()}%00`,
+      `${cid.toString()}.json`,
+      "drafts",
+      "aside",
+    ]) {
+      for (const method of ["GET", "HEAD"]) {
+        for (const path of [name, `${name}/..%2f..%2fseed.jwe`]) {
+          const answer = await fetchRaw(path, { method });
+          expect(answer.status, `${method} ${path}`).to.equal(404);
+          expect(answer.headers.get("cache-control")).to.equal("no-store");
+        }
+      }
+    }
+    // The same name, written in another way.
+    const escaped = cid.toString().replace(/./g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+    for (const path of [escaped, `${cid.toString()}/`]) expect(await (await fetchRaw(path)).text()).to.equal("hello");
+  });
+
+  it("breaks off a part in which a block is corrupt, and sends those in which none is", async () => {
+    const cid = await add(Buffer.alloc(3_000_000, "range"));
+    const [, , second = ""] = (await collect(walkBlocks(api.blocks, cid, new Set()))).map((block) =>
+      block.cid.toString(),
+    );
+    await writeFile(join(api.blocksFolder, second.slice(-3, -1), second), "something else");
+    const part = (range: string) => fetch(`${api.baseUrl}/ipfs/${cid.toString()}`, { headers: { range } });
+    const broken = await part("bytes=1000000-1100000");
+    expect([broken.status, broken.headers.get("content-length")]).to.deep.equal([206, "100001"]);
+    expect(await broken.arrayBuffer().catch(() => "broken off")).to.equal("broken off");
+    expect(await refusal(await part("bytes=1048576-1048580"))).to.deep.equal([503, "unavailable"]);
+    for (const range of ["bytes=0-9", "bytes=2097152-2097161"]) {
+      const whole = await part(range);
+      expect([whole.status, (await whole.arrayBuffer()).byteLength]).to.deep.equal([206, 10]);
+    }
   });
 
   it("does not send a corrupt block, says so, and names it in the log", async () => {
