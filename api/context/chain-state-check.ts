@@ -35,20 +35,28 @@ export async function checkLanes(
   lanes: number[],
 ): Promise<void> {
   for (const index of lanes) {
-    const row = await readLane(database.read, index);
     const { address } = keyring.lane(index);
+    // The chain first: what a process that runs beside this one sends meanwhile, the database knows by then.
+    const [[mined = 0], [withPool = 0]] = [await client.nonces([address]), await client.nonces([address], "pending")];
+    const row = await readLane(database.read, index);
     // A database without requests has nothing that could be done a second time: there the lane begins where the chain is.
     if (row === undefined && !(await hasRequests(database.read))) continue;
     if (row !== undefined && row.address !== address) {
       throw new StartupError(`Lane ${index.toString()} was ${row.address}; the seed in SEED_FILE makes ${address}.`);
     }
-    const [mined = 0] = await client.nonces([address]);
     const known = row?.next_nonce ?? 0;
     if (mined > known) {
       throw new StartupError(
         `Lane ${address} has ${mined.toString()} transactions on chain, but the database knows of ${known.toString()}: ` +
           `it is an old backup, or another service uses the same seed. Restore the newest database; or make sure that no ` +
           `other service runs and make this one safe with \`npm run cli -- reconcile\`. Nothing was sent.`,
+      );
+    }
+    if (withPool > known) {
+      throw new StartupError(
+        `Transactions of lane ${address} that the database does not know wait in the node's pool: it is an old backup, or ` +
+          `another service uses the same seed. Make sure that none does, wait until they are in blocks, and run ` +
+          `\`npm run cli -- reconcile\`; or restore the newest database. Nothing was sent.`,
       );
     }
   }
