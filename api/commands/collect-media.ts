@@ -4,7 +4,7 @@ import type { BlockFiles } from "../ipfs/block-files.ts";
 import { canonicalCid } from "../ipfs/cids.ts";
 import { isDamage, walkBlocks } from "../ipfs/content.ts";
 import { namedContent } from "../ipfs/named-content.ts";
-import type { SetAside } from "../ipfs/set-aside.ts";
+import { TakenOver } from "../ipfs/set-aside.ts";
 import { forgetAnnouncement } from "../store/announcements.ts";
 import type { Database } from "../store/database.ts";
 import { inSnapshot, type Trx } from "../store/engine.ts";
@@ -20,7 +20,7 @@ export interface Collected {
   removedBytes: number;
 }
 
-/** Blocks that go in one transaction. */
+/** Blocks whose rows go in one transaction. */
 const CHUNK = 200;
 
 /**
@@ -57,11 +57,22 @@ export async function collectMedia(
       get: (cid: CID) => bringBack(cid).then(() => blocks.get(cid)),
     };
     await addNeeded(deps, reader, needed);
+    await forgetAll(deps, await aside.all(), started);
+    await aside.decide();
   } catch (error) {
     await aside.giveBackAll();
-    throw error;
+    if (!(error instanceof TakenOver)) throw error;
+    throw new OperatorError(
+      "Nothing was removed: a service that started, or another collection, has ended this one. Run it again.",
+    );
   }
-  await removeAll(deps, aside, started, result);
+  for (const cid of await aside.all()) {
+    const bytes = await aside.remove(cid);
+    if (bytes === null) continue;
+    result.removed += 1;
+    result.removedBytes += bytes;
+  }
+  await aside.end();
   await blocks.removeDrafts(limit);
   return result;
 }
@@ -85,27 +96,14 @@ async function addNeeded(
   }
 }
 
-async function removeAll(
-  { database }: { database: Database },
-  aside: SetAside,
-  started: number,
-  result: Collected,
-): Promise<void> {
-  const cids = await aside.all();
+/** Before the blocks go: without its rows content can still be collected another time, but not the other way round. */
+async function forgetAll({ database }: { database: Database }, cids: CID[], started: number): Promise<void> {
   for (let at = 0; at < cids.length; at += CHUNK) {
     const chunk = cids.slice(at, at + CHUNK);
-    // Rows first: without them blocks can still be collected another time, but not the other way round.
     await database.write(async (trx) => {
       for (const cid of chunk) await forget(trx, canonicalCid(cid), started);
     });
-    for (const cid of chunk) {
-      const bytes = await aside.remove(cid);
-      if (bytes === null) continue;
-      result.removed += 1;
-      result.removedBytes += bytes;
-    }
   }
-  await aside.end();
 }
 
 async function forget(trx: Trx, cid: string, started: number): Promise<void> {

@@ -125,9 +125,7 @@ export class BlockFiles {
 
   /** Brings back what runs that died have set aside. @returns how many blocks. */
   async giveBackAll(): Promise<number> {
-    let count = 0;
-    for (const run of await SetAside.runs(this.#folder, (cid) => this.#fileOf(cid))) count += await run.giveBackAll();
-    return count;
+    return SetAside.recover(this.#folder, (cid) => this.#fileOf(cid));
   }
 
   /** Every block, in no order. */

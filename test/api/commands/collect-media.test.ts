@@ -1,4 +1,4 @@
-import { utimes } from "node:fs/promises";
+import { readdir, utimes } from "node:fs/promises";
 
 import { expect } from "chai";
 import type { CID } from "multiformats/cid";
@@ -20,7 +20,7 @@ interface Steps {
   decided?: () => Promise<void>;
   /** All of it is set aside; it was not looked again yet. */
   setAside?: () => Promise<void>;
-  /** It was looked again; nothing is removed yet. */
+  /** It was looked again; it is not decided yet, and nothing is removed. */
   lookedAgain?: () => Promise<void>;
 }
 
@@ -38,9 +38,9 @@ class Interrupted extends BlockFiles {
   override setAside(): SetAside {
     const steps = this.#steps;
     return new (class extends SetAside {
-      override async all(): Promise<CID[]> {
+      override async decide(): Promise<void> {
         await steps.lookedAgain?.();
-        return super.all();
+        return super.decide();
       }
     })(this.#folder, (cid) => fileOf(this.#folder, cid));
   }
@@ -183,13 +183,30 @@ describe("collectMedia", () => {
     await expectWhole();
   });
 
-  it("leaves two at a time to each other", async () => {
+  it("ends when another begins, which has everything before itself", async () => {
     const other = async () => {
       // The second brings back what the first has set aside, and then content is named which everybody can see again.
       await run({ decided: () => patch(1, `ipfs://${cid.toString()}`) });
     };
-    expect(await run({ lookedAgain: other })).to.include({ removed: 0 });
-    await expectWhole();
+    for (const step of ["setAside", "lookedAgain"] as const) {
+      const refusal = await run({ [step]: other }).catch(String);
+      expect(refusal).to.contain("has ended this one");
+      await expectWhole();
+      await patch(1, null);
+      await age();
+    }
+  });
+
+  it("is finished by the next one when it was killed after it had decided", async () => {
+    const aside = api.blocks.setAside();
+    for await (const { cid: block } of api.blocks.all()) await aside.take(block, Infinity);
+    await aside.decide();
+    // Killed here, with part of it removed. No part of what is gone must come back.
+    const [first] = await aside.all();
+    await aside.remove(first!);
+    expect(await new BlockFiles(api.blocksFolder).giveBackAll()).to.equal(0);
+    expect(await collect(api.blocks.all())).to.deep.equal([]);
+    expect(await readdir(`${api.blocksFolder}/aside`)).to.deep.equal([]);
   });
 
   it("leaves what is being copied for a request, however short the time that is asked for", async () => {

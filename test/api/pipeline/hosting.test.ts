@@ -1,0 +1,157 @@
+import { rm, writeFile } from "node:fs/promises";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import type { CID } from "multiformats/cid";
+
+import { createApp } from "../../../api/commands/create-app.ts";
+import type { Service } from "../../../api/context/service.ts";
+import { importContent } from "../../../api/ipfs/content.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ApiClient } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { TrustlessGateway } from "../../support/trustless-gateway.ts";
+
+describe("hosting while something is in the way", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let api: ApiClient;
+  let gateway: TrustlessGateway;
+  let server: Server;
+  let held: ServerResponse[];
+
+  before(async () => {
+    node = await startNode();
+    gateway = new TrustlessGateway();
+    await gateway.start();
+    server = createServer((_request, response) => held.push(response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  });
+  beforeEach(async () => {
+    held = [];
+    gateway.instead = null;
+    folder = await temporaryFolder();
+    service = await startTestService({
+      rpcUrl: node.url,
+      dataDir: folder.path,
+      env: { IPFS_GATEWAY: gateway.url },
+    });
+    api = new ApiClient(service.baseUrl, (await createApp(service, "hosting")).token);
+  });
+  afterEach(async () => {
+    await service.stop();
+    await folder.remove();
+  });
+  after(async () => {
+    await gateway.stop();
+    await node.stop();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const slowUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}/slow.png`;
+  const published = async (content: Uint8Array): Promise<CID> => {
+    const source = async function* () {
+      await Promise.resolve();
+      yield content;
+    };
+    const put = (cid: CID, bytes: Uint8Array) => {
+      gateway.add(cid, bytes);
+      return Promise.resolve();
+    };
+    return (await importContent({ put }, source())).cid;
+  };
+
+  it("keeps the CID of what a mint names on IPFS, and serves it", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const cid = await published(Buffer.alloc(2_500_000, "cat"));
+    const image = `ipfs://${cid.toString()}`;
+    const body = { collection_address: collection, to_address: await api.wallet(), image, copy_media: true };
+    await api.completed("/v1/nfts", body);
+    expect(await api.ok("GET", `/metadata/31337/${collection}/1`)).to.deep.equal({ image });
+    const answer = await fetch(`${service.baseUrl}/ipfs/${cid.toString()}`);
+    expect((await answer.arrayBuffer()).byteLength).to.equal(2_500_000);
+  });
+
+  it("fails a mint whose gateway lies, and says why", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const cid = await published(Buffer.from("cat"));
+    gateway.instead = (response) => response.end("dog");
+    const failed = await api.done("/v1/nfts", {
+      collection_address: collection,
+      to_address: await api.wallet(),
+      image: `ipfs://${cid.toString()}`,
+      copy_media: true,
+    });
+    expect(failed).to.include({ status: "failed", error_code: "media_unavailable" });
+    expect(failed.errors?.[0]?.message).to.contain("other bytes");
+  });
+
+  it("waits for a disk that takes nothing, and goes on by itself", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const blocks = join(folder.path, "blocks");
+    await rm(blocks, { recursive: true, force: true });
+    // No folder can be made here: any write fails, as on a full disk.
+    await writeFile(blocks, "");
+    const id = await api.accept("/v1/nfts", {
+      collection_address: collection,
+      to_address: await api.wallet(),
+      image: slowUrl(),
+      copy_media: true,
+    });
+    const first = await eventually(() => Promise.resolve(held[0]));
+    first.end("cat");
+    // It was tried in vain once: nothing is lost, nothing has failed.
+    const second = await eventually(() => Promise.resolve(held[1]));
+    expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", error_code: null });
+    await rm(blocks);
+    second.end("cat");
+    expect(await api.settled(id)).to.include({ status: "completed" });
+  });
+
+  it("freezes what a mint under way brings, and lets nobody change anything meanwhile", async () => {
+    const address = await api.collection({ type: "ERC721" });
+    const to = await api.wallet();
+    await api.completed("/v1/nfts", { collection_address: address, to_address: to, name: "One" });
+    const body = { collection_address: address, to_address: to, name: "Two", image: slowUrl(), copy_media: true };
+    const mint = await api.accept("/v1/nfts", body);
+    const response = await eventually(() => Promise.resolve(held[0]));
+    const freeze = await api.accept(`/v1/collections/${address}/freeze`, {});
+    for (const [method, path, change] of [
+      ["PATCH", `/v1/collections/${address}/1`, { name: "changed" }],
+      ["PATCH", `/v1/collections/${address}`, { description: "changed" }],
+      ["POST", "/v1/nfts", { collection_address: address, to_address: to, name: "Three" }],
+      ["POST", `/v1/collections/${address}/freeze`, {}],
+    ] as const) {
+      expect((await api.send(method, path, change)).body, path).to.include({ error_code: "metadata_frozen" });
+    }
+    expect(await api.ok("GET", `/v1/requests/${freeze}`)).to.include({ status: "pending" });
+    response.end("cat");
+    for (const id of [mint, freeze]) expect(await api.settled(id)).to.include({ status: "completed" });
+    const uri = await ERC721Collection__factory.connect(address, node.provider).tokenURI(2n);
+    const frozen = await fetch(uri.replace("ipfs://", `${service.baseUrl}/ipfs/`));
+    const metadata = (await frozen.json()) as { name: string; image: string };
+    expect(metadata.name).to.equal("Two");
+    const image = await fetch(metadata.image.replace("ipfs://", `${service.baseUrl}/ipfs/`));
+    expect(await image.text()).to.equal("cat");
+  });
+
+  it("freezes the rest when a mint that it waits for fails", async () => {
+    const address = await api.collection({ type: "ERC721" });
+    const to = await api.wallet();
+    await api.completed("/v1/nfts", { collection_address: address, to_address: to, name: "One" });
+    const body = { collection_address: address, to_address: to, image: slowUrl(), copy_media: true };
+    const mint = await api.accept("/v1/nfts", body);
+    const response = await eventually(() => Promise.resolve(held[0]));
+    const freeze = await api.accept(`/v1/collections/${address}/freeze`, {});
+    response.writeHead(404).end();
+    expect(await api.settled(mint)).to.include({ status: "failed", error_code: "media_unavailable" });
+    expect(await api.settled(freeze)).to.include({ status: "completed" });
+  });
+});
