@@ -13,7 +13,7 @@ import type { Database } from "../store/database.ts";
 import { readMeta } from "../store/meta.ts";
 import { rollback } from "../store/rollback.ts";
 import { confirmUpTo } from "../store/settle-confirmed.ts";
-import { watchedContracts } from "../store/watched.ts";
+import { followsMore, watchedContracts } from "../store/watched.ts";
 import { closeInVain } from "./close-in-vain.ts";
 import { prepareRange } from "./prepare-range.ts";
 import { readRange } from "./read-range.ts";
@@ -111,7 +111,12 @@ export class Indexer {
     );
     crashPoint("indexer:read");
     const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
-    await database.write((trx) => applyRange(trx, range, facts, now()));
+    const stored = await database.write(async (trx) => {
+      // What a contract logged in these blocks that an app named meanwhile was not asked for: they are read again.
+      if (await followsMore(trx, watched, to)) return false;
+      return applyRange(trx, range, facts, now());
+    });
+    if (!stored) return true;
     crashPoint("indexer:stored");
     await this.#closeInVain(head, to);
     // Lanes wait for their batches, the dispatcher for the outbox.

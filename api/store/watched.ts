@@ -15,3 +15,9 @@ export async function watchedContracts(db: Db): Promise<WatchedContracts> {
     foreign: new Map(foreign.map((row) => [row.address, { type: row.type, followedFrom: row.followed_from }])),
   };
 }
+
+/** Whether a contract is followed by now, from before the end of a range, that was not while the range was read. */
+export async function followsMore(db: Db, watched: WatchedContracts, to: number): Promise<boolean> {
+  const followed = await db.selectFrom("foreign_contracts").select("address").where("followed_from", "<", to).execute();
+  return followed.some(({ address }) => !watched.foreign.has(address) && !watched.collections.has(address));
+}
