@@ -9,7 +9,7 @@ import { type Blockstore, type FileEntry, isFile, readFile } from "./read-file.t
 /** How content becomes blocks: the profile on which implementations have agreed, so that the same bytes have the same CID everywhere. */
 const PROFILE = { profile: "unixfs-v1-2025" } as const;
 /** Blocks of 1 MiB under way at once: what bounds the memory. */
-const WRITES = 2;
+const WRITES = 1;
 /** Small files of a directory under way at once: each waits for the disk. */
 const SMALL_FILES = 32;
 
