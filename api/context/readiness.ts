@@ -1,4 +1,5 @@
 import type { ChainClient } from "../chain/client.ts";
+import { troubleOf } from "../chain/errors.ts";
 import type { Indexer } from "../indexer/indexer.ts";
 import type { Lane } from "../relayer/lane.ts";
 import type { Database } from "../store/database.ts";
@@ -29,6 +30,6 @@ async function check(ask: () => Promise<unknown>): Promise<string> {
     await ask();
     return "ok";
   } catch (error) {
-    return error instanceof Error ? error.message : "failed";
+    return troubleOf(error);
   }
 }

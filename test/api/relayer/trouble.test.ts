@@ -137,6 +137,14 @@ describe("a lane in trouble", function () {
     });
   });
 
+  it("is told without the node's own words, which may hold a key", async () => {
+    proxy.intercept = () => ({ error: { code: -32_005, message: "limit of key S3CRET reached" } });
+    await mint();
+    await inTrouble(0);
+    const words = await (await fetch(`${service.baseUrl}/readyz`)).text();
+    expect(words).to.contain("-32005").and.not.to.contain("S3CRET");
+  });
+
   it("keeps its lane while the node takes its time", async () => {
     proxy.intercept = async ({ method }) => {
       if (method === "eth_getCode") await wait(16_000);
