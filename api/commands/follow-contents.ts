@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 
-import { ChainUnavailable } from "../chain/errors.ts";
+import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
 import { fieldError } from "../domain/error-codes.ts";
 import { findCollection } from "../store/collections.ts";
@@ -31,7 +31,8 @@ export async function followContents(deps: FollowContentsDeps, wallet: string, f
     await readFromChain(deps, wallet, filter, known ?? null);
   } catch (error) {
     // What is followed already can be listed without the chain.
-    if (!(error instanceof ChainUnavailable) || known === undefined) throw error;
+    const unknown = error instanceof ChainUnavailable || error instanceof RpcError;
+    if (!unknown || known === undefined) throw error;
     deps.logger.warn({ err: error, contract: filter.contract }, "contents are listed without asking the chain");
   }
 }

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Response } from "express";
 
-import { ChainUnavailable } from "../chain/errors.ts";
+import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { ApiError, type FieldError, type HttpErrorCode } from "../domain/error-codes.ts";
 
 /** Seconds after which a call that found the service unable to act may be tried again. */
@@ -14,7 +14,8 @@ export interface ErrorBody {
 /** What any thrown thing is to the caller. Whatever is not known here stays inside: an `internal_error`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof ChainUnavailable || isBusyDatabase(error)) {
+  // What a node refuses, for a limit of its own, is not known either.
+  if (error instanceof ChainUnavailable || error instanceof RpcError || isBusyDatabase(error)) {
     return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER });
   }
   // A path with a broken %-escape names nothing.
