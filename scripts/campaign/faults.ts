@@ -37,6 +37,13 @@ const RPC_FAULTS: Record<string, RpcFault> = {
   "rpc answers an old nonce": { kind: "old-nonce", probability: 0.8, methods: ["eth_getTransactionCount"] },
 };
 
+/** Further than any lease lasts, in milliseconds. */
+const BEYOND_LEASES = 20_000;
+/** Longest wait for a rival to take a lane over, in milliseconds. */
+const TAKES_OVER_WITHIN = 3_000;
+/** What SQLite answers where a write is refused. */
+const REFUSED = /SQLITE_FULL|SQLITE_READONLY|disk is full|readonly database/g;
+
 /** How long a fault of the node lasts, in milliseconds. */
 const LASTS = 700;
 
@@ -63,6 +70,8 @@ export const FAULTS: Fault[] = [
     name,
     strike: async (world: World, load: Promise<unknown>) => {
       world.proxy.fault = fault;
+      // Nonces are asked for when the service starts, and seldom after.
+      if (fault.kind === "old-nonce") await world.restart();
       await Promise.all([load, wait(LASTS)]);
       const { struck } = world.proxy;
       world.proxy.fault = null;
@@ -98,21 +107,11 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "disk full",
-    strike: async (world) => {
-      await world.api.order({ disk: "full" });
-      await wait(world.random.whole(200, LASTS));
-      await world.api.order({ disk: "ok" });
-      return 1;
-    },
+    strike: (world) => withoutDisk(world, "full"),
   },
   {
     name: "database read-only",
-    strike: async (world) => {
-      await world.api.order({ disk: "read-only" });
-      await wait(world.random.whole(200, LASTS));
-      await world.api.order({ disk: "ok" });
-      return 1;
-    },
+    strike: (world) => withoutDisk(world, "read-only"),
   },
   {
     name: "clock jumps",
@@ -138,17 +137,33 @@ export const FAULTS: Fault[] = [
   {
     name: "two processes, one lease",
     strike: async (world, load) => {
+      // The holder freezes in the middle of its work. By the rival's clock all leases run out, and it takes the lanes over.
+      await wait(world.random.whole(0, 200));
+      await world.freeze();
+      const before = world.fences();
       const rival = await world.startRival();
-      // The holder freezes, the rival may take over, the holder wakes up and believes that it still holds.
-      world.api.signal("SIGSTOP");
-      await wait(world.random.whole(0, 300));
+      await rival.order({ clockOffset: BEYOND_LEASES });
+      const deadline = performance.now() + TAKES_OVER_WITHIN;
+      while (world.fences() === before && performance.now() < deadline) await wait(20);
+      const taken = world.fences() - before;
+      // The holder wakes up and believes that it still holds.
       world.api.signal("SIGCONT");
+      await rival.order({ clockOffset: 0 });
       await load;
       await (world.random.chance(0.5) ? rival.kill() : stopKindly(rival));
-      return 1;
+      return taken;
     },
   },
 ];
+
+/** @returns how many writes were refused. */
+async function withoutDisk(world: World, disk: "full" | "read-only"): Promise<number> {
+  const before = (await world.log()).length;
+  await world.api.order({ disk });
+  await wait(world.random.whole(200, LASTS));
+  await world.api.order({ disk: "ok" });
+  return (await world.log()).slice(before).match(REFUSED)?.length ?? 0;
+}
 
 async function stopKindly(process: { signal(signal: NodeJS.Signals): void; gone(): Promise<void> }): Promise<void> {
   process.signal("SIGTERM");

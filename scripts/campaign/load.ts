@@ -31,6 +31,18 @@ export const DOOMED: Partial<Record<Kind, string>> = {
   "mint-refused-late": "receiver_rejected",
 };
 
+/**
+ * Kinds that nothing on the chain stands against: once accepted they complete, whatever goes wrong. The others may meet a
+ * reorganisation that puts them before what they rest on.
+ */
+export const CERTAIN: ReadonlySet<Kind> = new Set([
+  "create-collection",
+  "mint-erc721",
+  "mint-with-media",
+  "create-erc1155",
+  "change-metadata",
+]);
+
 interface Call {
   kind: Kind;
   method?: "PATCH";

@@ -44,8 +44,10 @@ async function main(): Promise<void> {
   const perFault = Math.ceil(Number(values.requests ?? faults * 40) / faults);
   const lines = new Map<string, Line>();
   const started = performance.now();
-  for (const [index, kind] of NODES.entries()) {
-    const first = NODES.length === 1 ? faults : Math.ceil((faults * 2) / 3);
+  const nodes = NODES.filter((kind) => possible(kind, values.only).length > 0);
+  if (nodes.length === 0) throw new Error("no fault has that name");
+  for (const [index, kind] of nodes.entries()) {
+    const first = nodes.length === 1 ? faults : Math.ceil((faults * 2) / 3);
     const share = index === 0 ? first : faults - first;
     await campaign(kind, seed + index, share, perFault, lines, values.only, values.verbose);
   }
@@ -142,20 +144,23 @@ async function inWorld(
   return sound;
 }
 
+/** Some can be made on one kind of node alone. */
+function possible(kind: NodeKind, only: string | undefined): Fault[] {
+  return FAULTS.filter((fault) => (fault.only ?? kind) === kind && (only === undefined || fault.name.includes(only)));
+}
+
 /** Every fault in turn, shuffled anew each time round. */
 function* schedule(kind: NodeKind, random: Random, count: number, only: string | undefined): Generator<Fault> {
-  const possible = FAULTS.filter(
-    (fault) => (fault.only ?? kind) === kind && (only === undefined || fault.name.includes(only)),
-  );
+  const faults = possible(kind, only);
   let queue: Fault[] = [];
   for (let done = 0; done < count; done++) {
     if (queue.length === 0)
-      queue = possible
+      queue = faults
         .map((fault) => ({ fault, key: random.next() }))
         .sort((a, b) => a.key - b.key)
         .map(({ fault }) => fault);
     const next = queue.pop();
-    if (next === undefined) throw new Error("no fault has that name");
+    if (next === undefined) return;
     yield next;
   }
 }

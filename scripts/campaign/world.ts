@@ -1,7 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 
+import BetterSqlite3 from "better-sqlite3";
 import type { JsonRpcSigner } from "ethers";
 
 import { createApp } from "../../api/commands/create-app.ts";
@@ -95,6 +97,43 @@ export class World {
   async startRival(): Promise<ApiProcess> {
     const env = { ...this.#env, ROLES: "relayer,indexer,webhooks" };
     return ApiProcess.start(env, join(this.folder, "rival.log"));
+  }
+
+  /** Stops the service's process where it is, but never inside a transaction: that would stop the database with it. */
+  async freeze(): Promise<void> {
+    for (;;) {
+      this.api.signal("SIGSTOP");
+      if (this.#canWrite()) return;
+      this.api.signal("SIGCONT");
+      await wait(10);
+    }
+  }
+
+  #canWrite(): boolean {
+    const database = new BetterSqlite3(this.databaseFile, { timeout: 0 });
+    try {
+      database.exec("begin immediate; rollback");
+      return true;
+    } catch {
+      return false;
+    } finally {
+      database.close();
+    }
+  }
+
+  /** Grows each time that a lane is taken over. */
+  fences(): number {
+    const database = new BetterSqlite3(this.databaseFile, { readonly: true });
+    try {
+      return database.prepare<[], { n: number }>("select sum(lease_fence) n from lanes").get()?.n ?? 0;
+    } finally {
+      database.close();
+    }
+  }
+
+  /** What the service has logged. */
+  log(): Promise<string> {
+    return readFile(join(this.folder, "api.log"), "utf8");
   }
 
   async restart(extra: Record<string, string> = {}): Promise<void> {
