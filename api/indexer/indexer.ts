@@ -42,7 +42,7 @@ const PATIENCE = 30_000;
 /** Follows the chain block by block and stores what it says: ownership, outcomes, history, checkpoint. */
 export class Indexer {
   readonly #deps: IndexerDeps;
-  /** Since when the node is behind what is stored. */
+  /** Since when the node is behind what is stored, by the clock that never jumps. */
   #behindSince: number | null = null;
   #trouble: string | null = null;
 
@@ -147,9 +147,8 @@ export class Indexer {
   }
 
   #mayLag(): boolean {
-    const { now } = this.#deps;
-    this.#behindSince ??= now();
-    return now() - this.#behindSince < PATIENCE;
+    this.#behindSince ??= performance.now();
+    return performance.now() - this.#behindSince < PATIENCE;
   }
 
   async #isOnChain(number: number): Promise<boolean> {
