@@ -685,7 +685,7 @@ export interface components {
             /** @description The same wherever the event appears again: in a further try, and in the feed. */
             id: string;
             /**
-             * @description sent: its transaction was sent; completed or error: exactly one of the two ends it.
+             * @description sent: its transaction was sent; completed or error: exactly one of the two ends it; corrected: the chain was reorganised deeper than what had been taken for final, and the outcome is another one now.
              * @enum {string}
              */
             type: "sent" | "completed" | "error" | "corrected";
@@ -697,7 +697,7 @@ export interface components {
             nft_collection?: components["schemas"]["Address"];
             /** @description When a token was created. */
             nft_token_id?: components["schemas"]["Integer"];
-            /** @description On error only. */
+            /** @description On error; on corrected when what had been done is gone. */
             error_code?: components["schemas"]["RequestFailure"];
             created_at: components["schemas"]["Time"];
         };

@@ -1,6 +1,7 @@
 /**
  * What is told about a request, in the order in which it can happen; of `completed` and `error` exactly one. `corrected`
- * follows `completed` when the chain dropped blocks that were taken for final, and the outcome is another one now.
+ * follows them, as often as need be, when the chain dropped blocks that were taken for final, and the outcome is another
+ * one now.
  */
 export const REQUEST_EVENTS = ["sent", "completed", "error", "corrected"] as const;
 export type RequestEvent = (typeof REQUEST_EVENTS)[number];

@@ -61,26 +61,25 @@ export class InFlight {
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
-      if (latest.sent_at !== null && passed(latest.created_at, patience.replaceAfter)) {
-        if (await this.#replace(lease, batch, latest)) continue;
-      }
-      if (latest.sent_at === null || passed(latest.sent_at, patience.rebroadcastAfter)) {
-        const answer = await this.broadcast(latest.id, latest);
-        const wait = Math.min(UNDERPRICED_WAIT, patience.replaceAfter);
-        if (answer === "underpriced" && passed(latest.created_at, wait)) await this.#replace(lease, batch, latest);
-      }
+      const { sent_at: sentAt } = latest;
+      if (sentAt !== null && !passed(sentAt, patience.rebroadcastAfter)) continue;
+      const answer = await this.broadcast(latest.id, latest);
+      // Blocks will tell what has used it: while they are not read, no further version is of any use.
+      if (sentAt === null || answer === "nonce-used") continue;
+      const wait = answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, patience.replaceAfter) : patience.replaceAfter;
+      if (passed(latest.created_at, wait)) await this.#replace(lease, batch, latest);
     }
   }
 
   /**
    * A further version with the same nonce, committed before it is sent: the batch at a higher fee, or at last nothing at
-   * all, so that what no node will take does not hold up every nonce behind it.
-   * @returns false when fees are too high for it: then the versions that there are must do.
+   * all, so that what no node will take does not hold up every nonce behind it. While fees are too high for it, the
+   * versions that there are must do.
    */
-  async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<boolean> {
+  async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<void> {
     const { database, keyring, logger, now, patience } = this.#deps;
     // The lane looks at its batches with every request that comes: the node must not be asked as often.
-    if (performance.now() < this.#tooHighUntil) return false;
+    if (performance.now() < this.#tooHighUntil) return;
     const previous = {
       maxFeePerGas: BigInt(latest.max_fee_per_gas),
       maxPriorityFeePerGas: BigInt(latest.max_priority_fee_per_gas),
@@ -89,20 +88,19 @@ export class InFlight {
     if (fees === null) {
       this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, patience.replaceAfter);
       this.#sayTooHigh(batch.nonce);
-      return false;
+      return;
     }
     const { key, address } = keyring.lane(lease.lane);
     const empty = batch.attempts.length >= VERSIONS_BEFORE_EMPTY;
     const attempt = empty ? signEmpty(key, address, latest.raw, fees) : signReplacement(key, latest.raw, fees);
     const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
     // A block took one of the versions meanwhile.
-    if (attemptId === null) return true;
+    if (attemptId === null) return;
     logger.warn(
       { nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash, empty },
       "a transaction that no block takes was replaced at a higher fee",
     );
     await this.broadcast(attemptId, attempt);
-    return true;
   }
 
   async #replacementFees(previous: Fees): Promise<Fees | null> {

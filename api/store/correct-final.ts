@@ -1,12 +1,14 @@
 import type { ChainOutcome } from "../domain/outcome.ts";
+import { isFinal } from "../domain/request.ts";
 import type { Trx } from "./engine.ts";
 import { enqueueEvent } from "./events.ts";
 import { commandOf } from "./request-state.ts";
 import type { RequestRow } from "./schema.ts";
 
 /**
- * A call of a completed request runs again, because the chain dropped a block that was deep enough to be final. Its
- * status stays. What it made may have another id now, or its effect may be gone: then the app is told.
+ * The call of a final request runs again, because the chain dropped a block that was deep enough to be final. Its status
+ * stays. What it made may have another id now, its effect may be gone, or what failed may have come to pass: then the app
+ * is told.
  */
 export async function correctFinal(
   trx: Trx,
@@ -16,7 +18,9 @@ export async function correctFinal(
   now: number,
 ): Promise<void> {
   const current = await trx.selectFrom("requests").selectAll().where("id", "=", row.id).executeTakeFirst();
-  if (current?.status !== "completed") return;
+  if (current === undefined || !isFinal(current.status)) return;
+  // It failed then and fails now: whatever the reason, nothing has come of it.
+  if (current.status === "failed" && !outcome.ok) return;
   const made = outcome.ok
     ? {
         nft_collection: outcome.collection ?? current.nft_collection,
@@ -24,7 +28,10 @@ export async function correctFinal(
       }
     : { nft_collection: current.nft_collection, nft_token_id: current.nft_token_id };
   const same =
-    outcome.ok && made.nft_collection === current.nft_collection && made.nft_token_id === current.nft_token_id;
+    current.status === "completed" &&
+    outcome.ok &&
+    made.nft_collection === current.nft_collection &&
+    made.nft_token_id === current.nft_token_id;
   const moved = { ...made, transaction_hash: where.transactionHash, block_number: where.blockNumber };
   await trx
     .updateTable("requests")

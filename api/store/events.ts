@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 
+import { sql } from "kysely";
+
 import type { Command } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { toWireInteger } from "../domain/numbers.ts";
@@ -38,7 +40,8 @@ interface Subject {
 
 /**
  * Adds an event to the outbox, with a delivery where the app has a webhook, inside the transaction that makes it true.
- * The same event of the same request again changes nothing: `sent` may be reached twice, after a reorg.
+ * The same event of the same request again changes nothing: `sent` may be reached twice, after a reorg. Only `corrected`
+ * is told each time.
  */
 export async function enqueueEvent(
   trx: Trx,
@@ -72,7 +75,9 @@ export async function enqueueEvent(
       body: JSON.stringify(body),
       created_at: now,
     })
-    .onConflict((conflict) => conflict.columns(["request_id", "type"]).doNothing())
+    .onConflict((conflict) =>
+      conflict.columns(["request_id", "type"]).where("type", "<>", sql.lit("corrected")).doNothing(),
+    )
     .returning("seq")
     .executeTakeFirst();
   if (event === undefined) return;

@@ -19,7 +19,7 @@ export const effects: Check = {
     const corrected = await correctedSince(database.read, now - FRESH);
     const changed = corrected.map((id) =>
       problem(
-        `Request ${id} was completed, and a reorg deeper than CONFIRMATIONS made something else of it (event corrected). Set ` +
+        `Request ${id} was final, and a reorg deeper than CONFIRMATIONS made something else of it (event corrected). Set ` +
           `CONFIRMATIONS higher. Told for 7 days.`,
       ),
     );

@@ -18,6 +18,7 @@ export async function correctedSince(db: Db, since: number): Promise<string[]> {
   const rows = await db
     .selectFrom("events")
     .select("request_id")
+    .distinct()
     .where("type", "=", sql.lit("corrected"))
     .where("created_at", ">=", since)
     .execute();

@@ -193,6 +193,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("minted_at", INT)
     .execute();
   await uniqueIndex("nfts_token", "nfts", ["contract", "token_id"]);
+  await index("nfts_minted", "nfts", ["minted_block"]);
   await sql`create index nfts_listed on nfts (contract, seq) where minted_block is not null and supply <> '0'`.execute(
     db,
   );
@@ -297,7 +298,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("body", "text", (c) => c.notNull())
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
-  await uniqueIndex("events_once", "events", ["request_id", "type"]);
+  await sql`create unique index events_once on events (request_id, type) where type <> 'corrected'`.execute(db);
   // Of `completed` and `error`, one per request, ever: the database itself refuses a second.
   await sql`create unique index events_final on events (request_id) where type in ('completed', 'error')`.execute(db);
   await sql`create index events_corrected on events (created_at) where type = 'corrected'`.execute(db);

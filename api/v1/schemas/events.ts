@@ -14,14 +14,17 @@ export const event = z
       .string()
       .meta({ description: "The same wherever the event appears again: in a further try, and in the feed." }),
     type: z.enum(REQUEST_EVENTS).meta({
-      description: "sent: its transaction was sent; completed or error: exactly one of the two ends it.",
+      description:
+        "sent: its transaction was sent; completed or error: exactly one of the two ends it; corrected: the chain was reorganised deeper than what had been taken for final, and the outcome is another one now.",
     }),
     request_id: requestId,
     request_type: z.enum(REQUEST_TYPES),
     transaction_hash: z.string().nullable(),
     nft_collection: address.optional().meta({ description: "When a collection or a token was created." }),
     nft_token_id: integer.optional().meta({ description: "When a token was created." }),
-    error_code: requestFailure.optional().meta({ description: "On error only." }),
+    error_code: requestFailure
+      .optional()
+      .meta({ description: "On error; on corrected when what had been done is gone." }),
     created_at: time,
   })
   .meta({ id: "Event" });
