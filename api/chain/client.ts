@@ -151,10 +151,17 @@ export class ChainClient {
     return this.#rpc.batch(calls.map((call) => ({ method: "eth_call", params: [call, at] })));
   }
 
-  /** What each call would do as a transaction of its own on top of a block. */
-  async outlooks(calls: { to: string; data: string; from: string }[], blockNumber: number): Promise<CallOutlook[]> {
-    const at = toHex(blockNumber);
-    const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [call, at] }));
+  /**
+   * What each call would do as a transaction of its own on top of a block.
+   * @param mostGas beyond it the node need not try: the call may come from somebody who wants it to work for nothing.
+   */
+  async outlooks(
+    calls: { to: string; data: string; from: string }[],
+    blockNumber: number,
+    mostGas: number,
+  ): Promise<CallOutlook[]> {
+    const [at, gas] = [toHex(blockNumber), toHex(mostGas)];
+    const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, at] }));
     return (await this.#rpc.batch(requests)).map((result) => {
       if (result.ok) return { gas: parse(quantity, result.value) };
       return revertOf(result.error);

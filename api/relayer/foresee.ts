@@ -15,6 +15,7 @@ interface ForesightContext {
   client: ChainClient;
   read: Db;
   contracts: ContractAddresses;
+  maxItemGas: number;
 }
 
 export interface EncodedItem extends EncodedCall {
@@ -42,6 +43,8 @@ export interface Foresight {
  */
 const DECIDED: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", "service_cannot_mint"]);
 
+/** Gas up to which a call is tried, for each unit that an item may have: far enough to tell how much it lacks. */
+const TRIED = 4;
 /** As much of a reason as the relay reports: 256 bytes, in hexadecimal. */
 const REASON = 2 + 2 * 256;
 
@@ -68,6 +71,7 @@ export async function foresee(
     client,
     simulated.map((item) => (delegating.has(item.target) ? asTheWallet(item) : asTheRelay(item, contracts.relay))),
     block,
+    TRIED * context.maxItemGas,
   );
   const upToDate = block >= Number(checkpoint ?? 0);
   const byItem = new Map(simulated.map((item, index) => [item, outlooks[index] ?? null]));
@@ -93,9 +97,10 @@ async function simulate(
   client: ChainClient,
   calls: Parameters<ChainClient["outlooks"]>[0],
   block: number,
+  mostGas: number,
 ): Promise<CallOutlook[]> {
   try {
-    return await client.outlooks(calls, block);
+    return await client.outlooks(calls, block, mostGas);
   } catch (error) {
     if (error instanceof ChainUnavailable) return [];
     throw error;

@@ -124,10 +124,11 @@ describe("ChainClient", () => {
   });
 
   describe("outlooks", () => {
-    const outlook = async () => (await client.outlooks([{ to: target, data: "0x", from: target }], 7))[0];
+    const outlook = async () => (await client.outlooks([{ to: target, data: "0x", from: target }], 7, 4_000_000))[0];
 
-    it("tell the gas, asked for on top of the block that was named", async () => {
-      node.answer = ({ params }) => (params[1] === "0x7" ? "0x5208" : fail(3));
+    it("tell the gas, asked for on top of the block that was named, and up to a bound", async () => {
+      node.answer = ({ params: [call, block] }) =>
+        block === "0x7" && (call as { gas: string }).gas === "0x3d0900" ? "0x5208" : fail(3);
       expect(await outlook()).to.deep.equal({ gas: 21_000n });
     });
 
