@@ -1,59 +1,43 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { followForeignContract } from "../../../api/store/foreign.ts";
 import { readMeta } from "../../../api/store/meta.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { ProxiedService } from "../../support/proxied-service.ts";
 
 describe("a foreign contract that an app names while its blocks are being read", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let proxy: RpcProxy;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
+  let proxied: ProxiedService;
 
   before(async () => {
-    node = await startNode();
-    proxy = await startRpcProxy(node.url);
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: proxy.url, dataDir: folder.path });
+    proxied = await ProxiedService.start();
   });
-  after(async () => {
-    await service.stop();
-    await proxy.stop();
-    await node.stop();
-    await folder.remove();
-  });
+  after(() => proxied.end());
 
-  const checkpoint = async () => Number(await readMeta(service.database.read, "checkpoint"));
+  const checkpoint = async () => Number(await readMeta(proxied.service.database.read, "checkpoint"));
 
   it("is followed from the block that was promised", async () => {
-    const api = new ApiClient(service.baseUrl, (await createApp(service, "follow")).token);
+    const { api } = proxied;
     const wallet = await api.wallet();
-    const plain = await new PlainERC721__factory(await node.provider.getSigner(3)).deploy();
+    const plain = await new PlainERC721__factory(await proxied.provider.getSigner(3)).deploy();
     const contract = await plain.getAddress();
     const head = await eventually(async () => {
-      const number = await node.provider.getBlockNumber();
+      const number = await proxied.provider.getBlockNumber();
       return (await checkpoint()) === number ? number : undefined;
     });
     let named = false;
-    proxy.intercept = async ({ method }) => {
+    proxied.intercept = async ({ method }) => {
       if (method !== "eth_getLogs" || named) return undefined;
       named = true;
       const followed = { address: contract, type: "ERC721", name: null, followedFrom: head } as const;
-      await service.database.write((trx) => followForeignContract(trx, followed));
+      await proxied.service.database.write((trx) => followForeignContract(trx, followed));
       return undefined;
     };
     await (await plain.mint(wallet, 1)).wait();
     await eventually(async () => ((await checkpoint()) > head ? true : undefined));
     expect(named).to.equal(true);
-    const held = await service.database.read
+    const held = await proxied.service.database.read
       .selectFrom("holdings")
       .select(["owner", "quantity"])
       .where("contract", "=", contract)

@@ -1,37 +1,21 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { ProxiedService } from "../../support/proxied-service.ts";
 
 describe("a node that answers, and refuses every call for a limit of its own", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let proxy: RpcProxy;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
+  let proxied: ProxiedService;
 
   before(async () => {
-    node = await startNode();
-    proxy = await startRpcProxy(node.url);
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: proxy.url, dataDir: folder.path });
+    proxied = await ProxiedService.start();
   });
-  after(async () => {
-    await service.stop();
-    await proxy.stop();
-    await node.stop();
-    await folder.remove();
-  });
+  after(() => proxied.end());
 
   it("is to callers as one that is away", async () => {
-    const api = new ApiClient(service.baseUrl, (await createApp(service, "refused")).token);
+    const { api } = proxied;
     const wallet = await api.wallet();
-    const outsider = await node.provider.getSigner(3);
+    const outsider = await proxied.provider.getSigner(3);
     const contracts = [];
     for (let count = 0; count < 2; count++) {
       const plain = await new PlainERC721__factory(outsider).deploy();
@@ -40,7 +24,7 @@ describe("a node that answers, and refuses every call for a limit of its own", f
     }
     const [followed = "", unknown = ""] = contracts;
     await api.ok("GET", `/v1/accounts/${wallet}/${followed}`);
-    proxy.intercept = () => ({ error: { code: -32_005, message: "too many requests" } });
+    proxied.intercept = () => ({ error: { code: -32_005, message: "too many requests" } });
 
     const transfer = { from_address: wallet, to_address: followed, contract_address: unknown, token_id: 5 };
     for (const answer of [
