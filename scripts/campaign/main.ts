@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 
 import { anvilBinary } from "../nodes/anvil-binary.ts";
-import { type NodeKind, NodeLostChain } from "../nodes/node-process.ts";
+import type { NodeKind } from "../nodes/node-process.ts";
 import { Checker, type Finding } from "./check.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { Load } from "./load.ts";
@@ -16,10 +16,6 @@ const NODES: NodeKind[] = anvilBinary() === null ? ["hardhat"] : ["anvil", "hard
 
 /** A node and a database serve so many faults; then all begins anew, so that neither grows without end. */
 const FAULTS_PER_WORLD = 60;
-/** Worlds that a node may end by forgetting its chain, which says nothing of the service: their faults are made again. */
-const WORLDS_TO_LOSE = 10;
-let worldsLost = 0;
-
 /** A fault that has not struck once in so many runs is broken itself. */
 const RUNS_TO_STRIKE = 4;
 
@@ -65,9 +61,7 @@ async function main(): Promise<void> {
   const idle = [...lines.values()].filter((line) => line.runs >= RUNS_TO_STRIKE && line.struck === 0);
   for (const line of idle) console.log(`"${line.fault}" never struck: it proves nothing`);
   const good =
-    idle.length === 0 &&
-    total.lost + total.doubled + total.stuck + total.other === 0 &&
-    total.runs >= faults;
+    idle.length === 0 && total.lost + total.doubled + total.stuck + total.other === 0 && total.runs >= faults;
   console.log(good ? "1 passed, 0 failed" : "0 passed, 1 failed");
   process.exitCode = good ? 0 : 1;
 }
@@ -98,8 +92,6 @@ async function campaign(
   for (let started = 0; queue.length > 0; started++) {
     const share = queue.splice(0, FAULTS_PER_WORLD);
     if (!(await inWorld(kind, seed + 100 * started, share, perFault, lines, verbose))) return;
-    // What a world did not come to, because its node forgot its chain, is done in the next.
-    queue.unshift(...share);
     if (queue.length > 0) console.log(`${kind}: ${queue.length.toString()} faults to come`);
   }
 }
@@ -117,11 +109,11 @@ async function inWorld(
   const load = new Load(world);
   const checker = new Checker(world);
   let sound = true;
+  let ended = false;
   try {
-    for (let [fault] = faults; fault !== undefined; [fault] = faults) {
+    for (const fault of faults) {
       const at = performance.now();
       const finding = await round(world, load, checker, fault, perFault);
-      faults.shift();
       record(lines, fault, finding);
       sound &&= finding.lost + finding.doubled + finding.stuck + finding.other.length === 0;
       if (verbose || !sound) {
@@ -136,12 +128,11 @@ async function inWorld(
       console.log(unheard.join("\n"));
       lines.set("webhooks", { ...NOTHING, fault: "webhooks", other: unheard.length });
     }
-  } catch (error) {
-    if (!(error instanceof NodeLostChain) || ++worldsLost > WORLDS_TO_LOSE) throw error;
-    console.log(`${error.message}: this world ends here, and the fault is made again in the next`);
+    ended = true;
   } finally {
-    if (!sound) console.log(`Everything of this world is kept in ${world.folder}`);
-    await world.stop(!sound);
+    const keep = !ended || !sound;
+    if (keep) console.log(`Everything of this world is kept in ${world.folder}`);
+    await world.stop(keep);
   }
   return sound;
 }

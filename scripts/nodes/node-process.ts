@@ -11,11 +11,6 @@ const ROOT = join(import.meta.dirname, "..", "..");
 
 export type NodeKind = "hardhat" | "anvil";
 
-/** The node itself forgot its chain: nothing can be said of a service on top of it. */
-export class NodeLostChain extends Error {
-  override readonly name = "NodeLostChain";
-}
-
 /** A real node as a process of its own. Anvil keeps its chain in a file, so it can be stopped and started. */
 export class NodeProcess {
   readonly kind: NodeKind;
@@ -23,12 +18,15 @@ export class NodeProcess {
   readonly provider: JsonRpcProvider;
   readonly #port: number;
   readonly #folder: string;
+  /** Seconds since 1970 of its block 0. */
+  readonly #began: number;
   #child: ChildProcess;
 
-  private constructor(kind: NodeKind, port: number, folder: string, child: ChildProcess) {
+  private constructor(kind: NodeKind, port: number, folder: string, began: number, child: ChildProcess) {
     this.kind = kind;
     this.#port = port;
     this.#folder = folder;
+    this.#began = began;
     this.#child = child;
     this.url = `http://127.0.0.1:${port.toString()}`;
     const network = Network.from(31_337);
@@ -41,7 +39,8 @@ export class NodeProcess {
 
   static async start(kind: NodeKind, folder: string): Promise<NodeProcess> {
     const port = await freePort();
-    return new NodeProcess(kind, port, folder, await launch(kind, port, folder));
+    const began = Math.floor(Date.now() / 1000);
+    return new NodeProcess(kind, port, folder, began, await launch(kind, port, folder, began));
   }
 
   /** Stops the node and starts it on the same chain (Anvil only). */
@@ -50,9 +49,9 @@ export class NodeProcess {
     const before = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
     await end(this.#child, "SIGTERM");
     await downFor();
-    this.#child = await launch(this.kind, this.#port, this.#folder);
+    this.#child = await launch(this.kind, this.#port, this.#folder, this.#began);
     const after = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
-    if (after.hash !== before.hash) throw new NodeLostChain("the node came back with another chain");
+    if (after.hash !== before.hash) throw new Error("the node came back with another chain");
   }
 
   async stop(): Promise<void> {
@@ -61,7 +60,8 @@ export class NodeProcess {
   }
 }
 
-async function launch(kind: NodeKind, port: number, folder: string): Promise<ChildProcess> {
+/** @param began time of block 0. Anvil makes one at each start, and may take it for that of the chain which it loads. */
+async function launch(kind: NodeKind, port: number, folder: string, began: number): Promise<ChildProcess> {
   const child =
     kind === "hardhat"
       ? spawn(
@@ -82,6 +82,8 @@ async function launch(kind: NodeKind, port: number, folder: string): Promise<Chi
             "--preserve-historical-states",
             "--state",
             join(folder, "anvil-state.json"),
+            "--timestamp",
+            began.toString(),
           ]),
           { stdio: ["ignore", "pipe", "inherit"] },
         );
