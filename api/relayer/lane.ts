@@ -1,23 +1,8 @@
-import { formatEther } from "ethers";
-import type { Logger } from "pino";
-
 import { troubleOf } from "../chain/errors.ts";
-import { crashPoint } from "../shared/crash-point.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
-import type { Signals } from "../shared/signal.ts";
-import {
-  type ClaimedRequest,
-  claimRequests,
-  failClaims,
-  openBatches,
-  recordBatch,
-  returnAbandonedClaims,
-  returnClaims,
-} from "../store/batches.ts";
+import { openBatches, returnAbandonedClaims } from "../store/batches.ts";
 import { AT_ONCE } from "../store/due.ts";
-import { countReady } from "../store/ready.ts";
-import type { Database } from "../store/database.ts";
 import {
   ensureLane,
   hasBegun,
@@ -28,14 +13,11 @@ import {
   renewLease,
   takeLease,
 } from "../store/lanes.ts";
-import { batchSize } from "./batch-size.ts";
-import { type BatchContext, buildBatch, type BuiltBatch, type Hopeless } from "./build-batch.ts";
+import { countReady } from "../store/ready.ts";
 import { checkCanSend } from "./can-send.ts";
 import { FeesTooHigh } from "./fees.ts";
-import { MAX_TRANSACTION_GAS } from "./gas.ts";
 import { InFlight, type Patience } from "./in-flight.ts";
-import { createNumbers } from "./numbers.ts";
-import { signBatch } from "./sign.ts";
+import { MAX_BATCH, Sender, type SenderDeps } from "./sender.ts";
 
 /** All times in milliseconds. */
 const LEASE = 15_000;
@@ -49,20 +31,11 @@ const LINGER_MAX = 1_500;
 /** Wait after a refusal that holds for every batch: no funds, relay paused, node away. */
 const BACK_OFF = 2_000;
 
-/** A lane that cannot pay for so many batches like its last one is said to be low on funds. */
-const FUNDS_FOR_BATCHES = 20n;
-const MAX_BATCH = 250;
 const MAX_IN_FLIGHT = 4;
 
-export interface LaneDeps extends BatchContext {
-  database: Database;
-  signals: Signals;
-  logger: Logger;
-  now: () => number;
+export interface LaneDeps extends SenderDeps {
   /** When transactions that no block takes are sent again, and replaced. */
   patience: Patience;
-  /** Most to be paid for a unit of gas, in wei. */
-  maxFeePerGas: bigint;
   /** A lane that the settings no longer have: it ends what it began, and takes nothing new. */
   draining: boolean;
 }
@@ -71,24 +44,24 @@ export interface LaneDeps extends BatchContext {
 export type LaneTrouble = string | null;
 
 /**
- * One sending key and its nonces. Claims requests, gives them numbers, signs one transaction for many, commits it, and
- * only then broadcasts. Exactly one process drives a lane at a time: the lease's fence guards every write.
+ * One sending key and its nonces. Sends what is ready, and watches what it has sent. Exactly one process drives a lane at a
+ * time: the lease's fence guards every write.
  */
 export class Lane {
   readonly #deps: LaneDeps;
   readonly #index: number;
   readonly #holder = newLeaseHolder();
-  readonly #nextNumber = createNumbers();
   readonly #inFlight: InFlight;
+  readonly #sender: Sender;
   #trouble: LaneTrouble = null;
   /** What kind of trouble the log has heard of. */
   #said: string | null = null;
-  #low = false;
 
   constructor(index: number, deps: LaneDeps) {
     this.#index = index;
     this.#deps = { ...deps, logger: deps.logger.child({ lane: index }) };
     this.#inFlight = new InFlight(this.#deps);
+    this.#sender = new Sender(this.#deps, this.#inFlight);
   }
 
   get index(): number {
@@ -190,7 +163,10 @@ export class Lane {
         ready = true;
       }
       if (!draining && open.length < MAX_IN_FLIGHT && (await this.#gather(abort)) > 0) {
-        if (await this.#sendBatch(lease)) continue;
+        if (await this.#sender.send(lease)) {
+          this.#cleared();
+          continue;
+        }
       }
       await signals.requests.wait(LOOK, abort);
     }
@@ -208,97 +184,6 @@ export class Lane {
       ready = more;
     }
     return ready;
-  }
-
-  /** @returns false when nothing was there to send. */
-  async #sendBatch(lease: Lease): Promise<boolean> {
-    const { database, client, keyring, chainId, contracts, logger, signals, now } = this.#deps;
-    const { key, address } = keyring.lane(lease.lane);
-    const { fees, funds } = await checkCanSend(this.#deps, address);
-    const block = await client.latestBlock();
-    const claimed = await database.write((trx) =>
-      claimRequests(trx, lease, { limit: MAX_BATCH, now: now(), nextNumber: this.#nextNumber }),
-    );
-    if (claimed.length === 0) return false;
-    crashPoint("relayer:claimed");
-    const budget = Math.min(MAX_TRANSACTION_GAS, Number(block.gasLimit));
-    const batch = await this.#build(claimed, budget, block.number);
-    if (batch.hopeless.length > 0) await this.#fail(lease, batch.hopeless);
-    if (batch.requests.length === 0) {
-      await database.write((trx) =>
-        returnClaims(
-          trx,
-          batch.left.map((request) => request.id),
-          AT_ONCE,
-        ),
-      );
-      return true;
-    }
-    const row = await readLane(database.read, lease.lane);
-    if (row === undefined) throw new Error("the lane has no row");
-    const attempt = signBatch(key, {
-      chainId,
-      nonce: row.next_nonce,
-      to: contracts.relay,
-      data: batch.data,
-      gasLimit: batch.gasLimit,
-      fees,
-      authorizations: batch.authorizations,
-    });
-    this.#watchFunds(funds, attempt.gasLimit * attempt.maxFeePerGas);
-    crashPoint("relayer:signed");
-    const { attemptId } = await database.write(async (trx) => {
-      await returnClaims(
-        trx,
-        batch.left.map((request) => request.id),
-        AT_ONCE,
-      );
-      return recordBatch(trx, lease, { nonce: row.next_nonce, requests: batch.requests, attempt }, now());
-    });
-    logger.info(
-      {
-        hash: attempt.hash,
-        nonce: row.next_nonce,
-        requests: batch.requests.length,
-        gasLimit: attempt.gasLimit.toString(),
-      },
-      "batch committed",
-    );
-    crashPoint("relayer:committed");
-    await this.#inFlight.broadcast(attemptId, attempt);
-    signals.deliveries.notify();
-    this.#cleared();
-    return true;
-  }
-
-  async #fail(lease: Lease, hopeless: Hopeless[]): Promise<void> {
-    const { database, logger, signals, now } = this.#deps;
-    await database.write((trx) => failClaims(trx, lease, hopeless, now()));
-    for (const { request, errors, cause } of hopeless) {
-      if (cause === null) logger.info({ request: request.id, errors }, "a request would fail on chain: not sent");
-      else logger.error({ request: request.id, err: cause }, "no call can be made of a request");
-    }
-    signals.deliveries.notify();
-  }
-
-  /** A request that was in batches which the chain refused whole is tried with ever fewer neighbours. */
-  async #build(claimed: ClaimedRequest[], budget: number, block: number): Promise<BuiltBatch> {
-    const most = batchSize(
-      claimed.map((request) => request.returns),
-      MAX_BATCH,
-    );
-    const batch = await buildBatch(this.#deps, claimed.slice(0, most), budget, block);
-    return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
-  }
-
-  /** Says it before the lane runs dry, once for each time that it gets there. */
-  #watchFunds(funds: bigint, cost: bigint): void {
-    const low = funds < cost * FUNDS_FOR_BATCHES;
-    if (low && !this.#low) {
-      const { address } = this.#deps.keyring.lane(this.#index);
-      this.#deps.logger.warn({ address, funds: formatEther(funds) }, "the lane is low on funds");
-    }
-    this.#low = low;
   }
 
   #report(error: unknown): void {
