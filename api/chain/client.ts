@@ -1,18 +1,10 @@
-import { getAddress, type Transaction } from "ethers";
+import type { Transaction } from "ethers";
 import { z } from "zod";
 
 import { ChainUnavailable, type RpcError } from "./errors.ts";
+import { address, hash, hex, quantity, small } from "./json-rpc-values.ts";
 import { readTransaction } from "./signed-transaction.ts";
 import type { Rpc, RpcCall, RpcResult } from "./rpc.ts";
-
-const hex = z.string().regex(/^0x[0-9a-fA-F]*$/);
-const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
-const quantity = z
-  .string()
-  .regex(/^0x[0-9a-f]+$/)
-  .transform((text) => BigInt(text));
-const small = quantity.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
-const address = hex.length(42).transform((text) => getAddress(text));
 
 const block = z.object({
   number: small,

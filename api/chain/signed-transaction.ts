@@ -1,15 +1,8 @@
-import { getAddress, Signature, toBeHex, Transaction } from "ethers";
+import { Signature, toBeHex, Transaction } from "ethers";
 import { z } from "zod";
 
 import { ChainUnavailable } from "./errors.ts";
-
-const hex = z.string().regex(/^0x[0-9a-fA-F]*$/);
-const quantity = z
-  .string()
-  .regex(/^0x[0-9a-f]+$/)
-  .transform((text) => BigInt(text));
-const small = quantity.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
-const address = hex.length(42).transform((text) => getAddress(text));
+import { address, hex, quantity, small } from "./json-rpc-values.ts";
 
 /** Some nodes name the parity `v` still. */
 const signature = { yParity: small.optional(), v: small.optional(), r: quantity, s: quantity };

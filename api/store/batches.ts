@@ -157,7 +157,14 @@ export async function recordAttempt(
   return insertAttempt(trx, batchId, attempt, now);
 }
 
-async function insertAttempt(trx: Trx, batchId: number, attempt: SignedAttempt, now: number): Promise<number> {
+/** @param sentAt when the chain shows that it was sent; null: it is about to be. @returns its id. */
+export async function insertAttempt(
+  trx: Trx,
+  batchId: number,
+  attempt: SignedAttempt,
+  now: number,
+  sentAt: number | null = null,
+): Promise<number> {
   const { id } = await trx
     .insertInto("attempts")
     .values({
@@ -168,7 +175,7 @@ async function insertAttempt(trx: Trx, batchId: number, attempt: SignedAttempt, 
       max_priority_fee_per_gas: attempt.maxPriorityFeePerGas.toString(),
       gas_limit: attempt.gasLimit.toString(),
       created_at: now,
-      sent_at: null,
+      sent_at: sentAt,
     })
     .returning("id")
     .executeTakeFirstOrThrow();

@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 
 import type { Command } from "../../domain/command.ts";
 import type { RequestType } from "../../domain/request.ts";
-import { batchRequests, closeBatch, openBatches, type OpenBatch, type SignedAttempt } from "../batches.ts";
+import {
+  batchRequests,
+  closeBatch,
+  insertAttempt,
+  openBatches,
+  type OpenBatch,
+  type SignedAttempt,
+} from "../batches.ts";
 import type { Db, Trx } from "../engine.ts";
 import { commandOf, failBeforeSending, markProcessing } from "../request-state.ts";
 import { insertRequest } from "../requests.ts";
@@ -69,7 +76,7 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
   const existing = await batchAt(trx, batch.lane, batch.nonce);
   if (existing !== undefined) {
     await requireSame(trx, existing, batch);
-    await addAttempt(trx, existing, batch.attempt, now);
+    await insertAttempt(trx, existing, batch.attempt, now, now);
     return { recognised: [], added: 0 };
   }
   const adopted: Adopted = { recognised: [], added: 0 };
@@ -85,7 +92,7 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
     })
     .returning("id")
     .executeTakeFirstOrThrow();
-  await addAttempt(trx, batchId, batch.attempt, now);
+  await insertAttempt(trx, batchId, batch.attempt, now, now);
   for (const [position, call] of batch.calls.entries()) {
     const known = await requestOf(trx, call);
     if (known !== undefined) adopted.recognised.push(known.id);
@@ -111,22 +118,6 @@ async function requireSame(trx: Trx, batchId: number, batch: LostBatch): Promise
     `nonce ${batch.nonce.toString()} of lane ${batch.lane.toString()} carried other requests than the database says: ` +
       "two services have used one seed. Restore a newer backup.",
   );
-}
-
-async function addAttempt(trx: Trx, batchId: number, attempt: SignedAttempt, now: number): Promise<void> {
-  await trx
-    .insertInto("attempts")
-    .values({
-      batch_id: batchId,
-      hash: attempt.hash,
-      raw: attempt.raw,
-      max_fee_per_gas: attempt.maxFeePerGas.toString(),
-      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas.toString(),
-      gas_limit: attempt.gasLimit.toString(),
-      created_at: now,
-      sent_at: now,
-    })
-    .execute();
 }
 
 /** By its number; or, because an ERC1155 id is created once only, by the id that it creates. */
