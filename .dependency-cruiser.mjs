@@ -22,6 +22,72 @@ function only(name, allowed, comment) {
   };
 }
 
+/** The wings of api/store that each wing may use. Together they have no circle. */
+const WINGS = {
+  db: [],
+  apps: ["db"],
+  listings: ["db"],
+  outbox: ["db"],
+  requests: ["db", "listings", "outbox"],
+  media: ["db", "requests"],
+  sending: ["db", "requests"],
+  ledger: ["db", "listings", "requests", "sending"],
+  doctor: ["db", "requests"],
+  reconcile: ["db", "ledger", "listings", "requests", "sending"],
+};
+
+/** The wings of api/store that each other folder of api/ may use. A folder that is not named uses none. */
+const WINGS_OF_USERS = {
+  "main.ts": ["db"],
+  cli: ["db", "apps", "outbox", "requests"],
+  commands: ["db", "apps", "ledger", "listings", "media", "outbox", "requests"],
+  context: ["db", "requests", "sending"],
+  doctor: ["db", "doctor", "ledger", "media", "sending"],
+  indexer: ["db", "apps", "ledger", "requests", "sending"],
+  media: ["db", "listings", "media", "requests"],
+  operator: ["db", "apps", "media"],
+  reconcile: ["db", "apps", "ledger", "reconcile", "requests", "sending"],
+  relayer: ["db", "apps", "requests", "sending"],
+  v1: ["db", "apps", "listings", "media", "outbox", "requests"],
+  webhooks: ["db", "outbox"],
+};
+
+function wings(names) {
+  return `^api/store/(${names.join("|")})/`;
+}
+
+/** Which wings of the store may be entered from where. */
+function wingRules() {
+  const inside = Object.entries(WINGS).map(([wing, allowed]) => ({
+    name: `store-${wing}-imports`,
+    severity: "error",
+    from: { path: wings([wing]) },
+    to: { path: "^api/store/", pathNot: wings([wing, ...allowed]) },
+  }));
+  const outside = Object.entries(WINGS_OF_USERS).map(([user, allowed]) => ({
+    name: `${user}-enters-store`,
+    severity: "error",
+    from: { path: `^api/${user.replace(".", "\\.")}(/|$)` },
+    to: { path: "^api/store/", pathNot: wings(allowed) },
+  }));
+  const users = Object.keys(WINGS_OF_USERS).map((user) => user.replace(".", "\\."));
+  const nobodyElse = {
+    name: "store-has-named-users",
+    comment: "Who uses the store stands in WINGS_OF_USERS, with the wings that it needs.",
+    severity: "error",
+    from: { path: "^api/", pathNot: `^api/(store|${users.join("|")})(/|$)` },
+    to: { path: "^api/store/" },
+  };
+  const noStrayFile = {
+    name: "store-is-wings",
+    comment: "Every file of the store is in a wing.",
+    severity: "error",
+    from: { path: "^api/" },
+    to: { path: "^api/store/[^/]+$" },
+  };
+  return [...inside, ...outside, nobodyElse, noStrayFile];
+}
+
 /** A package that only some folders of api/ use. */
 function packageOf(name, packages, folders, comment) {
   return {
@@ -63,15 +129,16 @@ export default {
     only("indexer", LEAVES, "The ends of the pipeline meet only in rows."),
     only("webhooks", LEAVES, "The ends of the pipeline meet only in rows."),
     only("media", LEAVES, "Content for requests: fetched, stored, named in rows."),
+    only("operator", ["commands", ...LEAVES], "What only the operator may do; it knows no HTTP and no pipeline."),
     only("doctor", LEAVES, "The doctor looks at rows and at the chain; it changes neither."),
-    only("media", LEAVES, "Content for requests: fetched, stored, named in rows."),
     only("reconcile", ["indexer", ...LEAVES], "Reads the chain anew with what the indexer reads it with."),
     only(
       "cli",
-      ["commands", "context", "doctor", "reconcile", ...LEAVES],
+      ["commands", "context", "doctor", "operator", "reconcile", ...LEAVES],
       "The command line is a second way to the commands.",
     ),
     only("store", ["domain", "shared"], "SQL, and the rules it stores: no network, no keys, no settings."),
+    ...wingRules(),
     only("chain", ["domain", "shared"], "What the chain is asked, and what it answers."),
     only("keys", ["domain", "shared"]),
     only("outbound", ["domain", "shared"]),

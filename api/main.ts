@@ -8,7 +8,7 @@ import { startService } from "./context/service.ts";
 import { SeedFileError } from "./keys/seed-file.ts";
 import { ChainUnavailable } from "./chain/errors.ts";
 import { armCrashPoint } from "./shared/crash-point.ts";
-import { SchemaError } from "./store/migrate.ts";
+import { SchemaError } from "./store/db/migrate.ts";
 
 /** `npm run api`: the service against the chain at RPC_URL, until it is told to stop. */
 async function main(): Promise<void> {

@@ -30,7 +30,7 @@ export type RawLog = z.infer<typeof log>;
 export type Receipt = z.infer<typeof receipt>;
 
 /** The gas that a call needs, or the data with which it reverts; null: the node cannot tell. */
-export type CallOutlook = { gas: bigint } | { reverted: string } | null;
+export type CallResult = { gas: bigint } | { reverted: string } | null;
 
 export interface LogFilter {
   address: string[];
@@ -147,11 +147,11 @@ export class ChainClient {
    * What each call would do as a transaction of its own on top of a block.
    * @param mostGas beyond it the node need not try: the call may come from somebody who wants it to work for nothing.
    */
-  async outlooks(
+  async simulateCalls(
     calls: { to: string; data: string; from: string }[],
     blockNumber: number,
     mostGas: number,
-  ): Promise<CallOutlook[]> {
+  ): Promise<CallResult[]> {
     const [at, gas] = [toHex(blockNumber), toHex(mostGas)];
     const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, at] }));
     return (await this.#rpc.batch(requests)).map((result) => {

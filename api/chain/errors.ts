@@ -18,7 +18,7 @@ export class RpcError extends Error {
 }
 
 /** What `readyz` says of an error. A node's own words may hold an address or a key: they go to the log alone. */
-export function troubleOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (error instanceof RpcError) return `the node refuses a call (code ${error.code.toString()})`;
   return error instanceof Error ? error.message : String(error);
 }

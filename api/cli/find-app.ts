@@ -1,7 +1,7 @@
-import { OperatorError } from "../commands/operator-error.ts";
-import { findApp } from "../store/apps.ts";
-import type { Db } from "../store/engine.ts";
-import type { AppRow } from "../store/schema.ts";
+import { OperatorError } from "../operator/operator-error.ts";
+import { findApp } from "../store/apps/apps.ts";
+import type { Db } from "../store/db/engine.ts";
+import type { AppRow } from "../store/db/schema.ts";
 
 /** @param which an app's name or id. @throws OperatorError */
 export async function appNamed(db: Db, which: string): Promise<AppRow> {

@@ -1,8 +1,8 @@
-import { OperatorError } from "../commands/operator-error.ts";
+import { OperatorError } from "../operator/operator-error.ts";
 import { environment } from "../config/environment.ts";
 import { SettingsError } from "../config/settings.ts";
 import { SeedFileError } from "../keys/seed-file.ts";
-import { SchemaError } from "../store/migrate.ts";
+import { SchemaError } from "../store/db/migrate.ts";
 import { createProgram } from "./program.ts";
 
 const terminal = {

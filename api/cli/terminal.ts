@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 
 import { type Environment, parseDatabaseSettings } from "../config/settings.ts";
-import { type Database, openDatabase } from "../store/database.ts";
+import { type Database, openDatabase } from "../store/db/database.ts";
 
 /** What a command works with: the settings' source, and where its result goes. */
 export interface Terminal {

@@ -5,10 +5,10 @@ import { ApiError } from "../domain/error-codes.ts";
 import { estimateGas } from "../domain/gas-estimate.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { counterKeys, readCounter } from "../store/counters.ts";
-import type { Trx } from "../store/engine.ts";
-import { chargeGas, type GasCharge, secondsOfDayLeft } from "../store/gas-usage.ts";
-import { insertRequest } from "../store/requests.ts";
+import { counterKeys, readCounter } from "../store/db/counters.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { chargeGas, type GasCharge, secondsOfDayLeft } from "../store/requests/gas-usage.ts";
+import { insertRequest } from "../store/requests/requests.ts";
 import { type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
 
 /** Seconds after which a call that met a full backlog may be tried again. */

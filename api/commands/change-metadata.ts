@@ -1,12 +1,12 @@
 import type { AnnounceMetadata, CollectionMetadata, CreateCollection, TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { parseExact } from "../shared/exact-json.ts";
-import { findCollectionOfApp } from "../store/collections.ts";
-import type { Trx } from "../store/engine.ts";
-import { isMetadataOpen } from "../store/freezing.ts";
-import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/metadata.ts";
-import { findMintedNft } from "../store/nfts.ts";
-import type { CollectionRow } from "../store/schema.ts";
+import { findCollectionOfApp } from "../store/listings/collections.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { isMetadataOpen } from "../store/requests/freezing.ts";
+import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/requests/metadata.ts";
+import { findMintedNft } from "../store/listings/nfts.ts";
+import type { CollectionRow } from "../store/db/schema.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import type { Caller } from "./idempotency.ts";
 

@@ -1,6 +1,6 @@
 import { fieldError } from "../domain/error-codes.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
-import { insertWallet } from "../store/wallets.ts";
+import { insertWallet } from "../store/apps/wallets.ts";
 import { answerOfEarlierCall, type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
 
 export interface CreateWalletDeps extends IdempotencyDeps {

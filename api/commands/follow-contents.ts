@@ -3,10 +3,10 @@ import type { Logger } from "pino";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
 import { fieldError } from "../domain/error-codes.ts";
-import { findCollection } from "../store/collections.ts";
-import type { Database } from "../store/database.ts";
-import { followForeignContract, foreignContract, recordForeignHolding } from "../store/foreign.ts";
-import { type ContentsFilter, heldTokenIds } from "../store/holdings.ts";
+import { findCollection } from "../store/listings/collections.ts";
+import type { Database } from "../store/db/database.ts";
+import { followForeignContract, foreignContract, recordForeignHolding } from "../store/ledger/foreign.ts";
+import { type ContentsFilter, heldTokenIds } from "../store/listings/holdings.ts";
 
 export interface FollowContentsDeps {
   database: Database;

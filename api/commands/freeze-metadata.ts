@@ -1,7 +1,7 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
-import { findCollectionOfApp } from "../store/collections.ts";
-import { startFreezing } from "../store/freezing.ts";
-import { holdForMedia } from "../store/media-jobs.ts";
+import { findCollectionOfApp } from "../store/listings/collections.ts";
+import { startFreezing } from "../store/requests/freezing.ts";
+import { holdForMedia } from "../store/media/media-jobs.ts";
 import { acceptRequest } from "./accept-request.ts";
 import type { Caller } from "./idempotency.ts";
 import type { MintDeps } from "./mint.ts";

@@ -1,6 +1,6 @@
-import type { Database } from "../store/database.ts";
-import type { Trx } from "../store/engine.ts";
-import { claimIdempotencyKey, findStoredAnswer, type StoredAnswer } from "../store/idempotency.ts";
+import type { Database } from "../store/db/database.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { claimIdempotencyKey, findStoredAnswer, type StoredAnswer } from "../store/apps/idempotency.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
 

@@ -1,6 +1,6 @@
 import type { Mint, TokenMetadata } from "../domain/command.ts";
 import { ApiError, type FieldError } from "../domain/error-codes.ts";
-import type { CollectionRow } from "../store/schema.ts";
+import type { CollectionRow } from "../store/db/schema.ts";
 
 /** Every field that any of the five variants takes; the collection decides which of them apply. */
 export interface MintFields {

@@ -1,10 +1,10 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Mint } from "../domain/command.ts";
-import { findCollectionOfApp } from "../store/collections.ts";
-import type { Trx } from "../store/engine.ts";
-import { isMetadataOpen } from "../store/freezing.ts";
-import { holdForMedia } from "../store/media-jobs.ts";
-import { reserveErc1155Create, reserveErc1155Mint, reserveErc721Mint } from "../store/reservations.ts";
+import { findCollectionOfApp } from "../store/listings/collections.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { isMetadataOpen } from "../store/requests/freezing.ts";
+import { holdForMedia } from "../store/media/media-jobs.ts";
+import { reserveErc1155Create, reserveErc1155Mint, reserveErc721Mint } from "../store/requests/reservations.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import { checkMedia } from "./check-media.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";

@@ -3,9 +3,9 @@ import type { RequestEvent } from "../domain/event.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { newWebhookSecret, sealSecrets } from "../keys/webhook-secrets.ts";
 import { type AddressPolicy, isForbiddenUrl } from "../outbound/addresses.ts";
-import type { Database } from "../store/database.ts";
-import type { WebhookRow } from "../store/schema.ts";
-import { findWebhook, insertWebhook, updateWebhook } from "../store/webhooks.ts";
+import type { Database } from "../store/db/database.ts";
+import type { WebhookRow } from "../store/db/schema.ts";
+import { findWebhook, insertWebhook, updateWebhook } from "../store/outbox/webhooks.ts";
 
 export interface RegisterWebhookDeps {
   database: Database;

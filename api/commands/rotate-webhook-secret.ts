@@ -1,8 +1,8 @@
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { newWebhookSecret, openSecrets, rotateSecrets, SECRET_OVERLAP, sealSecrets } from "../keys/webhook-secrets.ts";
-import type { Database } from "../store/database.ts";
-import { findWebhook, replaceSecrets } from "../store/webhooks.ts";
+import type { Database } from "../store/db/database.ts";
+import { findWebhook, replaceSecrets } from "../store/outbox/webhooks.ts";
 
 /**
  * Gives the app's webhook a new signing secret. The one that it replaces signs beside it for a while.

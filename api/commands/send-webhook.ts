@@ -1,11 +1,11 @@
 import { ApiError } from "../domain/error-codes.ts";
-import type { Database } from "../store/database.ts";
-import { redeliver } from "../store/deliveries.ts";
-import { findDelivery, type LoggedDelivery } from "../store/delivery-log.ts";
-import type { Db, Trx } from "../store/engine.ts";
-import { enqueueTestEvent } from "../store/events.ts";
-import type { DeliveryRow } from "../store/schema.ts";
-import { findWebhook } from "../store/webhooks.ts";
+import type { Database } from "../store/db/database.ts";
+import { redeliver } from "../store/outbox/deliveries.ts";
+import { findDelivery, type LoggedDelivery } from "../store/outbox/delivery-log.ts";
+import type { Db, Trx } from "../store/db/engine.ts";
+import { enqueueTestEvent } from "../store/outbox/events.ts";
+import type { DeliveryRow } from "../store/db/schema.ts";
+import { findWebhook } from "../store/outbox/webhooks.ts";
 
 export interface SendWebhookDeps {
   database: Database;

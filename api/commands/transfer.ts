@@ -1,12 +1,12 @@
 import { ApiError, fieldError, type HttpErrorCode } from "../domain/error-codes.ts";
 import type { CollectionType, Transfer } from "../domain/command.ts";
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
-import { findCollection } from "../store/collections.ts";
-import type { Trx } from "../store/engine.ts";
-import { followForeignContract, foreignContract, recordForeignHolding } from "../store/foreign.ts";
-import { isHeld } from "../store/holdings.ts";
-import { reserveTransfer } from "../store/reservations.ts";
-import { findWallet } from "../store/wallets.ts";
+import { findCollection } from "../store/listings/collections.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { followForeignContract, foreignContract, recordForeignHolding } from "../store/ledger/foreign.ts";
+import { isHeld } from "../store/listings/holdings.ts";
+import { reserveTransfer } from "../store/requests/reservations.ts";
+import { findWallet } from "../store/apps/wallets.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 

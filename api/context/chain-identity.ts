@@ -8,8 +8,8 @@ import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { contractAddresses } from "../chain/deployed.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
-import type { Database } from "../store/database.ts";
-import { readMeta, writeMeta } from "../store/meta.ts";
+import type { Database } from "../store/db/database.ts";
+import { readMeta, writeMeta } from "../store/db/meta.ts";
 
 /** The service cannot start; the words say what to do. */
 export class StartupError extends Error {

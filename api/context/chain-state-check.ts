@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 
 import type { ChainClient } from "../chain/client.ts";
 import type { Keyring } from "../keys/keyring.ts";
-import type { Database } from "../store/database.ts";
-import { readLane } from "../store/lanes.ts";
-import { readMeta, writeMeta } from "../store/meta.ts";
-import { hasRequests } from "../store/requests.ts";
+import type { Database } from "../store/db/database.ts";
+import { readLane } from "../store/sending/lanes.ts";
+import { readMeta, writeMeta } from "../store/db/meta.ts";
+import { hasRequests } from "../store/requests/requests.ts";
 import { StartupError } from "./chain-identity.ts";
 
 /** The seed must be the one that made the database's wallets. @throws StartupError */

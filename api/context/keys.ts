@@ -57,15 +57,15 @@ export async function findKeys(settings: KeySettings, local: boolean): Promise<F
   const passphrase = settings.seedPassphrase ?? stored?.seed_passphrase ?? null;
   const keys =
     settings.secretKeys.length > 0 ? settings.secretKeys : stored === null ? [] : secretKeys.parse(stored.secret_keys);
-  const found: FoundKeys = { keyring: null, sealer: null, seedTrouble: null, sealTrouble: null };
+  const found: FoundKeys = { keyring: null, sealer: null, seedProblem: null, sealerProblem: null };
   if (keys.length > 0) found.sealer = createSealer(keys);
-  else found.sealTrouble = "SECRET_KEYS is not set: it opens what the database holds sealed.";
+  else found.sealerProblem = "SECRET_KEYS is not set: it opens what the database holds sealed.";
   try {
     if (passphrase === null) throw new SeedFileError("SEED_PASSPHRASE is not set: it opens SEED_FILE.");
     found.keyring = createKeyring(await readSeedFile(settings.seedFile, passphrase));
   } catch (error) {
     if (!(error instanceof SeedFileError)) throw error;
-    found.seedTrouble = error.message;
+    found.seedProblem = error.message;
   }
   return found;
 }

@@ -1,9 +1,9 @@
 import type { ChainClient } from "../chain/client.ts";
-import { troubleOf } from "../chain/errors.ts";
+import { describeError } from "../chain/errors.ts";
 import type { Indexer } from "../indexer/indexer.ts";
 import type { Lane } from "../relayer/lane.ts";
-import type { Database } from "../store/database.ts";
-import { readMeta } from "../store/meta.ts";
+import type { Database } from "../store/db/database.ts";
+import { readMeta } from "../store/db/meta.ts";
 
 interface Watched {
   database: Database;
@@ -19,8 +19,8 @@ export function createReadiness(parts: Watched): () => Promise<{ ready: boolean;
       database: await check(() => readMeta(parts.database.read, "checkpoint")),
       chain: await check(() => parts.client.headNumber()),
     };
-    if (parts.indexer !== null) checks["indexer"] = parts.indexer.trouble ?? "ok";
-    for (const lane of parts.lanes) checks[`lane ${lane.index.toString()}`] = lane.trouble ?? "ok";
+    if (parts.indexer !== null) checks["indexer"] = parts.indexer.lastError ?? "ok";
+    for (const lane of parts.lanes) checks[`lane ${lane.index.toString()}`] = lane.lastError ?? "ok";
     return { ready: Object.values(checks).every((word) => word === "ok"), checks };
   };
 }
@@ -30,6 +30,6 @@ async function check(ask: () => Promise<unknown>): Promise<string> {
     await ask();
     return "ok";
   } catch (error) {
-    return troubleOf(error);
+    return describeError(error);
   }
 }

@@ -20,8 +20,8 @@ import type { AddressPolicy } from "../outbound/addresses.ts";
 import { createOutboundAgent } from "../outbound/agent.ts";
 import { Lane } from "../relayer/lane.ts";
 import { createSignals } from "../shared/signal.ts";
-import { type Database, openDatabase } from "../store/database.ts";
-import { allLanes } from "../store/lanes.ts";
+import { type Database, openDatabase } from "../store/db/database.ts";
+import { allLanes } from "../store/sending/lanes.ts";
 import { createApp } from "../v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../v1/server.ts";
 import { Dispatcher } from "../webhooks/dispatcher.ts";
@@ -107,7 +107,7 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
         maxItemGas: settings.limits.itemGas,
         maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
         draining: index >= settings.lanes,
-        patience: {
+        resendPolicy: {
           rebroadcastAfter: settings.rebroadcastSeconds * 1000,
           replaceAfter: settings.replaceSeconds * 1000,
         },

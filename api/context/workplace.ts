@@ -4,11 +4,11 @@ import { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
 import { Rpc } from "../chain/rpc.ts";
-import { OperatorError } from "../commands/operator-error.ts";
+import { OperatorError } from "../operator/operator-error.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
-import { type Database, openDatabase } from "../store/database.ts";
-import { readMeta } from "../store/meta.ts";
+import { type Database, openDatabase } from "../store/db/database.ts";
+import { readMeta } from "../store/db/meta.ts";
 import { deployedAddresses } from "./chain-identity.ts";
 import { findKeys } from "./keys.ts";
 

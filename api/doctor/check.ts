@@ -1,7 +1,7 @@
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
-import type { Database } from "../store/database.ts";
+import type { Database } from "../store/db/database.ts";
 
 export const RESULTS = ["ok", "warning", "problem"] as const;
 export type Result = (typeof RESULTS)[number];

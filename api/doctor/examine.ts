@@ -1,6 +1,5 @@
-import { ChainUnavailable, RpcError, troubleOf } from "../chain/errors.ts";
-import type { Check, DoctorContext, Finding, Result } from "./check.ts";
-import { problem, RESULTS, warning } from "./check.ts";
+import { ChainUnavailable, RpcError, describeError } from "../chain/errors.ts";
+import { type Check, type DoctorContext, type Finding, problem, type Result, RESULTS, warning } from "./check.ts";
 import { backlog } from "./checks/backlog.ts";
 import { chain } from "./checks/chain.ts";
 import { contracts } from "./checks/contracts.ts";
@@ -60,7 +59,9 @@ async function run(check: Check, context: DoctorContext): Promise<Finding[]> {
     return await check.run(context);
   } catch (error) {
     if (!(error instanceof ChainUnavailable || error instanceof RpcError)) throw error;
-    return [problem(`The node at RPC_URL does not answer (${troubleOf(error)}). Start it, or set RPC_URL to another.`)];
+    return [
+      problem(`The node at RPC_URL does not answer (${describeError(error)}). Start it, or set RPC_URL to another.`),
+    ];
   }
 }
 

@@ -2,8 +2,8 @@ import type { RelayEvent, TokenMove } from "../chain/logs.ts";
 import { decodeRevert } from "../chain/revert-reasons.ts";
 import { isMint } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/outcome.ts";
-import type { ClaimedRequest } from "../store/batches.ts";
-import { commandOf } from "../store/request-state.ts";
+import type { ClaimedRequest } from "../store/sending/claims.ts";
+import { commandOf } from "../store/requests/request-state.ts";
 
 /** What one of our transactions did, request by request. */
 export interface BatchResult {

@@ -2,19 +2,19 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import { abi, type ContractAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable, troubleOf } from "../chain/errors.ts";
+import { ChainUnavailable, describeError } from "../chain/errors.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signals } from "../shared/signal.ts";
-import { applyRange } from "../store/apply-range.ts";
-import { newestBlocks, storedBlock } from "../store/blocks.ts";
-import type { Database } from "../store/database.ts";
-import { readMeta } from "../store/meta.ts";
-import { rollback } from "../store/rollback.ts";
-import { confirmUpTo } from "../store/settle-confirmed.ts";
-import { followsMore, watchedContracts } from "../store/watched.ts";
-import { closeInVain } from "./close-in-vain.ts";
+import { applyRange } from "../store/ledger/apply-range.ts";
+import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
+import type { Database } from "../store/db/database.ts";
+import { readMeta } from "../store/db/meta.ts";
+import { rollback } from "../store/ledger/rollback.ts";
+import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
+import { followsMore, watchedContracts } from "../store/ledger/watched.ts";
+import { closeReverted } from "./close-reverted.ts";
 import { prepareRange } from "./prepare-range.ts";
 import { readRange } from "./read-range.ts";
 
@@ -37,21 +37,21 @@ const RANGE = 500;
 const REMEMBER = 256;
 const BACK_OFF = 2_000;
 /** A node that is behind what is stored, on the same chain, is taken to lag for so many milliseconds; then it is believed. */
-const PATIENCE = 30_000;
+const BEHIND_GRACE = 30_000;
 
 /** Follows the chain block by block and stores what it says: ownership, outcomes, history, checkpoint. */
 export class Indexer {
   readonly #deps: IndexerDeps;
   /** Since when the node is behind what is stored, by the clock that never jumps. */
   #behindSince: number | null = null;
-  #trouble: string | null = null;
+  #lastError: string | null = null;
 
   constructor(deps: IndexerDeps) {
     this.#deps = deps;
   }
 
-  get trouble(): string | null {
-    return this.#trouble;
+  get lastError(): string | null {
+    return this.#lastError;
   }
 
   async run(abort: AbortSignal): Promise<void> {
@@ -59,13 +59,13 @@ export class Indexer {
     while (!abort.aborted) {
       try {
         const more = await this.step();
-        if (this.#trouble !== null) logger.info("the indexer follows the chain again");
-        this.#trouble = null;
+        if (this.#lastError !== null) logger.info("the indexer follows the chain again");
+        this.#lastError = null;
         if (!more) await signals.blocks.wait(pollInterval, abort);
       } catch (error) {
-        const words = troubleOf(error);
-        if (this.#trouble !== words) logger.error({ err: error }, "the indexer cannot follow the chain");
-        this.#trouble = words;
+        const words = describeError(error);
+        if (this.#lastError !== words) logger.error({ err: error }, "the indexer cannot follow the chain");
+        this.#lastError = words;
         await pause(BACK_OFF, abort);
       }
     }
@@ -84,7 +84,7 @@ export class Indexer {
     this.#behindSince = null;
     if (head === checkpoint) {
       await this.#confirm(checkpoint, head - confirmations + 1);
-      await this.#closeInVain(head, checkpoint);
+      await this.#closeReverted(head, checkpoint);
       return false;
     }
     const [from, to] = [checkpoint + 1, Math.min(head, checkpoint + RANGE)];
@@ -118,7 +118,7 @@ export class Indexer {
     });
     if (!stored) return true;
     crashPoint("indexer:stored");
-    await this.#closeInVain(head, to);
+    await this.#closeReverted(head, to);
     // Lanes wait for their batches, the dispatcher for the outbox.
     signals.requests.notify();
     signals.deliveries.notify();
@@ -135,9 +135,9 @@ export class Indexer {
   }
 
   /** Far behind the head nothing is closed: the logs that may yet tell of a batch are not read, and old state may be gone. */
-  async #closeInVain(head: number, read: number): Promise<void> {
+  async #closeReverted(head: number, read: number): Promise<void> {
     const final = head - this.#deps.confirmations + 1;
-    if (final >= 0 && read >= final) await closeInVain(this.#deps, final);
+    if (final >= 0 && read >= final) await closeReverted(this.#deps, final);
   }
 
   async #checkpoint(): Promise<number> {
@@ -148,7 +148,7 @@ export class Indexer {
 
   #mayLag(): boolean {
     this.#behindSince ??= performance.now();
-    return performance.now() - this.#behindSince < PATIENCE;
+    return performance.now() - this.#behindSince < BEHIND_GRACE;
   }
 
   async #isOnChain(number: number): Promise<boolean> {

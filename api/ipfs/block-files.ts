@@ -8,7 +8,7 @@ import { sha256 } from "multiformats/hashes/sha2";
 
 import { canonicalCid, parseCid } from "./cids.ts";
 import { isAbsent, modifiedAt } from "./files.ts";
-import { SetAside } from "./set-aside.ts";
+import { Quarantine } from "./quarantine.ts";
 
 /** A block that content needs is not there. */
 export class BlockMissing extends Error {
@@ -119,13 +119,13 @@ export class BlockFiles {
   }
 
   /** A place for blocks that are perhaps to be removed. */
-  setAside(): SetAside {
-    return new SetAside(this.#folder, (cid) => this.#fileOf(cid));
+  quarantine(): Quarantine {
+    return new Quarantine(this.#folder, (cid) => this.#fileOf(cid));
   }
 
   /** Brings back what runs that died have set aside. @returns how many blocks. */
   async giveBackAll(): Promise<number> {
-    return SetAside.recover(this.#folder, (cid) => this.#fileOf(cid));
+    return Quarantine.recover(this.#folder, (cid) => this.#fileOf(cid));
   }
 
   /** Every block, in no order. */

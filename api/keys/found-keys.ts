@@ -6,7 +6,7 @@ export interface FoundKeys {
   keyring: Keyring | null;
   sealer: Sealer | null;
   /** Why the seed, and with it `keyring`, cannot be had. */
-  seedTrouble: string | null;
+  seedProblem: string | null;
   /** Why what is sealed cannot be opened. */
-  sealTrouble: string | null;
+  sealerProblem: string | null;
 }

@@ -3,8 +3,8 @@ import type { Logger } from "pino";
 
 import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
-import { ANNOUNCEMENT_HOLDS, dueAnnouncements, putOffAnnouncement } from "../store/announcements.ts";
-import type { Database } from "../store/database.ts";
+import { ANNOUNCEMENT_HOLDS, dueAnnouncements, putOffAnnouncement } from "../store/media/announcements.ts";
+import type { Database } from "../store/db/database.ts";
 
 export interface AnnouncerDeps {
   database: Database;

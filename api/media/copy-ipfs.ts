@@ -2,7 +2,7 @@ import type { BlockFiles } from "../ipfs/block-files.ts";
 import { canonicalCid, parseIpfsUri } from "../ipfs/cids.ts";
 import { type ContentFile, findFile, isDamage } from "../ipfs/content.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../ipfs/media-type.ts";
-import type { StoredMedia } from "../store/media.ts";
+import type { StoredMedia } from "../store/media/media.ts";
 import { MediaError } from "./media-error.ts";
 import { type Gateway, VerifiedBlocks } from "./verified-blocks.ts";
 

@@ -6,7 +6,7 @@ import { importContent, isDamage } from "../ipfs/content.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../ipfs/media-type.ts";
 import type { OutboundAgent } from "../outbound/agent.ts";
 import { download, DownloadError } from "../outbound/download.ts";
-import type { StoredMedia } from "../store/media.ts";
+import type { StoredMedia } from "../store/media/media.ts";
 import { copyIpfs } from "./copy-ipfs.ts";
 import { readDataUrl } from "./data-url.ts";
 import { MediaError } from "./media-error.ts";

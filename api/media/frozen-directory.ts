@@ -4,9 +4,9 @@ import type { BlockFiles } from "../ipfs/block-files.ts";
 import { canonicalCid } from "../ipfs/cids.ts";
 import { importDirectory } from "../ipfs/content.ts";
 import { collectionMetadata, tokenMetadata } from "../shared/metadata-documents.ts";
-import { findCollection } from "../store/collections.ts";
-import type { Database } from "../store/database.ts";
-import { hasUnsettledMints, hostedTokens } from "../store/freezing.ts";
+import { findCollection } from "../store/listings/collections.ts";
+import type { Database } from "../store/db/database.ts";
+import { hasUnsettledMints, hostedTokens } from "../store/requests/freezing.ts";
 
 /** Mints that were accepted before are not final yet: to be tried again soon. */
 export class NotSettledYet extends Error {

@@ -3,9 +3,9 @@ import type { Logger } from "pino";
 import type { BlockFiles } from "../ipfs/block-files.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
-import type { Database } from "../store/database.ts";
-import { AT_ONCE } from "../store/due.ts";
-import { type DuePin, finishPin, LONGEST_PIN_WAIT, renewPins, returnPin, takePins } from "../store/pins.ts";
+import type { Database } from "../store/db/database.ts";
+import { AT_ONCE } from "../store/db/due.ts";
+import { type DuePin, finishPin, LONGEST_PIN_WAIT, renewPins, returnPin, takePins } from "../store/media/pins.ts";
 import { pinAtKubo, wordsOfPinError } from "./pin.ts";
 
 export interface PinnerDeps {

@@ -5,10 +5,10 @@ import { crashPoint } from "../shared/crash-point.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
-import { addAnnouncement } from "../store/announcements.ts";
-import type { Database } from "../store/database.ts";
-import { AT_ONCE } from "../store/due.ts";
-import { insertMedia, type StoredMedia } from "../store/media.ts";
+import { addAnnouncement } from "../store/media/announcements.ts";
+import type { Database } from "../store/db/database.ts";
+import { AT_ONCE } from "../store/db/due.ts";
+import { insertMedia, type StoredMedia } from "../store/media/media.ts";
 import {
   failMediaJob,
   finishMediaJob,
@@ -17,9 +17,9 @@ import {
   returnAbandonedJobs,
   returnMediaJob,
   takeMediaJobs,
-} from "../store/media-jobs.ts";
-import { addPin } from "../store/pins.ts";
-import { commandOf } from "../store/request-state.ts";
+} from "../store/media/media-jobs.ts";
+import { addPin } from "../store/media/pins.ts";
+import { commandOf } from "../store/requests/request-state.ts";
 import { copyMedia, type CopyDeps } from "./copy-media.ts";
 import { makeFrozenDirectory, NotSettledYet } from "./frozen-directory.ts";
 import { MediaError } from "./media-error.ts";

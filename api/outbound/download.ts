@@ -1,5 +1,4 @@
-import type { Readable } from "node:stream";
-import { pipeline } from "node:stream";
+import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 
 import { type Dispatcher, request } from "undici";

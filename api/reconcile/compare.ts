@@ -6,7 +6,7 @@ import { compareHistory } from "../store/reconcile/compare-history.ts";
 import { compareHoldings, compareTokens } from "../store/reconcile/compare-tokens.ts";
 import type { Difference } from "../store/reconcile/difference.ts";
 import { foreignHoldings, setForeignHolding } from "../store/reconcile/foreign-holdings.ts";
-import { watchedContracts } from "../store/watched.ts";
+import { watchedContracts } from "../store/ledger/watched.ts";
 import type { ReconcileDeps } from "./deps.ts";
 import { Replay } from "./replay.ts";
 

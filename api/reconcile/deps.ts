@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import type { Database } from "../store/database.ts";
+import type { Database } from "../store/db/database.ts";
 
 export interface ReconcileDeps {
   database: Database;

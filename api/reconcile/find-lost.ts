@@ -3,9 +3,9 @@ import type { Transaction } from "ethers";
 import { decodeCommand, decodeExecute } from "../chain/decode-call.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import { decodeRelayEvent, type RelayEvent } from "../chain/logs.ts";
-import { batchesByHash } from "../store/batches.ts";
-import { allLanes } from "../store/lanes.ts";
-import type { LostBatch, LostCall } from "../store/reconcile/lost-timeline.ts";
+import { batchesByHash } from "../store/sending/batches.ts";
+import { allLanes } from "../store/sending/lanes.ts";
+import type { LostBatch, LostCall } from "../store/reconcile/adopt-lost-batches.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 
 /** Blocks read at once. */

@@ -1,5 +1,5 @@
 import { effectOf } from "../chain/decode-call.ts";
-import { readMeta } from "../store/meta.ts";
+import { readMeta } from "../store/db/meta.ts";
 import {
   adoptBatch,
   closeVanished,
@@ -9,12 +9,12 @@ import {
   numbersAmong,
   vanishedBatches,
   withoutNumber,
-} from "../store/reconcile/lost-timeline.ts";
+} from "../store/reconcile/adopt-lost-batches.ts";
 import { skipFeeds } from "../store/reconcile/recovered-app.ts";
-import { commandOf } from "../store/request-state.ts";
-import { rollback } from "../store/rollback.ts";
-import { walletPaths } from "../store/wallet-paths.ts";
-import type { RequestRow } from "../store/schema.ts";
+import { commandOf } from "../store/requests/request-state.ts";
+import { rollback } from "../store/ledger/rollback.ts";
+import { walletPaths } from "../store/apps/wallets.ts";
+import type { RequestRow } from "../store/db/schema.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 import type { LaneState, Lost } from "./find-lost.ts";
 

@@ -4,17 +4,17 @@ import { join } from "node:path";
 
 import { prepareRange } from "../indexer/prepare-range.ts";
 import { readRange } from "../indexer/read-range.ts";
-import { storedBlock } from "../store/blocks.ts";
-import type { Trx } from "../store/engine.ts";
-import { readMeta } from "../store/meta.ts";
+import { storedBlock } from "../store/ledger/blocks.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { readMeta } from "../store/db/meta.ts";
 import { openScratch, type Scratch } from "../store/reconcile/scratch.ts";
-import { watchedContracts } from "../store/watched.ts";
+import { watchedContracts } from "../store/ledger/watched.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 
 /** Blocks read at once: all that is in memory. */
 const RANGE = 500;
 /** How often a running indexer may be faster before this gives up. */
-const PATIENCE = 100;
+const MAX_ATTEMPTS = 100;
 
 /** The chain, read anew from the first block on into a database of its own, always as far as the real one. */
 export class Replay {
@@ -56,7 +56,7 @@ export class Replay {
    * indexer that takes another try where the indexer was faster.
    */
   async compare<T>(work: (trx: Trx, block: number) => Promise<T>): Promise<T> {
-    for (let attempt = 0; attempt < PATIENCE; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const result = await this.#deps.database.write(async (trx) => {
         const checkpoint = Number(await readMeta(trx, "checkpoint"));
         if (checkpoint !== this.#block) return { checkpoint };

@@ -6,11 +6,11 @@ import { abi, type ContractAddresses } from "../chain/contracts.ts";
 import { encodeServiceCall, encodeTransfer, type EncodedCall } from "../chain/encode-call.ts";
 import type { Command } from "../domain/command.ts";
 import type { Keyring } from "../keys/keyring.ts";
-import type { ClaimedRequest } from "../store/batches.ts";
-import type { Db } from "../store/engine.ts";
-import { commandOf } from "../store/request-state.ts";
-import { walletPaths } from "../store/wallet-paths.ts";
-import { type EncodedItem, foresee, type ForeseenFailure } from "./foresee.ts";
+import type { ClaimedRequest } from "../store/sending/claims.ts";
+import type { Db } from "../store/db/engine.ts";
+import { commandOf } from "../store/requests/request-state.ts";
+import { walletPaths } from "../store/apps/wallets.ts";
+import { type EncodedItem, simulate, type SimulatedFailure } from "./simulate.ts";
 import { batchGas, type ItemGas, itemGas } from "./gas.ts";
 import { signAuthorization } from "./sign.ts";
 
@@ -28,7 +28,7 @@ interface Item extends EncodedItem {
 }
 
 /** A request that is to end here and now: no call can be made of it, or its call would only burn gas. */
-export interface Hopeless extends ForeseenFailure {
+export interface RejectedItem extends SimulatedFailure {
   request: ClaimedRequest;
   /** What an operator should know; null: it is the app's affair alone. */
   cause: unknown;
@@ -40,7 +40,7 @@ export interface BuiltBatch {
   /** Claimed, but more than the gas allows: to be given back. */
   left: ClaimedRequest[];
   /** Claimed, but not worth a transaction. */
-  hopeless: Hopeless[];
+  rejected: RejectedItem[];
   data: string;
   gasLimit: bigint;
   authorizations: Authorization[];
@@ -56,7 +56,7 @@ export async function buildBatch(
   gasBudget: number,
   block: number,
 ): Promise<BuiltBatch> {
-  const { items, delegating, hopeless } = await prepare(context, claimed, gasBudget, block);
+  const { items, delegating, rejected } = await prepare(context, claimed, gasBudget, block);
   let size = items.length;
   while (size > 1 && batchGas(items.slice(0, size), countDelegating(items.slice(0, size), delegating)) > gasBudget) {
     size = Math.min(size - 1, Math.floor(size * 0.9));
@@ -75,7 +75,7 @@ export async function buildBatch(
   return {
     requests: taken.map((item) => item.request),
     left: items.slice(size).map((item) => item.request),
-    hopeless,
+    rejected,
     data: abi.relay.encodeFunctionData("execute", [calls]),
     gasLimit: BigInt(Math.min(batchGas(taken, authorizations.length), gasBudget)),
     authorizations,
@@ -97,7 +97,7 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
   const recipients = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.to] : []));
   const ownRecipients = await walletPaths(context.read, [...new Set(recipients)]);
   const encoded: EncodedItem[] = [];
-  const hopeless: Hopeless[] = [];
+  const rejected: RejectedItem[] = [];
   for (const [index, request] of claimed.entries()) {
     const command = commands[index] ?? commandOf(request);
     try {
@@ -105,15 +105,15 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
     } catch (error) {
       // One that cannot be encoded must not keep the others from being sent, now and at every further try.
       const reason = error instanceof CloneArgumentsError ? error.message : "No call can be made of it.";
-      hopeless.push({ request, ...reverted(reason), cause: error });
+      rejected.push({ request, ...reverted(reason), cause: error });
     }
   }
-  const foresights = await foresee(context, encoded, delegating, block);
+  const simulations = await simulate(context, encoded, delegating, block);
   const items: Item[] = [];
   // An item's gas counts twice: once as expected, once as the limit that must still be there when it starts.
   const mostForeignGas = Math.min(context.maxItemGas, Math.floor(gasBudget * 0.4));
   for (const [index, item] of encoded.entries()) {
-    const foresight = foresights[index];
+    const foresight = simulations[index];
     const gas = itemGas(item.command, item.data, foresight?.gas, mostForeignGas);
     const alone = batchGas([{ gas, data: item.data }], delegating.has(item.target) ? 1 : 0);
     const { request } = item;
@@ -121,14 +121,14 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
     const failure = request.status === "pending" ? (foresight?.failure ?? tooExpensive(foresight?.gas, gas)) : null;
     // The relay would stop before it, and the transaction be paid for nothing, again and again.
     if (alone > gasBudget) {
-      hopeless.push({ request, ...reverted("It needs more gas than a transaction can have."), cause: alone });
-    } else if (failure !== null) hopeless.push({ request, ...failure, cause: null });
+      rejected.push({ request, ...reverted("It needs more gas than a transaction can have."), cause: alone });
+    } else if (failure !== null) rejected.push({ request, ...failure, cause: null });
     else items.push({ ...item, gas });
   }
-  return { items, delegating, hopeless };
+  return { items, delegating, rejected };
 }
 
-function reverted(message: string): ForeseenFailure {
+function reverted(message: string): SimulatedFailure {
   return { errorCode: "execution_reverted", errors: [{ field: "transaction", code: "execution_reverted", message }] };
 }
 
@@ -136,7 +136,7 @@ function reverted(message: string): ForeseenFailure {
 const ESTIMATES_EXCEED_BY = 1.25;
 
 /** What foreign code needs more than an item may have fails on the chain, after it has burnt all that it got. */
-function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): ForeseenFailure | null {
+function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): SimulatedFailure | null {
   if (simulated == null || Number(simulated) <= allowed.limit * ESTIMATES_EXCEED_BY) return null;
   return reverted(
     `It needs about ${simulated.toString()} gas, and ${allowed.limit.toString()} are the most for one item.`,

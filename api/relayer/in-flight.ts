@@ -6,10 +6,10 @@ import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
-import { markSent, type OpenBatch, recordAttempt, type SignedAttempt } from "../store/batches.ts";
-import type { Database } from "../store/database.ts";
-import { isDue } from "../store/due.ts";
-import type { Lease } from "../store/lanes.ts";
+import { markSent, type OpenBatch, recordAttempt, type SignedAttempt } from "../store/sending/batches.ts";
+import type { Database } from "../store/db/database.ts";
+import { isDue } from "../store/db/due.ts";
+import type { Lease } from "../store/sending/lanes.ts";
 import { currentFees, FeesTooHigh, replacementFees } from "./fees.ts";
 import { type Fees, signEmpty, signReplacement } from "./sign.ts";
 
@@ -23,7 +23,7 @@ const TOO_HIGH_WAIT = 10_000;
 const LOUD: ReadonlySet<BroadcastAnswer> = new Set(["no-funds", "refused"]);
 
 /** In milliseconds. */
-export interface Patience {
+export interface ResendPolicy {
   /** Signed bytes that are not in a block are handed to the node again after this. */
   rebroadcastAfter: number;
   /** A transaction that is not in a block by then is replaced by one with a higher fee. */
@@ -37,7 +37,7 @@ export interface InFlightDeps {
   signals: Signals;
   logger: Logger;
   now: () => number;
-  patience: Patience;
+  resendPolicy: ResendPolicy;
   /** Most to be paid for a unit of gas, in wei. */
   maxFeePerGas: bigint;
 }
@@ -56,17 +56,18 @@ export class InFlight {
 
   /** Hands open batches to the node again, and replaces those that no block takes. */
   async watch(lease: Lease, open: OpenBatch[]): Promise<void> {
-    const { now, patience } = this.#deps;
+    const { now, resendPolicy } = this.#deps;
     const passed = (time: number, wait: number) => isDue(time + wait, now(), wait);
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
       const { sent_at: sentAt } = latest;
-      if (sentAt !== null && !passed(sentAt, patience.rebroadcastAfter)) continue;
+      if (sentAt !== null && !passed(sentAt, resendPolicy.rebroadcastAfter)) continue;
       const answer = await this.broadcast(latest.id, latest);
       // Blocks will tell what has used it: while they are not read, no further version is of any use.
       if (sentAt === null || answer === "nonce-used") continue;
-      const wait = answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, patience.replaceAfter) : patience.replaceAfter;
+      const wait =
+        answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, resendPolicy.replaceAfter) : resendPolicy.replaceAfter;
       if (passed(latest.created_at, wait)) await this.#replace(lease, batch, latest);
     }
   }
@@ -77,7 +78,7 @@ export class InFlight {
    * versions that there are must do.
    */
   async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<void> {
-    const { database, keyring, logger, now, patience } = this.#deps;
+    const { database, keyring, logger, now, resendPolicy } = this.#deps;
     // The lane looks at its batches with every request that comes: the node must not be asked as often.
     if (performance.now() < this.#tooHighUntil) return;
     const previous = {
@@ -86,7 +87,7 @@ export class InFlight {
     };
     const fees = await this.#replacementFees(previous);
     if (fees === null) {
-      this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, patience.replaceAfter);
+      this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, resendPolicy.replaceAfter);
       this.#sayTooHigh(batch.nonce);
       return;
     }

@@ -1,8 +1,9 @@
-import { troubleOf } from "../chain/errors.ts";
+import { describeError } from "../chain/errors.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
-import { openBatches, returnAbandonedClaims } from "../store/batches.ts";
-import { AT_ONCE } from "../store/due.ts";
+import { openBatches } from "../store/sending/batches.ts";
+import { countReady, returnAbandonedClaims } from "../store/sending/claims.ts";
+import { AT_ONCE } from "../store/db/due.ts";
 import {
   ensureLane,
   hasBegun,
@@ -12,11 +13,10 @@ import {
   releaseLease,
   renewLease,
   takeLease,
-} from "../store/lanes.ts";
-import { countReady } from "../store/ready.ts";
+} from "../store/sending/lanes.ts";
 import { checkCanSend } from "./can-send.ts";
 import { FeesTooHigh } from "./fees.ts";
-import { InFlight, type Patience } from "./in-flight.ts";
+import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import { MAX_BATCH, Sender, type SenderDeps } from "./sender.ts";
 
 /** All times in milliseconds. */
@@ -35,13 +35,10 @@ const MAX_IN_FLIGHT = 4;
 
 export interface LaneDeps extends SenderDeps {
   /** When transactions that no block takes are sent again, and replaced. */
-  patience: Patience;
+  resendPolicy: ResendPolicy;
   /** A lane that the settings no longer have: it ends what it began, and takes nothing new. */
   draining: boolean;
 }
-
-/** Something keeps this lane from sending at all. Said in `readyz` and in the log, once per change. */
-export type LaneTrouble = string | null;
 
 /**
  * One sending key and its nonces. Sends what is ready, and watches what it has sent. Exactly one process drives a lane at a
@@ -53,7 +50,8 @@ export class Lane {
   readonly #holder = newLeaseHolder();
   readonly #inFlight: InFlight;
   readonly #sender: Sender;
-  #trouble: LaneTrouble = null;
+  /** What keeps this lane from sending. Shown in `readyz`, and logged once per change. */
+  #lastError: string | null = null;
   /** What kind of trouble the log has heard of. */
   #said: string | null = null;
 
@@ -68,8 +66,8 @@ export class Lane {
     return this.#index;
   }
 
-  get trouble(): LaneTrouble {
-    return this.#trouble;
+  get lastError(): string | null {
+    return this.#lastError;
   }
 
   /** Runs until `abort`. Errors of the node and of the database are waited out; nothing is lost by them. */
@@ -187,15 +185,15 @@ export class Lane {
   }
 
   #report(error: unknown): void {
-    const words = troubleOf(error);
+    const words = describeError(error);
     // The fee that its words name is another one with each block.
     const kind = error instanceof FeesTooHigh ? error.name : words;
     if (kind !== this.#said) this.#deps.logger.error({ err: error }, "the lane cannot send");
-    [this.#trouble, this.#said] = [words, kind];
+    [this.#lastError, this.#said] = [words, kind];
   }
 
   #cleared(): void {
-    if (this.#trouble !== null) this.#deps.logger.info("the lane sends again");
-    this.#trouble = this.#said = null;
+    if (this.#lastError !== null) this.#deps.logger.info("the lane sends again");
+    this.#lastError = this.#said = null;
   }
 }

@@ -3,12 +3,13 @@ import type { Logger } from "pino";
 
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
-import { type ClaimedRequest, claimRequests, failClaims, recordBatch, returnClaims } from "../store/batches.ts";
-import type { Database } from "../store/database.ts";
-import { AT_ONCE } from "../store/due.ts";
-import { type Lease, readLane } from "../store/lanes.ts";
+import { recordBatch } from "../store/sending/batches.ts";
+import { type ClaimedRequest, claimRequests, failClaims, returnClaims } from "../store/sending/claims.ts";
+import type { Database } from "../store/db/database.ts";
+import { AT_ONCE } from "../store/db/due.ts";
+import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
-import { type BatchContext, buildBatch, type BuiltBatch, type Hopeless } from "./build-batch.ts";
+import { type BatchContext, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { checkCanSend } from "./can-send.ts";
 import { MAX_TRANSACTION_GAS } from "./gas.ts";
 import type { InFlight } from "./in-flight.ts";
@@ -54,7 +55,7 @@ export class Sender {
     crashPoint("relayer:claimed");
     const budget = Math.min(MAX_TRANSACTION_GAS, Number(block.gasLimit));
     const batch = await this.#build(claimed, budget, block.number);
-    if (batch.hopeless.length > 0) await this.#fail(lease, batch.hopeless);
+    if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
     if (batch.requests.length === 0) {
       await database.write((trx) =>
         returnClaims(
@@ -101,10 +102,10 @@ export class Sender {
     return true;
   }
 
-  async #fail(lease: Lease, hopeless: Hopeless[]): Promise<void> {
+  async #fail(lease: Lease, rejected: RejectedItem[]): Promise<void> {
     const { database, logger, signals, now } = this.#deps;
-    await database.write((trx) => failClaims(trx, lease, hopeless, now()));
-    for (const { request, errors, cause } of hopeless) {
+    await database.write((trx) => failClaims(trx, lease, rejected, now()));
+    for (const { request, errors, cause } of rejected) {
       if (cause === null) logger.info({ request: request.id, errors }, "a request would fail on chain: not sent");
       else logger.error({ request: request.id, err: cause }, "no call can be made of a request");
     }

@@ -1,6 +1,6 @@
 import { type Authorization, hashAuthorization, Signature, type SigningKey, Transaction } from "ethers";
 
-import type { SignedAttempt } from "../store/batches.ts";
+import type { SignedAttempt } from "../store/sending/batches.ts";
 
 export interface Fees {
   maxFeePerGas: bigint;

@@ -2,8 +2,8 @@ import type { Request, RequestHandler } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { findApiTokenByHash } from "../store/api-tokens.ts";
-import type { Db } from "../store/engine.ts";
+import { findApiTokenByHash } from "../store/apps/api-tokens.ts";
+import type { Db } from "../store/db/engine.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 /** Whose token came with the call, and what it may do. */

@@ -6,7 +6,7 @@ import type { BlockFiles } from "../ipfs/block-files.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
-import type { Database } from "../store/database.ts";
+import type { Database } from "../store/db/database.ts";
 
 /** What the HTTP side is made of. */
 export interface HttpDeps {

@@ -7,9 +7,9 @@ import { liveSecrets, openSecrets } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
-import type { Database } from "../store/database.ts";
-import { type DueDelivery, recordTry, takeDueDeliveries, type TryResult } from "../store/deliveries.ts";
-import { disableWebhook } from "../store/webhooks.ts";
+import type { Database } from "../store/db/database.ts";
+import { type DueDelivery, recordTry, takeDueDeliveries, type TryResult } from "../store/outbox/deliveries.ts";
+import { disableWebhook } from "../store/outbox/webhooks.ts";
 import { nextTry } from "./schedule.ts";
 
 export interface DispatcherDeps {

@@ -5,7 +5,7 @@ import type { Random } from "./random.ts";
 export type Body = Record<string, unknown>;
 
 /** Longest that a call is tried again while the service is away, in milliseconds. */
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 
 /** An app that does not give up: each call is repeated under its idempotency key until there is an answer. */
 export class PatientClient {
@@ -42,7 +42,7 @@ export class PatientClient {
     body: Body | undefined,
     headers: Record<string, string>,
   ): Promise<{ status: number; body: Body }> {
-    const deadline = performance.now() + PATIENCE;
+    const deadline = performance.now() + TIMEOUT;
     for (;;) {
       try {
         const response = await fetch(this.#base + path, {

@@ -6,8 +6,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import BetterSqlite3 from "better-sqlite3";
 import type { JsonRpcSigner } from "ethers";
 
-import { createApp } from "../../api/commands/create-app.ts";
-import { openDatabase } from "../../api/store/database.ts";
+import { createApp } from "../../api/operator/create-app.ts";
+import { openDatabase } from "../../api/store/db/database.ts";
 import { PlainERC721__factory, ProgrammableReceiver__factory } from "../../types/ethers-contracts/index.js";
 import { freePort } from "../nodes/free-port.ts";
 import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";

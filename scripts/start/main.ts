@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import pino from "pino";
 
-import { createApp } from "../../api/commands/create-app.ts";
+import { createApp } from "../../api/operator/create-app.ts";
 import { environment } from "../../api/config/environment.ts";
 import { SettingsError } from "../../api/config/settings.ts";
 import { StartupError } from "../../api/context/chain-identity.ts";

@@ -33,13 +33,13 @@ export function addCounts(all: Counts[]): Counts {
 export function judgePart(
   counted: (Counts | undefined)[],
   endedWell: boolean,
-): { counts: Counts; trouble: string | null } {
+): { counts: Counts; problem: string | null } {
   const counts = addCounts(counted.filter((entry) => entry !== undefined));
-  const trouble = findTrouble(counted, counts, endedWell);
-  return { counts: trouble === null ? counts : { ...counts, failed: counts.failed + 1 }, trouble };
+  const problem = findProblem(counted, counts, endedWell);
+  return { counts: problem === null ? counts : { ...counts, failed: counts.failed + 1 }, problem };
 }
 
-function findTrouble(counted: (Counts | undefined)[], counts: Counts, endedWell: boolean): string | null {
+function findProblem(counted: (Counts | undefined)[], counts: Counts, endedWell: boolean): string | null {
   if (counted.includes(undefined)) return "a test runner ended before it had counted its tests";
   if (!endedWell && counts.failed === 0) return "a test runner failed although no test did";
   if (counts.passed + counts.failed === 0) return "no test ran";

@@ -62,8 +62,8 @@ async function runPart(part: Part, folder: string): Promise<Counts> {
     return part.counted.map((file) => readCounts(join(folder, file)));
   }
   const endedWell = await runProcess(part.args(folder), () => !count().includes(undefined));
-  const { counts, trouble } = judgePart(count(), endedWell);
-  if (trouble !== null) console.log(`${part.name}: ${trouble}`);
+  const { counts, problem } = judgePart(count(), endedWell);
+  if (problem !== null) console.log(`${part.name}: ${problem}`);
   console.log(`${part.name}: ${summaryLine(counts)}`);
   return counts;
 }

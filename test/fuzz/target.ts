@@ -4,8 +4,8 @@ import { getAddress, hexlify } from "ethers";
 
 import { answerOf } from "../../api/client/client.ts";
 import { RequestFailed } from "../../api/client/errors.ts";
-import { createApp } from "../../api/commands/create-app.ts";
-import { issueToken } from "../../api/commands/issue-token.ts";
+import { createApp } from "../../api/operator/create-app.ts";
+import { issueToken } from "../../api/operator/issue-token.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { type Conformance, conformanceOf } from "../support/conformance.ts";
 import { startNode } from "../support/node.ts";
@@ -91,11 +91,11 @@ async function populate(api: ApiClient): Promise<World> {
 }
 
 /** Milliseconds that the last of the accepted requests get to end. */
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 
 /** Every accepted request ends, one way or the other. @returns words on each that does not. */
 export async function requestsThatAreLost({ client }: Target, accepted: Set<string>): Promise<string[]> {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + TIMEOUT;
   const lost: string[] = [];
   for (const id of accepted) {
     const timeout = Math.max(0, deadline - performance.now());

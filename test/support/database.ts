@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { type Database, openDatabase } from "../../api/store/database.ts";
+import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { temporaryFolder } from "./service.ts";
 
 /** A real database file of its own. */

@@ -1,6 +1,6 @@
 import type { JsonRpcProvider } from "ethers";
 
-import { createApp } from "../../api/commands/create-app.ts";
+import { createApp } from "../../api/operator/create-app.ts";
 import type { Service } from "../../api/context/service.ts";
 import { ApiClient } from "./api-client.ts";
 import { startNode, type TestNode } from "./node.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 
 import { type Logger, pino } from "pino";
 
-import { createApp } from "../../api/commands/create-app.ts";
+import { createApp } from "../../api/operator/create-app.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { type Service, startService } from "../../api/context/service.ts";
-import { openDatabase } from "../../api/store/database.ts";
+import { openDatabase } from "../../api/store/db/database.ts";
 
 /** A folder of its own for everything that a service keeps. */
 export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {

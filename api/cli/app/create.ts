@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { createApp } from "../../commands/create-app.ts";
+import { createApp } from "../../operator/create-app.ts";
 import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";
 
 export function appCreate(terminal: Terminal): Command {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { listApps } from "../../store/apps.ts";
+import { listApps } from "../../store/apps/apps.ts";
 import { printResult, resultCommand, table, type Terminal, time, withDatabase } from "../terminal.ts";
 
 export function appList(terminal: Terminal): Command {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { removeApp } from "../../commands/remove-app.ts";
+import { removeApp } from "../../operator/remove-app.ts";
 import { appNamed } from "../find-app.ts";
 import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";
 

@@ -1,4 +1,4 @@
-import { damagedContent, missingFiles } from "../../commands/collect-media.ts";
+import { damagedContent, missingFiles } from "../../operator/collect-media.ts";
 import { type Check, ok, problem, some } from "../../doctor/check.ts";
 import type { BlockFiles } from "../../ipfs/block-files.ts";
 

@@ -1,4 +1,4 @@
-import { OperatorError } from "../../commands/operator-error.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
 import type { Settings } from "../../config/settings.ts";
 import { createKeyring } from "../../keys/keyring.ts";
 

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { Mnemonic } from "ethers";
 
-import { OperatorError } from "../../commands/operator-error.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { writeSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";

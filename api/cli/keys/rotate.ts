@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
-import { OperatorError } from "../../commands/operator-error.ts";
-import { reseal, type Resealed } from "../../commands/reseal.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
+import { reseal, type Resealed } from "../../operator/reseal.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { withWorkplace } from "../../context/workplace.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
@@ -15,7 +15,7 @@ export function keysRotate(terminal: Terminal): Command {
     )
     .action(async ({ json }: { json?: boolean }) => {
       const result = await withWorkplace(parseSettings(terminal.env), ({ database, keys }) => {
-        if (keys.sealer === null) throw new OperatorError(keys.sealTrouble ?? "There is no key.");
+        if (keys.sealer === null) throw new OperatorError(keys.sealerProblem ?? "There is no key.");
         return reseal({ database, sealer: keys.sealer });
       });
       printResult(terminal, json, result, describe(result));

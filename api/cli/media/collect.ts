@@ -2,8 +2,8 @@ import { join } from "node:path";
 
 import type { Command } from "commander";
 
-import { collectMedia } from "../../commands/collect-media.ts";
-import { OperatorError } from "../../commands/operator-error.ts";
+import { collectMedia } from "../../operator/collect-media.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { BlockFiles } from "../../ipfs/block-files.ts";
 import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import pino from "pino";
 
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
-import { OperatorError } from "../../commands/operator-error.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { confirmationsOf } from "../../context/confirmations.ts";
 import { withWorkplace, type Workplace } from "../../context/workplace.ts";

@@ -1,4 +1,4 @@
-import type { RequestRow } from "../../store/schema.ts";
+import type { RequestRow } from "../../store/db/schema.ts";
 import { time } from "../terminal.ts";
 
 /** A request as its operator sees it: what the app is told, and where it is in the pipeline. */

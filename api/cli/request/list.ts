@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../../domain/request.ts";
-import { listApps } from "../../store/apps.ts";
-import type { Db } from "../../store/engine.ts";
-import { listRequests } from "../../store/requests.ts";
-import type { RequestRow } from "../../store/schema.ts";
+import { listApps } from "../../store/apps/apps.ts";
+import type { Db } from "../../store/db/engine.ts";
+import { listRequests } from "../../store/requests/requests.ts";
+import type { RequestRow } from "../../store/db/schema.ts";
 import { appNamed } from "../find-app.ts";
 import { readLimit } from "../limit.ts";
 import { printResult, resultCommand, table, type Terminal, withDatabase } from "../terminal.ts";

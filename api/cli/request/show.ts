@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
-import { OperatorError } from "../../commands/operator-error.ts";
-import { findRequest } from "../../store/requests.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
+import { findRequest } from "../../store/requests/requests.ts";
 import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";
 import { describeRequest } from "./describe.ts";
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 
 import { isScope, type Scope, SCOPES } from "../../commands/access-token.ts";
-import { issueToken } from "../../commands/issue-token.ts";
+import { issueToken } from "../../operator/issue-token.ts";
 import { readEnd } from "../duration.ts";
 import { appNamed } from "../find-app.ts";
 import { printResult, resultCommand, type Terminal, time, withDatabase } from "../terminal.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { listApiTokens } from "../../store/api-tokens.ts";
+import { listApiTokens } from "../../store/apps/api-tokens.ts";
 import { appNamed } from "../find-app.ts";
 import { printResult, resultCommand, table, type Terminal, time, withDatabase } from "../terminal.ts";
 

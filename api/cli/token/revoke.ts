@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
-import { OperatorError } from "../../commands/operator-error.ts";
-import { findApiToken, revokeApiToken } from "../../store/api-tokens.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
+import { findApiToken, revokeApiToken } from "../../store/apps/api-tokens.ts";
 import { printResult, resultCommand, type Terminal, time, withDatabase } from "../terminal.ts";
 
 export function tokenRevoke(terminal: Terminal): Command {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { rotateToken } from "../../commands/rotate-token.ts";
+import { rotateToken } from "../../operator/rotate-token.ts";
 import { readDuration } from "../duration.ts";
 import { printResult, resultCommand, type Terminal, time, withDatabase } from "../terminal.ts";
 

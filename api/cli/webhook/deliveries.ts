@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/event.ts";
-import { type LoggedDelivery, newestDeliveries } from "../../store/delivery-log.ts";
+import { type LoggedDelivery, newestDeliveries } from "../../store/outbox/delivery-log.ts";
 import { appNamed } from "../find-app.ts";
 import { readLimit } from "../limit.ts";
 import { printResult, resultCommand, table, type Terminal, time, withDatabase } from "../terminal.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { disableWebhook } from "../../store/webhooks.ts";
+import { disableWebhook } from "../../store/outbox/webhooks.ts";
 import { appNamed } from "../find-app.ts";
 import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";
 import { describeWebhook, webhookOf } from "./show.ts";

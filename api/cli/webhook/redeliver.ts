@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { OperatorError } from "../../commands/operator-error.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
 import { redeliverEvent } from "../../commands/send-webhook.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";

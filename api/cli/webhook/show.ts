@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 
-import { OperatorError } from "../../commands/operator-error.ts";
-import type { AppRow, WebhookRow } from "../../store/schema.ts";
-import { findWebhook } from "../../store/webhooks.ts";
-import type { Db } from "../../store/engine.ts";
+import { OperatorError } from "../../operator/operator-error.ts";
+import type { AppRow, WebhookRow } from "../../store/db/schema.ts";
+import { findWebhook } from "../../store/outbox/webhooks.ts";
+import type { Db } from "../../store/db/engine.ts";
 import { appNamed } from "../find-app.ts";
 import { printResult, resultCommand, type Terminal, time, withDatabase } from "../terminal.ts";
 

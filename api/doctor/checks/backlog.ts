@@ -1,4 +1,4 @@
-import { unsentRequests } from "../../store/examination/pipeline.ts";
+import { unsentRequests } from "../../store/doctor/pipeline.ts";
 import { type Check, duration, ok, problem, warning } from "../check.ts";
 
 /** In milliseconds. */

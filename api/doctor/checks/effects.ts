@@ -1,4 +1,4 @@
-import { correctedSince, lostEffects } from "../../store/examination/effects.ts";
+import { correctedSince, lostEffects } from "../../store/doctor/effects.ts";
 import { type Check, ok, problem } from "../check.ts";
 
 const TOLD = 5;

@@ -1,6 +1,6 @@
 import { formatEther } from "ethers";
 
-import { allLanes } from "../../store/lanes.ts";
+import { allLanes } from "../../store/sending/lanes.ts";
 import { type Check, ok, problem, warning } from "../check.ts";
 
 /** EIP-7825: the most gas that one transaction can have. */

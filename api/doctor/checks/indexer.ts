@@ -1,5 +1,5 @@
-import { storedBlock } from "../../store/blocks.ts";
-import { readMeta } from "../../store/meta.ts";
+import { storedBlock } from "../../store/ledger/blocks.ts";
+import { readMeta } from "../../store/db/meta.ts";
 import { type Check, duration, ok, problem, warning } from "../check.ts";
 
 /** How far behind the head, in milliseconds of chain time, is worth a word. */

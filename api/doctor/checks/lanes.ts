@@ -1,7 +1,7 @@
 import { abi } from "../../chain/contracts.ts";
-import { openBatchesOf } from "../../store/examination/pipeline.ts";
-import { allLanes } from "../../store/lanes.ts";
-import type { LaneRow } from "../../store/schema.ts";
+import { openBatchesOf } from "../../store/doctor/pipeline.ts";
+import { allLanes } from "../../store/sending/lanes.ts";
+import type { LaneRow } from "../../store/db/schema.ts";
 import { type Check, type DoctorContext, duration, type Finding, ok, problem, warning } from "../check.ts";
 
 /** A batch that no block has taken for so long needs somebody to look. In milliseconds. */

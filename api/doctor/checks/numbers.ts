@@ -7,7 +7,7 @@ import {
   type NumberedRequest,
   stillUnsigned,
   unsignedRequests,
-} from "../../store/examination/numbers.ts";
+} from "../../store/doctor/numbers.ts";
 import { type Check, type DoctorContext, ok, problem, some } from "../check.ts";
 
 /** Final requests that are looked at, newest first, unless all are asked for. */

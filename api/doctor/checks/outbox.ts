@@ -1,4 +1,4 @@
-import { waitingDeliveries } from "../../store/examination/pipeline.ts";
+import { waitingDeliveries } from "../../store/doctor/pipeline.ts";
 import { type Check, duration, ok, warning } from "../check.ts";
 
 /** A delivery that is due for so long is taken by nobody. In milliseconds. */

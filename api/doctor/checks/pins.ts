@@ -1,4 +1,4 @@
-import { waitingPins } from "../../store/pins.ts";
+import { waitingPins } from "../../store/media/pins.ts";
 import { type Check, duration, ok, warning } from "../check.ts";
 
 /** What waits for so long is handed over by nobody. In milliseconds. */

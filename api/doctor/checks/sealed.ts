@@ -1,5 +1,5 @@
 import { SealError } from "../../keys/sealer.ts";
-import { sealedSample } from "../../store/examination/sealed.ts";
+import { sealedSample } from "../../store/doctor/sealed.ts";
 import { type Check, ok, problem, some, warning } from "../check.ts";
 
 const SAMPLE = 20;
@@ -10,7 +10,7 @@ export const sealed: Check = {
   asksChain: false,
   run: async ({ database, keys }) => {
     const { sealer } = keys;
-    if (sealer === null) return [problem(keys.sealTrouble ?? "There is no key.")];
+    if (sealer === null) return [problem(keys.sealerProblem ?? "There is no key.")];
     const sample = await sealedSample(database.read, SAMPLE);
     const shut: string[] = [];
     let older = 0;

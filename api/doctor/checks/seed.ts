@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-import { readMeta } from "../../store/meta.ts";
-import { walletSample } from "../../store/examination/sealed.ts";
+import { readMeta } from "../../store/db/meta.ts";
+import { walletSample } from "../../store/doctor/sealed.ts";
 import { type Check, ok, problem } from "../check.ts";
 
 const SAMPLE = 5;
@@ -13,7 +13,7 @@ export const seed: Check = {
   run: async ({ database, keys }) => {
     const { keyring } = keys;
     if (keyring === null)
-      return [problem(`${keys.seedTrouble ?? "There is no seed."} Nothing can be sent without it.`)];
+      return [problem(`${keys.seedProblem ?? "There is no seed."} Nothing can be sent without it.`)];
     const known = await readMeta(database.read, "wallets_key");
     const wallets = await walletSample(database.read, SAMPLE);
     const made = createHash("sha256").update(keyring.walletsPublicKey).digest("hex");

@@ -1,5 +1,5 @@
-import type { Db, Trx } from "../engine.ts";
-import type { CollectionRow } from "../schema.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import type { CollectionRow } from "../db/schema.ts";
 import type { Difference } from "./difference.ts";
 
 const COMPARED = ["minted", "max_supply", "base_uri", "service_may_mint", "service_is_steward", "owner"] as const;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-import type { Trx } from "../engine.ts";
+import type { Trx } from "../db/engine.ts";
 import type { Difference } from "./difference.ts";
 
 /** Every total that a listing shows, as its rows give it. The keys are those of `counterKeys`. */

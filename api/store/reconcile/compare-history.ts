@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 
-import { CounterDeltas } from "../counter-deltas.ts";
-import type { Db, Trx } from "../engine.ts";
-import { addToHistory } from "../ownership.ts";
-import type { TransferRow } from "../schema.ts";
+import { CounterDeltas } from "../db/counters.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { addToHistory } from "../ledger/ownership.ts";
+import type { TransferRow } from "../db/schema.ts";
 import { type Difference, pairs, type Pages } from "./difference.ts";
 
 const PAGE = 500;

@@ -1,7 +1,7 @@
-import { CounterDeltas } from "../counter-deltas.ts";
-import type { Db, Trx } from "../engine.ts";
-import { setHolding } from "../ownership.ts";
-import type { HoldingRow, NftRow } from "../schema.ts";
+import { CounterDeltas } from "../db/counters.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { setHolding } from "../ledger/ownership.ts";
+import type { HoldingRow, NftRow } from "../db/schema.ts";
 import { type Difference, pairs } from "./difference.ts";
 
 const PAGE = 1_000;

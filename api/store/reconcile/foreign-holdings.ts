@@ -1,7 +1,7 @@
 import type { CollectionType } from "../../domain/command.ts";
-import { CounterDeltas } from "../counter-deltas.ts";
-import type { Db, Trx } from "../engine.ts";
-import { setHolding } from "../ownership.ts";
+import { CounterDeltas } from "../db/counters.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { setHolding } from "../ledger/ownership.ts";
 
 export interface ForeignHolding {
   seq: number;

@@ -1,5 +1,5 @@
-import { addToCounter, counterKeys } from "../counters.ts";
-import type { Db, Trx } from "../engine.ts";
+import { addToCounter, counterKeys } from "../db/counters.ts";
+import type { Db, Trx } from "../db/engine.ts";
 
 /** Owns what the chain shows and no known app asked for: it has no token, so nobody can call as it. */
 export const RECOVERED_APP = "recovered";

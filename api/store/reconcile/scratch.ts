@@ -1,13 +1,12 @@
 import { sql } from "kysely";
 
-import type { BlockRange } from "../apply-range.ts";
-import { applyRange } from "../apply-range.ts";
-import type { Db, Trx } from "../engine.ts";
-import { insertCollection } from "../insert-collection.ts";
-import { writeMeta } from "../meta.ts";
-import { migrate } from "../migrate.ts";
-import { commandOf } from "../request-state.ts";
-import { openSqlite } from "../sqlite.ts";
+import { applyRange, type BlockRange } from "../ledger/apply-range.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { insertCollection } from "../listings/collections.ts";
+import { writeMeta } from "../db/meta.ts";
+import { migrate } from "../db/migrate.ts";
+import { commandOf } from "../requests/request-state.ts";
+import { openSqlite } from "../db/sqlite.ts";
 
 /** A database of its own into which the chain is read anew, to be compared. It is thrown away afterwards. */
 export interface Scratch {

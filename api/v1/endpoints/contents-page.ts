@@ -1,7 +1,7 @@
 import { followContents } from "../../commands/follow-contents.ts";
-import { type ContentsFilter, type HeldNft, listContents } from "../../store/holdings.ts";
-import { confirmedBlock } from "../../store/nfts.ts";
-import { findWallet } from "../../store/wallets.ts";
+import { type ContentsFilter, type HeldNft, listContents } from "../../store/listings/holdings.ts";
+import { confirmedBlock } from "../../store/listings/nfts.ts";
+import { findWallet } from "../../store/apps/wallets.ts";
 import type { HttpDeps } from "../deps.ts";
 import { found } from "../present/not-found.ts";
 import { presentHeldNft } from "../present/nft.ts";

@@ -1,5 +1,5 @@
 import { ApiError } from "../../domain/error-codes.ts";
-import { deleteWebhook as remove } from "../../store/webhooks.ts";
+import { deleteWebhook as remove } from "../../store/outbox/webhooks.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { none, noQuery } from "../schemas/params.ts";
 import { removedWebhook } from "../schemas/webhook.ts";

@@ -1,4 +1,4 @@
-import { findWalletOfUser } from "../../store/wallets.ts";
+import { findWalletOfUser } from "../../store/apps/wallets.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { walletExample } from "../examples.ts";
 import { found } from "../present/not-found.ts";

@@ -1,6 +1,6 @@
-import { findCollectionOfApp } from "../../store/collections.ts";
-import { listHolders } from "../../store/holdings.ts";
-import { findNft } from "../../store/nfts.ts";
+import { findCollectionOfApp } from "../../store/listings/collections.ts";
+import { listHolders } from "../../store/listings/holdings.ts";
+import { findNft } from "../../store/listings/nfts.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { collectionNftExample } from "../examples.ts";

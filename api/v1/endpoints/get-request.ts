@@ -1,4 +1,4 @@
-import { findRequest } from "../../store/requests.ts";
+import { findRequest } from "../../store/requests/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { requestExample } from "../examples.ts";
 import { found } from "../present/not-found.ts";

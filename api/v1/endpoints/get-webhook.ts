@@ -1,4 +1,4 @@
-import { findWebhook } from "../../store/webhooks.ts";
+import { findWebhook } from "../../store/outbox/webhooks.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { webhookExample } from "../examples.ts";
 import { found } from "../present/not-found.ts";

@@ -1,4 +1,4 @@
-import { listWallets } from "../../store/wallets.ts";
+import { listWallets } from "../../store/apps/wallets.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, walletExample } from "../examples.ts";
 import { presentWallet } from "../present/wallet.ts";

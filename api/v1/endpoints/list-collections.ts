@@ -1,4 +1,4 @@
-import { listCollections as list } from "../../store/collections.ts";
+import { listCollections as list } from "../../store/listings/collections.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { collectionExample, pageExample } from "../examples.ts";
 import { presentCollection } from "../present/collection.ts";

@@ -1,4 +1,4 @@
-import { listDeliveries as list } from "../../store/delivery-log.ts";
+import { listDeliveries as list } from "../../store/outbox/delivery-log.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { deliveryExample, pageExample } from "../examples.ts";
 import { presentDelivery } from "../present/webhook.ts";

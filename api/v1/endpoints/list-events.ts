@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import { MAX_PAGE } from "../../config/limits.ts";
-import { eventsAfter } from "../../store/events.ts";
+import { eventsAfter } from "../../store/outbox/events.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { eventExample } from "../examples.ts";
 import { type event, eventsFeed, eventsQuery, writePosition } from "../schemas/events.ts";

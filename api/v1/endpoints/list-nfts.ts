@@ -1,5 +1,5 @@
-import { findCollectionOfApp } from "../../store/collections.ts";
-import { listNfts as list } from "../../store/nfts.ts";
+import { findCollectionOfApp } from "../../store/listings/collections.ts";
+import { listNfts as list } from "../../store/listings/nfts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { collectionNftExample, pageExample } from "../examples.ts";
 import { presentCollectionNft } from "../present/nft.ts";

@@ -1,4 +1,4 @@
-import { listRequests as list } from "../../store/requests.ts";
+import { listRequests as list } from "../../store/requests/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, requestExample } from "../examples.ts";
 import { presentRequest } from "../present/request.ts";

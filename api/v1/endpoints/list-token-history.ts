@@ -1,6 +1,6 @@
-import { findCollectionOfApp } from "../../store/collections.ts";
-import { listTokenHistory as list } from "../../store/history.ts";
-import { findMintedNft } from "../../store/nfts.ts";
+import { findCollectionOfApp } from "../../store/listings/collections.ts";
+import { listTokenHistory as list } from "../../store/listings/history.ts";
+import { findMintedNft } from "../../store/listings/nfts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { historyExample, pageExample } from "../examples.ts";
 import { presentHistoryEntry } from "../present/history.ts";

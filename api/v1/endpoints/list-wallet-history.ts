@@ -1,5 +1,5 @@
-import { listWalletHistory as list } from "../../store/history.ts";
-import { findWallet } from "../../store/wallets.ts";
+import { listWalletHistory as list } from "../../store/listings/history.ts";
+import { findWallet } from "../../store/apps/wallets.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { historyExample, pageExample } from "../examples.ts";
 import { presentHistoryEntry } from "../present/history.ts";

@@ -7,7 +7,7 @@ import { ApiError } from "../../domain/error-codes.ts";
 import { canonicalCid, parseCid } from "../../ipfs/cids.ts";
 import { type ContentFile, findFile, isDamage } from "../../ipfs/content.ts";
 import { isHarmless, isPicture, SNIFF_BYTES, sniffMediaType } from "../../ipfs/media-type.ts";
-import { findMediaType } from "../../store/media.ts";
+import { findMediaType } from "../../store/media/media.ts";
 import type { HttpDeps } from "../deps.ts";
 import { readRange } from "./range.ts";
 

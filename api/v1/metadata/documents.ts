@@ -2,10 +2,10 @@ import { getAddress } from "ethers";
 
 import { MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { collectionMetadata } from "../../shared/metadata-documents.ts";
-import { findCollection } from "../../store/collections.ts";
-import type { Db } from "../../store/engine.ts";
-import { confirmedBlock, findMintedNft } from "../../store/nfts.ts";
-import type { CollectionRow } from "../../store/schema.ts";
+import { findCollection } from "../../store/listings/collections.ts";
+import type { Db } from "../../store/db/engine.ts";
+import { confirmedBlock, findMintedNft } from "../../store/listings/nfts.ts";
+import type { CollectionRow } from "../../store/db/schema.ts";
 import { presentMetadata } from "../present/nft.ts";
 
 export interface Document {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import type { CollectionMetadata } from "../../domain/command.ts";
-import type { CollectionRow } from "../../store/schema.ts";
+import type { CollectionRow } from "../../store/db/schema.ts";
 import type { collection } from "../schemas/collections.ts";
 import { isoTime } from "./time.ts";
 import { hostedCollectionUri, type Place } from "./uris.ts";

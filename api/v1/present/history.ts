@@ -1,5 +1,5 @@
 import { toWireInteger } from "../../domain/numbers.ts";
-import type { HistoryEntry } from "../../store/history.ts";
+import type { HistoryEntry } from "../../store/listings/history.ts";
 import { isoTime } from "./time.ts";
 
 export function presentHistoryEntry(row: HistoryEntry) {

@@ -2,7 +2,7 @@ import type { z } from "zod";
 
 import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
-import type { RequestRow } from "../../store/schema.ts";
+import type { RequestRow } from "../../store/db/schema.ts";
 import type { request } from "../schemas/requests.ts";
 import { isoTime } from "./time.ts";
 

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 
 import type { RequestEvent } from "../../domain/event.ts";
-import type { LoggedDelivery } from "../../store/delivery-log.ts";
-import type { WebhookRow } from "../../store/schema.ts";
+import type { LoggedDelivery } from "../../store/outbox/delivery-log.ts";
+import type { WebhookRow } from "../../store/db/schema.ts";
 import type { delivery } from "../schemas/webhook.ts";
 import { isoTime } from "./time.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { MAX_PAGE } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
-import type { Page, PageQuery, Position } from "../../store/pages.ts";
+import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
 import { refuse } from "./inputs.ts";
 
 /** A whole number in a query string. */

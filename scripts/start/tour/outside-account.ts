@@ -1,7 +1,11 @@
 import { type HDNodeWallet, JsonRpcProvider, Network, parseEther, Wallet } from "ethers";
 
-import { PlainERC1155__factory, PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import type { PlainERC1155, PlainERC721 } from "../../../types/ethers-contracts/index.js";
+import {
+  type PlainERC1155,
+  PlainERC1155__factory,
+  type PlainERC721,
+  PlainERC721__factory,
+} from "../../../types/ethers-contracts/index.js";
 
 const LOCAL_CHAIN_ID = 31_337;
 

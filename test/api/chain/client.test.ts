@@ -123,13 +123,14 @@ describe("ChainClient", () => {
     });
   });
 
-  describe("outlooks", () => {
-    const outlook = async () => (await client.outlooks([{ to: target, data: "0x", from: target }], 7, 4_000_000))[0];
+  describe("simulateCalls", () => {
+    const result = async () =>
+      (await client.simulateCalls([{ to: target, data: "0x", from: target }], 7, 4_000_000))[0];
 
     it("tell the gas, asked for on top of the block that was named, and up to a bound", async () => {
       node.answer = ({ params: [call, block] }) =>
         block === "0x7" && (call as { gas: string }).gas === "0x3d0900" ? "0x5208" : fail(3);
-      expect(await outlook()).to.deep.equal({ gas: 21_000n });
+      expect(await result()).to.deep.equal({ gas: 21_000n });
     });
 
     it("tell that a call reverts only where that is what the node says", async () => {
@@ -142,7 +143,7 @@ describe("ChainClient", () => {
       ];
       for (const [code, data, reverted] of reverts) {
         node.answer = () => ({ error: { code, message: "?", data } });
-        expect(await outlook(), JSON.stringify([code, data])).to.deep.equal({ reverted });
+        expect(await result(), JSON.stringify([code, data])).to.deep.equal({ reverted });
       }
     });
 
@@ -156,7 +157,7 @@ describe("ChainClient", () => {
       ];
       for (const [code, data] of refusals) {
         node.answer = () => ({ error: { code, message: "?", data } });
-        expect(await outlook(), JSON.stringify([code, data])).to.equal(null);
+        expect(await result(), JSON.stringify([code, data])).to.equal(null);
       }
     });
   });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { ChainUnavailable, RpcError, troubleOf } from "../../../api/chain/errors.ts";
+import { ChainUnavailable, RpcError, describeError } from "../../../api/chain/errors.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
@@ -85,6 +85,6 @@ describe("Rpc", () => {
     node.answer = () => ({ error: { code: -32005, message: "key abc123 is over its limit" } });
     const error = await failure(rpc.call("echo", []));
     expect(error).to.be.instanceOf(RpcError);
-    expect(troubleOf(error)).to.equal("the node refuses a call (code -32005)");
+    expect(describeError(error)).to.equal("the node refuses a call (code -32005)");
   });
 });

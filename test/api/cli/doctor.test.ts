@@ -5,11 +5,10 @@ import { expect } from "chai";
 
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { connectContracts } from "../../../api/chain/deployed.ts";
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
-import type { Examination } from "../../../api/doctor/examine.ts";
-import { CHECKS } from "../../../api/doctor/examine.ts";
-import { type Database, openDatabase } from "../../../api/store/database.ts";
+import { CHECKS, type Examination } from "../../../api/doctor/examine.ts";
+import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { startNode, type TestNode } from "../../support/node.ts";

@@ -3,11 +3,11 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 
 import { expect } from "chai";
 
-import { OperatorError } from "../../../api/commands/operator-error.ts";
-import { createApp } from "../../../api/commands/create-app.ts";
+import { OperatorError } from "../../../api/operator/operator-error.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import { SeedFileError } from "../../../api/keys/seed-file.ts";
-import { openDatabase } from "../../../api/store/database.ts";
+import { openDatabase } from "../../../api/store/db/database.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { TestProcess } from "../../support/process.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import type { Examination } from "../../../api/doctor/examine.ts";
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";

@@ -2,12 +2,12 @@ import { copyFile, rm } from "node:fs/promises";
 
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import { StartupError } from "../../../api/context/chain-identity.ts";
 import type { Service } from "../../../api/context/service.ts";
 import type { Examination } from "../../../api/doctor/examine.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
-import { openDatabase } from "../../../api/store/database.ts";
+import { openDatabase } from "../../../api/store/db/database.ts";
 import {
   ERC1155Collection__factory,
   ERC721Collection__factory,

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { Command } from "commander";
 
 import { createProgram } from "../../../api/cli/program.ts";
-import { OperatorError } from "../../../api/commands/operator-error.ts";
-import { recordTry } from "../../../api/store/deliveries.ts";
+import { OperatorError } from "../../../api/operator/operator-error.ts";
+import { recordTry } from "../../../api/store/outbox/deliveries.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 

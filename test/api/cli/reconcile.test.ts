@@ -1,9 +1,9 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
-import type { Trx } from "../../../api/store/engine.ts";
+import type { Trx } from "../../../api/store/db/engine.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { estimateGas, shareGas } from "../../../api/domain/gas-estimate.ts";
-import { chargeReverted, refundGas, secondsOfDayLeft, settleGas } from "../../../api/store/gas-usage.ts";
+import { chargeReverted, refundGas, secondsOfDayLeft, settleGas } from "../../../api/store/requests/gas-usage.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addWallet, randomAddress } from "../support/rows.ts";

@@ -5,7 +5,7 @@ import { abi } from "../../../api/chain/contracts.ts";
 import type { RelayEvent, TokenMove } from "../../../api/chain/logs.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { attribute, AttributionError, type TransactionLogs } from "../../../api/indexer/attribute.ts";
-import type { ClaimedRequest } from "../../../api/store/batches.ts";
+import type { ClaimedRequest } from "../../../api/store/sending/claims.ts";
 import { address } from "../store/support/rows.ts";
 
 const [COLLECTION, FOREIGN, ALICE, BOB] = [address(), address(), address(), address()];

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { followForeignContract } from "../../../api/store/foreign.ts";
-import { readMeta } from "../../../api/store/meta.ts";
+import { followForeignContract } from "../../../api/store/ledger/foreign.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
 import { ProxiedService } from "../../support/proxied-service.ts";

@@ -77,14 +77,14 @@ describe("BlockFiles", () => {
     expect(await refusal(other.has(cid))).to.include({ code: "ENOTDIR" });
   });
 
-  describe("setAside", () => {
+  describe("quarantine", () => {
     const old = new Date(Date.now() - 120_000);
     const minuteAgo = () => Date.now() - 60_000;
 
     it("takes a block only when nobody has stored it since", async () => {
       const { cid, bytes } = await block("cat");
       await blocks.put(cid, bytes);
-      const aside = blocks.setAside();
+      const aside = blocks.quarantine();
       expect(await aside.take(cid, minuteAgo())).to.equal(false);
       const [file = ""] = await files();
       await utimes(file, old, old);
@@ -105,7 +105,7 @@ describe("BlockFiles", () => {
     it("gives it back, to another process too, and then removes it no more", async () => {
       const { cid, bytes } = await block("cat");
       await blocks.put(cid, bytes);
-      const aside = blocks.setAside();
+      const aside = blocks.quarantine();
       expect(await aside.take(cid, Infinity)).to.equal(true);
       expect(await new BlockFiles(folder.path).giveBackAll()).to.equal(1);
       expect(await aside.remove(cid)).to.equal(null);
@@ -117,12 +117,12 @@ describe("BlockFiles", () => {
     it("leaves alone what was stored anew meanwhile", async () => {
       const { cid, bytes } = await block("cat");
       await blocks.put(cid, bytes);
-      const aside = blocks.setAside();
+      const aside = blocks.quarantine();
       await aside.take(cid, Infinity);
       await blocks.put(cid, bytes);
       expect(await aside.giveBackAll()).to.equal(1);
       expect(await files()).to.have.length(1);
-      const again = blocks.setAside();
+      const again = blocks.quarantine();
       await again.take(cid, Infinity);
       await blocks.put(cid, bytes);
       expect(await again.remove(cid)).to.equal(3);

@@ -3,7 +3,7 @@ import pino from "pino";
 
 import { Announcer } from "../../../api/media/announcer.ts";
 import { Signal } from "../../../api/shared/signal.ts";
-import { addAnnouncement, forgetAnnouncement } from "../../../api/store/announcements.ts";
+import { addAnnouncement, forgetAnnouncement } from "../../../api/store/media/announcements.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 

@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { startNode } from "../../support/node.ts";
 import { startTestService, temporaryFolder } from "../../support/service.ts";

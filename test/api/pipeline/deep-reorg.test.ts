@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import { ApiClient, type RequestBody } from "../../support/api-client.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { JsonRpcSigner, ZeroHash } from "ethers";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import {
   ERC1155Collection__factory,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import { importContent } from "../../../api/ipfs/content.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";

@@ -9,7 +9,7 @@ import { CID } from "multiformats/cid";
 import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { importContent } from "../../../api/ipfs/content.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";

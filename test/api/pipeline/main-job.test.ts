@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
 import { answerOf } from "../../../api/client/client.ts";
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import {
   ERC721Collection__factory,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { readMeta } from "../../../api/store/meta.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
 import { type ProgrammableReceiver, ProgrammableReceiver__factory } from "../../../types/ethers-contracts/index.js";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Examination } from "../../../api/doctor/examine.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { ApiClient } from "../../support/api-client.ts";

@@ -2,11 +2,11 @@ import { copyFile, rm } from "node:fs/promises";
 
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import { StartupError } from "../../../api/context/chain-identity.ts";
 import type { Service } from "../../../api/context/service.ts";
-import { openBatches } from "../../../api/store/batches.ts";
-import { openDatabase } from "../../../api/store/database.ts";
+import { openBatches } from "../../../api/store/sending/batches.ts";
+import { openDatabase } from "../../../api/store/db/database.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { createProgram } from "../../../api/cli/program.ts";
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import { type Answer, ApiClient } from "../../support/api-client.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { startNode, type TestNode } from "../../support/node.ts";

@@ -7,7 +7,7 @@ import { JsonRpcSigner } from "ethers";
 import pino from "pino";
 
 import { createProgram } from "../../../api/cli/program.ts";
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import { parseSettings } from "../../../api/config/settings.ts";
 import { type Service, startService } from "../../../api/context/service.ts";
 import { ERC721Collection__factory, factories } from "../../../types/ethers-contracts/index.js";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
 import { CREATED_TOPIC } from "../../../api/chain/logs.ts";
-import { readMeta } from "../../../api/store/meta.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import { factories } from "../../../types/ethers-contracts/index.js";
 import { ApiClient, type RequestBody } from "../../support/api-client.ts";
@@ -116,10 +116,10 @@ describe("webhooks of a real service on a real node", function () {
       await (await receiving.program(mode)).wait();
       return api.done("/v1/transfers", { ...fields, to_address: await receiving.getAddress() });
     };
-    const foreseen = await refuse(Mode.reason);
-    expect(foreseen.transaction_hash).to.equal(null);
-    expect(await toldOf(foreseen)).to.deep.equal([
-      { ...common(foreseen, "transfer"), type: "error", error_code: "receiver_rejected" },
+    const simulated = await refuse(Mode.reason);
+    expect(simulated.transaction_hash).to.equal(null);
+    expect(await toldOf(simulated)).to.deep.equal([
+      { ...common(simulated, "transfer"), type: "error", error_code: "receiver_rejected" },
     ]);
     const refused = await refuse(Mode.acceptSimulated);
     expect(await toldOf(refused)).to.deep.equal([

@@ -4,9 +4,9 @@ import { expect } from "chai";
 import { parseEther } from "ethers";
 import { pino } from "pino";
 
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
-import { readLane } from "../../../api/store/lanes.ts";
+import { readLane } from "../../../api/store/sending/lanes.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { Transaction } from "ethers";
 
 import { isEmpty } from "../../../api/chain/empty-transaction.ts";
-import { openBatches } from "../../../api/store/batches.ts";
-import { readLane } from "../../../api/store/lanes.ts";
+import { openBatches } from "../../../api/store/sending/batches.ts";
+import { readLane } from "../../../api/store/sending/lanes.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
 import { ProxiedService } from "../../support/proxied-service.ts";

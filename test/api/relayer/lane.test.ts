@@ -4,11 +4,11 @@ import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
 import { abi } from "../../../api/chain/contracts.ts";
-import { createApp } from "../../../api/commands/create-app.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { itemGas } from "../../../api/relayer/gas.ts";
-import { insertRequest } from "../../../api/store/requests.ts";
+import { insertRequest } from "../../../api/store/requests/requests.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { ApiClient } from "../../support/api-client.ts";
 import { startNode, type TestNode } from "../../support/node.ts";

@@ -3,8 +3,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { Transaction } from "ethers";
 
-import { openBatches } from "../../../api/store/batches.ts";
-import { readLane } from "../../../api/store/lanes.ts";
+import { openBatches } from "../../../api/store/sending/batches.ts";
+import { readLane } from "../../../api/store/sending/lanes.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ProxiedService } from "../../support/proxied-service.ts";
 import type { Interception, ProxiedCall } from "../../support/rpc-proxy.ts";
@@ -31,13 +31,13 @@ describe("a lane in trouble", function () {
   const mint = () => proxied.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
 
   /** What `readyz` says of a lane; null: nothing is wrong with it. */
-  async function troubleOf(lane: number): Promise<string | null> {
+  async function describeError(lane: number): Promise<string | null> {
     const answer = await fetch(`${proxied.service.baseUrl}/readyz`);
     const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
     return errors.find(({ field }) => field === `lane ${lane.toString()}`)?.message ?? null;
   }
-  const inTrouble = (lane: number) => eventually(async () => (await troubleOf(lane)) ?? undefined);
-  const well = (lane: number) => eventually(async () => ((await troubleOf(lane)) === null ? true : undefined));
+  const inTrouble = (lane: number) => eventually(async () => (await describeError(lane)) ?? undefined);
+  const well = (lane: number) => eventually(async () => ((await describeError(lane)) === null ? true : undefined));
 
   const lost: Interception = ({ method, params }) =>
     method === "eth_sendRawTransaction" ? { result: Transaction.from(params[0] as string).hash } : undefined;
@@ -49,7 +49,7 @@ describe("a lane in trouble", function () {
     const id = await mint();
     const words = await inTrouble(0);
     for (let look = 0; look < 60; look++) {
-      expect(await troubleOf(0)).to.equal(words);
+      expect(await describeError(0)).to.equal(words);
       await wait(100);
     }
     proxied.relent();
@@ -106,7 +106,7 @@ describe("a lane in trouble", function () {
           }))
           .execute(),
       );
-      return (await troubleOf(0)) === null ? true : undefined;
+      return (await describeError(0)) === null ? true : undefined;
     });
   });
 

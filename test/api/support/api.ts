@@ -7,7 +7,7 @@ import { Writable } from "node:stream";
 
 import { pino } from "pino";
 
-import { createApp as createTenant } from "../../../api/commands/create-app.ts";
+import { createApp as createTenant } from "../../../api/operator/create-app.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
@@ -16,7 +16,7 @@ import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../../../api/outbound/addresses.ts";
 import { parseExact } from "../../../api/shared/exact-json.ts";
-import { type Database, openDatabase } from "../../../api/store/database.ts";
+import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { createApp } from "../../../api/v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
 import { type Conformance, conformanceOf } from "../../support/conformance.ts";

@@ -9,11 +9,16 @@ import type {
   Hosting,
   TokenMetadata,
 } from "../../../api/domain/command.ts";
-import { addToCounter, counterKeys } from "../../../api/store/counters.ts";
-import { CounterDeltas } from "../../../api/store/counter-deltas.ts";
-import type { Trx } from "../../../api/store/engine.ts";
-import { writeMeta } from "../../../api/store/meta.ts";
-import { addSupply, addToHistory, moveHoldings, removeSupply, type StoredMove } from "../../../api/store/ownership.ts";
+import { addToCounter, CounterDeltas, counterKeys } from "../../../api/store/db/counters.ts";
+import type { Trx } from "../../../api/store/db/engine.ts";
+import { writeMeta } from "../../../api/store/db/meta.ts";
+import {
+  addSupply,
+  addToHistory,
+  moveHoldings,
+  removeSupply,
+  type StoredMove,
+} from "../../../api/store/ledger/ownership.ts";
 import type { TestApi } from "./api.ts";
 
 /* Rows that only the chain brings about, made with the same functions that the indexer uses. */

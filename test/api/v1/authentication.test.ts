@@ -1,8 +1,8 @@
 import { expect } from "chai";
 
 import type { Scope } from "../../../api/commands/access-token.ts";
-import { issueToken } from "../../../api/commands/issue-token.ts";
-import { revokeApiToken } from "../../../api/store/api-tokens.ts";
+import { issueToken } from "../../../api/operator/issue-token.ts";
+import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";

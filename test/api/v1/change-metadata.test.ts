@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { commandOf } from "../../../api/store/request-state.ts";
+import { commandOf } from "../../../api/store/requests/request-state.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo, randomAddress } from "../support/rows.ts";

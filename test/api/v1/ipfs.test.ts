@@ -9,7 +9,7 @@ import { sha256 } from "multiformats/hashes/sha2";
 
 import { readRange } from "../../../api/v1/ipfs/range.ts";
 import { importContent, importDirectory, walkBlocks } from "../../../api/ipfs/content.ts";
-import { insertMedia } from "../../../api/store/media.ts";
+import { insertMedia } from "../../../api/store/media/media.ts";
 import { collect } from "../../support/collect.ts";
 import { conformanceOf } from "../../support/conformance.ts";
 import { type TestApi, startApi } from "../support/api.ts";

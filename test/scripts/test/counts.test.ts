@@ -49,7 +49,7 @@ describe("counts of tests", () => {
 
   describe("judgePart", () => {
     it("adds up the runners of a part that ended well", () => {
-      expect(judgePart([counts(2, 0, 1), counts(3)], true)).to.deep.equal({ counts: counts(5, 0, 1), trouble: null });
+      expect(judgePart([counts(2, 0, 1), counts(3)], true)).to.deep.equal({ counts: counts(5, 0, 1), problem: null });
     });
 
     it("keeps the number of failed tests when those are why a runner failed", () => {

@@ -3,7 +3,7 @@ import { check } from "../check.ts";
 import type { Tour } from "../tour.ts";
 
 /** Milliseconds that the last deliveries get to arrive. */
-const PATIENCE = 15_000;
+const TIMEOUT = 15_000;
 
 export async function registerWebhook({ api, webhooks, report }: Tour): Promise<void> {
   report.step("Register a webhook");
@@ -17,7 +17,7 @@ export async function registerWebhook({ api, webhooks, report }: Tour): Promise<
 export async function checkWebhooks({ api, webhooks, requests, report, signal }: Tour): Promise<void> {
   report.step("Look back at the webhooks");
   for (const requestId of requests.ids) {
-    const outcome = await webhooks.outcome(requestId, PATIENCE, signal);
+    const outcome = await webhooks.outcome(requestId, TIMEOUT, signal);
     check(outcome !== null, `no webhook told how request ${requestId} ended`);
   }
   const completed = webhooks.events.filter(({ type }) => type === "completed");

@@ -4,14 +4,14 @@ import { getAddress, hexlify } from "ethers";
 
 import type { Command, CreateCollection } from "../../../../api/domain/command.ts";
 import type { RequestType } from "../../../../api/domain/request.ts";
-import { applyRange, type BlockRange } from "../../../../api/store/apply-range.ts";
-import { addToCounter, counterKeys } from "../../../../api/store/counters.ts";
-import type { Database } from "../../../../api/store/database.ts";
-import { insertCollection } from "../../../../api/store/insert-collection.ts";
-import { writeMeta } from "../../../../api/store/meta.ts";
-import type { StoredMove } from "../../../../api/store/ownership.ts";
-import { findRequest, insertRequest } from "../../../../api/store/requests.ts";
-import type { RequestRow } from "../../../../api/store/schema.ts";
+import { applyRange, type BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import { addToCounter, counterKeys } from "../../../../api/store/db/counters.ts";
+import type { Database } from "../../../../api/store/db/database.ts";
+import { insertCollection } from "../../../../api/store/listings/collections.ts";
+import { writeMeta } from "../../../../api/store/db/meta.ts";
+import type { StoredMove } from "../../../../api/store/ledger/ownership.ts";
+import { findRequest, insertRequest } from "../../../../api/store/requests/requests.ts";
+import type { RequestRow } from "../../../../api/store/db/schema.ts";
 
 export const APP = "app-1";
 

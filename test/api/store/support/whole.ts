@@ -1,7 +1,8 @@
-import { claimRequests, recordBatch, type ClaimedRequest } from "../../../../api/store/batches.ts";
-import { counterKeys } from "../../../../api/store/counters.ts";
-import type { Database } from "../../../../api/store/database.ts";
-import { ensureLane, takeLease } from "../../../../api/store/lanes.ts";
+import { recordBatch } from "../../../../api/store/sending/batches.ts";
+import { claimRequests, type ClaimedRequest } from "../../../../api/store/sending/claims.ts";
+import { counterKeys } from "../../../../api/store/db/counters.ts";
+import type { Database } from "../../../../api/store/db/database.ts";
+import { ensureLane, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { hashOf, requestRow } from "./rows.ts";
 
 /** What the chain has brought about, without row numbers and times, and without totals of nothing. */

@@ -1,0 +1,26 @@
+import { randomUUID } from "node:crypto";
+
+import type { Database } from "../store/db/database.ts";
+import { insertApp } from "../store/apps/apps.ts";
+import { issueTokenIn } from "./issue-token.ts";
+import { OperatorError } from "./operator-error.ts";
+
+/**
+ * Adds an app with a first token that may do everything.
+ * @throws OperatorError when the name is taken.
+ */
+export async function createApp(
+  deps: { database: Database },
+  name: string,
+): Promise<{ appId: string; name: string; token: string }> {
+  const trimmed = name.trim();
+  if (trimmed === "" || trimmed.length > 100) throw new OperatorError("An app's name has 1 to 100 characters.");
+  const id = randomUUID();
+  const issued = await deps.database.write(async (trx) => {
+    if (!(await insertApp(trx, { id, name: trimmed, created_at: Date.now() }))) {
+      throw new OperatorError(`There is an app named ${trimmed} already.`);
+    }
+    return issueTokenIn(trx, { appId: id, name: "first", scopes: null, expiresAt: null });
+  });
+  return { appId: id, name: trimmed, token: issued.token };
+}

@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+
+import { insertApiToken } from "../store/apps/api-tokens.ts";
+import type { Database } from "../store/db/database.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { hashOfToken, newAccessToken, type Scope, SCOPES } from "../commands/access-token.ts";
+
+export interface TokenOrder {
+  appId: string;
+  /** For the operator to tell tokens apart. */
+  name: string;
+  /** null: all. */
+  scopes: readonly Scope[] | null;
+  /** Milliseconds; null: never. */
+  expiresAt: number | null;
+}
+
+export interface IssuedToken {
+  id: string;
+  /** Not stored anywhere: this is the only time that it is seen. */
+  token: string;
+  scopes: readonly Scope[];
+  /** Milliseconds; null: never. */
+  expiresAt: number | null;
+}
+
+export function issueToken(deps: { database: Database }, order: TokenOrder): Promise<IssuedToken> {
+  return deps.database.write((trx) => issueTokenIn(trx, order));
+}
+
+export async function issueTokenIn(trx: Trx, order: TokenOrder): Promise<IssuedToken> {
+  const id = randomUUID();
+  const token = newAccessToken();
+  const scopes = order.scopes ?? SCOPES;
+  await insertApiToken(trx, {
+    id,
+    app_id: order.appId,
+    name: order.name,
+    hash: hashOfToken(token),
+    scopes: JSON.stringify(scopes),
+    expires_at: order.expiresAt,
+    revoked_at: null,
+    created_at: Date.now(),
+  });
+  return { id, token, scopes, expiresAt: order.expiresAt };
+}

@@ -1,0 +1,41 @@
+import type { Db, Trx } from "../db/engine.ts";
+import type { AppRow } from "../db/schema.ts";
+
+/** @returns false when the name is taken. */
+export async function insertApp(trx: Trx, app: AppRow): Promise<boolean> {
+  const inserted = await trx
+    .insertInto("apps")
+    .values(app)
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .executeTakeFirst();
+  return inserted.numInsertedOrUpdatedRows === 1n;
+}
+
+export async function listApps(db: Db): Promise<AppRow[]> {
+  return db.selectFrom("apps").selectAll().orderBy("created_at").orderBy("id").execute();
+}
+
+/** @param which its id or its name. */
+export async function findApp(db: Db, which: string): Promise<AppRow | undefined> {
+  const byId = await db.selectFrom("apps").selectAll().where("id", "=", which).executeTakeFirst();
+  return byId ?? (await db.selectFrom("apps").selectAll().where("name", "=", which).executeTakeFirst());
+}
+
+/** Whether anything on chain belongs to the app: it could not be reached any more once the app is gone. */
+export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> {
+  const wallet = await db.selectFrom("wallets").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
+  const request = await db.selectFrom("requests").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
+  return wallet !== undefined || request !== undefined;
+}
+
+/** Removes an app that owns nothing, with its tokens and its webhook. */
+export async function deleteApp(trx: Trx, appId: string): Promise<void> {
+  await trx.deleteFrom("idempotency_keys").where("app_id", "=", appId).execute();
+  // Of test events, which belong to no request.
+  await trx.deleteFrom("deliveries").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("events").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("gas_usage").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("webhooks").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("api_tokens").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("apps").where("id", "=", appId).execute();
+}

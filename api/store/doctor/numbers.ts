@@ -1,0 +1,79 @@
+import type { Db } from "../db/engine.ts";
+
+/** What a request's state says of its number. */
+export interface NumberedRequest {
+  seq: number;
+  id: string;
+  number: string;
+}
+
+const PAGE = 1_000;
+
+type Pages = AsyncGenerator<NumberedRequest[]>;
+
+/** Final requests whose block was seen: the relay has consumed their numbers. Newest first. */
+export function executedRequests(db: Db): Pages {
+  return pages((below) =>
+    numbered(db, below).where("status", "in", ["completed", "failed"]).where("block_number", "is not", null),
+  );
+}
+
+/** Failed before they were sent: what the relay never saw, it cannot have consumed. Newest first. */
+export function failedUnsent(db: Db): Pages {
+  return pages((below) =>
+    numbered(db, below)
+      .where("status", "=", "failed")
+      .where("block_number", "is", null)
+      .where("transaction_hash", "is", null),
+  );
+}
+
+/** Requests with a number that no signed transaction carries. */
+export async function* unsignedRequests(db: Db): Pages {
+  const found = await db
+    .selectFrom("requests")
+    .select(["seq", "id", "number"])
+    .where((eb) =>
+      eb.or([eb("ready_at", "is not", null), eb.and([eb("lane", "is not", null), eb("batch_id", "is", null)])]),
+    )
+    .where("number", "is not", null)
+    .where("status", "=", "pending")
+    .$narrowType<{ number: string }>()
+    .execute();
+  for (let start = 0; start < found.length; start += PAGE) yield found.slice(start, start + PAGE);
+}
+
+/** Of these, the ones that no transaction carries now either. */
+export async function stillUnsigned(db: Db, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom("requests")
+    .select("id")
+    .where("id", "in", ids)
+    .where("status", "=", "pending")
+    .where("batch_id", "is", null)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+function numbered(db: Db, below: number) {
+  return db
+    .selectFrom("requests")
+    .select(["seq", "id", "number"])
+    .where("number", "is not", null)
+    .where("seq", "<", below)
+    .$narrowType<{ number: string }>()
+    .orderBy("seq", "desc")
+    .limit(PAGE);
+}
+
+async function* pages(query: (below: number) => { execute(): Promise<NumberedRequest[]> }): Pages {
+  let below = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const page = await query(below).execute();
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    below = last.seq;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Trx } from "../db/engine.ts";
+import type { ChainEditRow } from "../db/schema.ts";
+
+/** A change that an owner made to one of the service's collections, or to one of its tokens. */
+export interface ChainEdit {
+  contract: string;
+  /** null: the collection itself. */
+  tokenId: string | null;
+  column: ChainEditRow["column"];
+  value: string | number | null;
+  blockNumber: number;
+}
+
+/** Stores the change, and what was there before it. */
+export async function applyEdit(trx: Trx, edit: ChainEdit): Promise<void> {
+  const previous = await readColumn(trx, edit);
+  if (previous === undefined || previous === edit.value) return;
+  await trx
+    .insertInto("chain_edits")
+    .values({
+      contract: edit.contract,
+      token_id: edit.tokenId,
+      column: edit.column,
+      previous: JSON.stringify(previous),
+      block_number: edit.blockNumber,
+    })
+    .execute();
+  await writeColumn(trx, edit, edit.value);
+}
+
+/** Puts back what was there before blocks above `fork`, newest first. */
+export async function undoEdits(trx: Trx, fork: number): Promise<void> {
+  const dropped = await trx
+    .deleteFrom("chain_edits")
+    .where("block_number", ">", fork)
+    .returning(["id", "contract", "token_id", "column", "previous"])
+    .execute();
+  dropped.sort((a, b) => b.id - a.id);
+  for (const row of dropped) {
+    const place = { contract: row.contract, tokenId: row.token_id, column: row.column };
+    await writeColumn(trx, place, JSON.parse(row.previous) as ChainEdit["value"]);
+  }
+}
+
+/** Blocks that no reorg can drop need no way back. */
+export async function forgetEdits(trx: Trx, before: number): Promise<void> {
+  await trx.deleteFrom("chain_edits").where("block_number", "<", before).execute();
+}
+
+type Place = Pick<ChainEdit, "contract" | "tokenId" | "column">;
+
+/** @returns undefined when there is no such row. */
+async function readColumn(trx: Trx, place: Place): Promise<ChainEdit["value"] | undefined> {
+  if (place.column === "token_uri") {
+    const token = await trx
+      .selectFrom("nfts")
+      .select("token_uri")
+      .where("contract", "=", place.contract)
+      .where("token_id", "=", place.tokenId ?? "")
+      .executeTakeFirst();
+    return token?.token_uri;
+  }
+  const { column } = place;
+  const row = await trx
+    .selectFrom("collections")
+    .select([
+      "owner",
+      "service_may_mint",
+      "service_is_steward",
+      "max_supply",
+      "base_uri",
+      "collection_uri",
+      "metadata_frozen",
+    ])
+    .where("address", "=", place.contract)
+    .executeTakeFirst();
+  return row?.[column];
+}
+
+async function writeColumn(trx: Trx, place: Place, value: ChainEdit["value"]): Promise<void> {
+  if (place.column === "token_uri") {
+    await trx
+      .updateTable("nfts")
+      .set({ token_uri: value === null ? null : String(value) })
+      .where("contract", "=", place.contract)
+      .where("token_id", "=", place.tokenId ?? "")
+      .execute();
+    return;
+  }
+  await trx
+    .updateTable("collections")
+    .set({ [place.column]: value })
+    .where("address", "=", place.contract)
+    .execute();
+}

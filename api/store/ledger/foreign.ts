@@ -1,0 +1,62 @@
+import type { CollectionType } from "../../domain/command.ts";
+import { CounterDeltas } from "../db/counters.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { setHolding } from "./ownership.ts";
+import type { ForeignContractRow } from "../db/schema.ts";
+
+/** Follows nothing that is one of the service's collections: an address may be named before its block is stored here. */
+async function isCollection(trx: Trx, address: string): Promise<boolean> {
+  const row = await trx.selectFrom("collections").select("seq").where("address", "=", address).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Follows a token contract that is not the service's own, from the block after `followedFrom` on. Twice is once. */
+export async function followForeignContract(
+  trx: Trx,
+  contract: { address: string; type: CollectionType; name: string | null; followedFrom: number },
+): Promise<void> {
+  if (await isCollection(trx, contract.address)) return;
+  await trx
+    .insertInto("foreign_contracts")
+    .values({
+      address: contract.address,
+      type: contract.type,
+      name: contract.name,
+      followed_from: contract.followedFrom,
+      created_at: Date.now(),
+    })
+    .onConflict((conflict) => conflict.column("address").doNothing())
+    .execute();
+}
+
+/** Stores what the chain said that a wallet holds of a foreign contract at `block`. */
+export async function recordForeignHolding(
+  trx: Trx,
+  holding: { contract: string; tokenId: string; owner: string; quantity: string; block: number },
+): Promise<void> {
+  if (await isCollection(trx, holding.contract)) return;
+  const counters = new CounterDeltas();
+  await setHolding(trx, holding, BigInt(holding.quantity), holding.block, counters);
+  await counters.flush(trx);
+}
+
+/** What was taken for a foreign contract turns out to be a collection of the service: its own logs tell all from now on. */
+export async function forgetForeign(trx: Trx, address: string, counters: CounterDeltas): Promise<void> {
+  const forgotten = await trx.deleteFrom("foreign_contracts").where("address", "=", address).executeTakeFirst();
+  if (forgotten.numDeletedRows === 0n) return;
+  await trx.deleteFrom("uncertain_holdings").where("contract", "=", address).execute();
+  const holdings = await trx
+    .selectFrom("holdings")
+    .select(["token_id as tokenId", "owner"])
+    .where("contract", "=", address)
+    .execute();
+  for (const holding of holdings) await setHolding(trx, { contract: address, ...holding }, 0n, 0, counters);
+}
+
+export async function foreignContract(db: Db, address: string): Promise<ForeignContractRow | undefined> {
+  return db.selectFrom("foreign_contracts").selectAll().where("address", "=", address).executeTakeFirst();
+}
+
+export async function foreignContracts(db: Db): Promise<ForeignContractRow[]> {
+  return db.selectFrom("foreign_contracts").selectAll().execute();
+}

@@ -1,0 +1,63 @@
+import type { CreateCollection } from "../../domain/command.ts";
+import { counterKeys, readCounter } from "../db/counters.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import type { CollectionRow, RequestRow } from "../db/schema.ts";
+
+/** Any app's collection, listed or not: where the chain, not the owner, is asked about. */
+export async function findCollection(db: Db, address: string): Promise<CollectionRow | undefined> {
+  return db.selectFrom("collections").selectAll().where("address", "=", address).executeTakeFirst();
+}
+
+/** A successfully created collection of this app; another app's counts as none. */
+export async function findCollectionOfApp(db: Db, appId: string, address: string): Promise<CollectionRow | undefined> {
+  return db
+    .selectFrom("collections")
+    .selectAll()
+    .where("address", "=", address)
+    .where("app_id", "=", appId)
+    .where("listed", "=", 1)
+    .executeTakeFirst();
+}
+
+/** Successfully created ones only, oldest first. */
+export async function listCollections(db: Db, appId: string, page: PageQuery): Promise<Page<CollectionRow>> {
+  let query = db.selectFrom("collections").selectAll().where("app_id", "=", appId).where("listed", "=", 1);
+  if (page.after !== null) query = query.where("seq", ">", page.after);
+  const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  return pageOf(rows, await readCounter(db, counterKeys.collections(appId)), page, (row) => row.seq);
+}
+
+/** The collection that a request made, as the command asked for it. It is listed once its block is deep enough. */
+export async function insertCollection(
+  trx: Trx,
+  request: RequestRow,
+  command: CreateCollection,
+  made: { address: string; owner: string; blockNumber: number; createdAt: number },
+): Promise<void> {
+  await trx
+    .insertInto("collections")
+    .values({
+      address: made.address,
+      app_id: request.app_id,
+      request_id: request.id,
+      type: command.type,
+      hosting: command.hosting,
+      name: command.name,
+      symbol: command.symbol,
+      max_supply: command.maxSupply,
+      minted: 0,
+      reserved: 0,
+      owner: made.owner,
+      base_uri: command.baseUri,
+      collection_uri: command.collectionUri,
+      metadata: JSON.stringify(command.metadata),
+      service_may_mint: 1,
+      service_is_steward: command.newOwner === null ? 1 : 0,
+      metadata_frozen: 0,
+      listed: 0,
+      block_number: made.blockNumber,
+      created_at: made.createdAt,
+    })
+    .execute();
+}

@@ -1,0 +1,118 @@
+import type { CollectionType } from "../../domain/command.ts";
+import { counterKeys, readCounter } from "../db/counters.ts";
+import type { Db } from "../db/engine.ts";
+import type { NftView } from "./nfts.ts";
+import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+
+/** One token in a wallet. */
+export interface HeldNft extends NftView {
+  quantity: string;
+  sinceBlock: number;
+  /** Sealed content that whoever holds the token may see. */
+  unlockable: string | null;
+}
+
+export interface Holder {
+  seq: number;
+  owner: string;
+  quantity: string;
+}
+
+/** Narrows a wallet's listing to one contract, or to one token of it. */
+export interface ContentsFilter {
+  contract: string;
+  tokenId: string | null;
+}
+
+function heldNfts(db: Db, owner: string) {
+  return (
+    db
+      .selectFrom("holdings")
+      .leftJoin("nfts", (join) =>
+        join.onRef("nfts.contract", "=", "holdings.contract").onRef("nfts.token_id", "=", "holdings.token_id"),
+      )
+      .leftJoin("requests", "requests.id", "nfts.request_id")
+      .leftJoin("collections", "collections.address", "holdings.contract")
+      .leftJoin("foreign_contracts", "foreign_contracts.address", "holdings.contract")
+      .select((eb) => [
+        "holdings.seq as seq",
+        "holdings.contract as contract",
+        "holdings.token_id as tokenId",
+        "holdings.quantity as quantity",
+        "holdings.since_block as sinceBlock",
+        eb.fn.coalesce("collections.type", "foreign_contracts.type").as("type"),
+        eb.fn.coalesce("collections.name", "foreign_contracts.name").as("collectionName"),
+        "collections.hosting as hosting",
+        "collections.base_uri as baseUri",
+        "nfts.token_uri as tokenUri",
+        "nfts.metadata as metadata",
+        "nfts.minted_at as mintedAt",
+        "requests.unlockable as unlockable",
+      ])
+      // Every contract with a holding is a collection or is followed: one of the two gives the type.
+      .$narrowType<{ type: CollectionType }>()
+      .where("holdings.owner", "=", owner)
+      .where("holdings.quantity", "<>", "0")
+  );
+}
+
+/** What a wallet holds, in the order in which it came. */
+export async function listContents(
+  db: Db,
+  owner: string,
+  filter: ContentsFilter | null,
+  page: PageQuery,
+): Promise<Page<HeldNft>> {
+  let query = heldNfts(db, owner);
+  if (filter !== null) query = query.where("holdings.contract", "=", filter.contract);
+  if (filter?.tokenId != null) query = query.where("holdings.token_id", "=", filter.tokenId);
+  if (page.after !== null) query = query.where("holdings.seq", ">", page.after);
+  const rows = await query.orderBy("holdings.seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  return pageOf(rows, await totalOfContents(db, owner, filter), page, (row) => row.seq);
+}
+
+async function totalOfContents(db: Db, owner: string, filter: ContentsFilter | null): Promise<number> {
+  if (filter === null) return readCounter(db, counterKeys.holdings(owner));
+  if (filter.tokenId === null) return readCounter(db, counterKeys.holdingsOfContract(owner, filter.contract));
+  const held = await heldNfts(db, owner)
+    .where("holdings.contract", "=", filter.contract)
+    .where("holdings.token_id", "=", filter.tokenId)
+    .executeTakeFirst();
+  return held === undefined ? 0 : 1;
+}
+
+/** Who holds copies of a token, in the order in which they came by them. */
+export async function listHolders(db: Db, contract: string, tokenId: string, page: PageQuery): Promise<Page<Holder>> {
+  let query = db
+    .selectFrom("holdings")
+    .select(["seq", "owner", "quantity"])
+    .where("contract", "=", contract)
+    .where("token_id", "=", tokenId)
+    .where("quantity", "<>", "0");
+  if (page.after !== null) query = query.where("seq", ">", page.after);
+  const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  return pageOf(rows, await readCounter(db, counterKeys.owners(contract, tokenId)), page, (row) => row.seq);
+}
+
+/** Ids of a contract's tokens that the store knows the wallet to hold. */
+export async function heldTokenIds(db: Db, owner: string, contract: string): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom("holdings")
+    .select("token_id")
+    .where("owner", "=", owner)
+    .where("contract", "=", contract)
+    .execute();
+  return new Set(rows.map((row) => row.token_id));
+}
+
+/** Whether the store knows the wallet to hold the token. */
+export async function isHeld(db: Db, owner: string, contract: string, tokenId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("holdings")
+    .select("seq")
+    .where("contract", "=", contract)
+    .where("token_id", "=", tokenId)
+    .where("owner", "=", owner)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,99 @@
+import { sql } from "kysely";
+
+import type { CollectionType, Hosting } from "../../domain/command.ts";
+import { counterKeys, readCounter } from "../db/counters.ts";
+import type { Db } from "../db/engine.ts";
+import { readMeta } from "../db/meta.ts";
+import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import type { NftRow } from "../db/schema.ts";
+
+/** What an NFT item shows, as far as the store knows it. */
+export interface NftView {
+  seq: number;
+  contract: string;
+  tokenId: string;
+  type: CollectionType;
+  collectionName: string | null;
+  /** null: a contract that is none of the service's collections. */
+  hosting: Hosting | null;
+  baseUri: string | null;
+  tokenUri: string | null;
+  /** `TokenMetadata`, JSON. */
+  metadata: string | null;
+  mintedAt: number | null;
+}
+
+export interface CollectionNft extends NftView {
+  supply: string;
+  /** Holder of an ERC721 token. */
+  owner: string | null;
+}
+
+/** Tokens that are on chain and not burnt. */
+function collectionNfts(db: Db, contract: string) {
+  return (
+    db
+      .selectFrom("nfts")
+      .innerJoin("collections", "collections.address", "nfts.contract")
+      .select((eb) => [
+        "nfts.seq as seq",
+        "nfts.contract as contract",
+        "nfts.token_id as tokenId",
+        "collections.type as type",
+        "collections.name as collectionName",
+        "collections.hosting as hosting",
+        "collections.base_uri as baseUri",
+        "nfts.token_uri as tokenUri",
+        "nfts.metadata as metadata",
+        "nfts.minted_at as mintedAt",
+        "nfts.supply as supply",
+        // An ERC1155 id can have any number of holders, who have a listing of their own: none is looked for here.
+        eb
+          .case()
+          .when("collections.type", "=", "ERC721")
+          .then(
+            eb
+              .selectFrom("holdings")
+              .select("holdings.owner")
+              .whereRef("holdings.contract", "=", "nfts.contract")
+              .whereRef("holdings.token_id", "=", "nfts.token_id")
+              .where("holdings.quantity", "<>", "0")
+              .limit(1),
+          )
+          .end()
+          .as("owner"),
+      ])
+      .where("nfts.contract", "=", contract)
+      .where("nfts.minted_block", "is not", null)
+      // A literal, so that the partial index over just these rows is seen to serve.
+      .where("nfts.supply", "<>", sql.lit("0"))
+  );
+}
+
+/** In the order of their creation. */
+export async function listNfts(db: Db, contract: string, page: PageQuery): Promise<Page<CollectionNft>> {
+  let query = collectionNfts(db, contract);
+  if (page.after !== null) query = query.where("nfts.seq", ">", page.after);
+  const rows = await query.orderBy("nfts.seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  return pageOf(rows, await readCounter(db, counterKeys.nfts(contract)), page, (row) => row.seq);
+}
+
+export async function findNft(db: Db, contract: string, tokenId: string): Promise<CollectionNft | undefined> {
+  return collectionNfts(db, contract).where("nfts.token_id", "=", tokenId).executeTakeFirst();
+}
+
+/** The token's row as soon as its mint was in a block, burnt or not. */
+export async function findMintedNft(db: Db, contract: string, tokenId: string): Promise<NftRow | undefined> {
+  return db
+    .selectFrom("nfts")
+    .selectAll()
+    .where("contract", "=", contract)
+    .where("token_id", "=", tokenId)
+    .where("minted_block", "is not", null)
+    .executeTakeFirst();
+}
+
+/** Number of the last block that is deep enough to be final; -1 before the first. */
+export async function confirmedBlock(db: Db): Promise<number> {
+  return Number((await readMeta(db, "confirmed_block")) ?? -1);
+}

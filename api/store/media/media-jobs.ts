@@ -1,0 +1,166 @@
+import type { Command, TokenMetadata } from "../../domain/command.ts";
+import type { ChainOutcome } from "../../domain/outcome.ts";
+import { AT_ONCE, whenDue } from "../db/due.ts";
+import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import { failBeforeSending } from "../requests/request-state.ts";
+import type { RequestRow } from "../db/schema.ts";
+
+/** No wait of a job is longer, in milliseconds. */
+const LONGEST_WAIT = 600_000;
+
+/** Content that a request waits for: until it is there, no relayer may see the request. */
+export interface MediaJob {
+  request: RequestRow;
+  /** Tries made before this one. */
+  tries: number;
+  /** Grows each time that somebody takes the job: who took it earlier can change nothing any more. */
+  fence: number;
+}
+
+/** Keeps a request that was just stored from the relayers, in the transaction that stores it. */
+export async function holdForMedia(trx: Trx, requestId: string): Promise<void> {
+  await trx.updateTable("requests").set({ ready_at: null }).where("id", "=", requestId).execute();
+  await trx
+    .insertInto("media_jobs")
+    .values({ request_id: requestId, due_at: AT_ONCE, tries: 0, fence: 0, holder: null })
+    .execute();
+}
+
+/**
+ * Takes jobs that are due, for this process alone until `leaseUntil`.
+ * @param options.underWay app of each job that is under way; no app gets more than `limitOfApp` with them.
+ */
+export async function takeMediaJobs(
+  trx: Trx,
+  options: { now: number; leaseUntil: number; holder: string; limit: number; limitOfApp: number; underWay: string[] },
+): Promise<MediaJob[]> {
+  let due = trx
+    .selectFrom("media_jobs")
+    .innerJoin("requests", "requests.id", "media_jobs.request_id")
+    .selectAll("requests")
+    .select(["media_jobs.tries as job_tries", "media_jobs.fence as job_fence"])
+    .where((eb) => whenDue(eb, eb.ref("media_jobs.due_at"), options.now, LONGEST_WAIT))
+    .orderBy("media_jobs.due_at")
+    .limit(options.limit);
+  const share = new Map<string, number>();
+  for (const app of options.underWay) share.set(app, (share.get(app) ?? 0) + 1);
+  const busy = [...share].filter(([, count]) => count >= options.limitOfApp).map(([app]) => app);
+  if (busy.length > 0) due = due.where("requests.app_id", "not in", busy);
+  if (engineOf(trx) === "postgres") due = due.forUpdate("media_jobs").skipLocked();
+  const jobs: MediaJob[] = [];
+  for (const { job_tries: tries, job_fence: previous, ...request } of await due.execute()) {
+    const count = (share.get(request.app_id) ?? 0) + 1;
+    if (count > options.limitOfApp) continue;
+    share.set(request.app_id, count);
+    const fence = previous + 1;
+    await trx
+      .updateTable("media_jobs")
+      .set({ fence, due_at: options.leaseUntil, holder: options.holder })
+      .where("request_id", "=", request.id)
+      .execute();
+    jobs.push({ request, tries, fence });
+  }
+  return jobs;
+}
+
+/**
+ * What a process left unfinished when it died need not wait until its lease runs out.
+ * @param isGone whether the named holder is known to run no more.
+ * @returns how many jobs are due now.
+ */
+export async function returnAbandonedJobs(trx: Trx, isGone: (holder: string) => boolean): Promise<number> {
+  const holders = await trx
+    .selectFrom("media_jobs")
+    .select("holder")
+    .distinct()
+    .where("holder", "is not", null)
+    .execute();
+  const gone = holders.flatMap(({ holder }) => (holder !== null && isGone(holder) ? [holder] : []));
+  if (gone.length === 0) return 0;
+  const returned = await trx
+    .updateTable("media_jobs")
+    .set({ due_at: AT_ONCE, holder: null })
+    .where("holder", "in", gone)
+    .executeTakeFirst();
+  return Number(returned.numUpdatedRows);
+}
+
+/** Says that the job is still being worked on. @returns false when somebody else has taken it over. */
+export async function renewMediaJob(trx: Trx, job: MediaJob, leaseUntil: number): Promise<boolean> {
+  const updated = await trx
+    .updateTable("media_jobs")
+    .set({ due_at: leaseUntil })
+    .where("request_id", "=", job.request.id)
+    .where("fence", "=", job.fence)
+    .executeTakeFirst();
+  return updated.numUpdatedRows === 1n;
+}
+
+/** Gives the job back, to be taken again from `dueAt` on. */
+export async function returnMediaJob(trx: Trx, job: MediaJob, dueAt: number, counts: boolean): Promise<void> {
+  await trx
+    .updateTable("media_jobs")
+    .set({ due_at: dueAt, tries: job.tries + (counts ? 1 : 0), holder: null })
+    .where("request_id", "=", job.request.id)
+    .where("fence", "=", job.fence)
+    .execute();
+}
+
+/**
+ * The content is there: the request's command names it now, and a relayer may claim it.
+ * @returns false when somebody else has taken the job over; nothing is changed then.
+ */
+export async function finishMediaJob(trx: Trx, job: MediaJob, command: Command, now: number): Promise<boolean> {
+  if (!(await endJob(trx, job))) return false;
+  await trx
+    .updateTable("requests")
+    .set({ command: JSON.stringify(command), ready_at: AT_ONCE, updated_at: now })
+    .where("id", "=", job.request.id)
+    .where("status", "=", "pending")
+    .execute();
+  // An id that is about to be created has its row already.
+  if (command.kind === "create-erc1155") await replaceReserved(trx, job.request.id, command.metadata);
+  return true;
+}
+
+async function replaceReserved(trx: Trx, requestId: string, metadata: TokenMetadata | null): Promise<void> {
+  await trx
+    .updateTable("nfts")
+    .set({ metadata: metadata === null ? null : JSON.stringify(metadata) })
+    .where("request_id", "=", requestId)
+    .where("minted_block", "is", null)
+    .execute();
+}
+
+/** The content cannot be had: the request fails, and what it had reserved goes back. */
+export async function failMediaJob(
+  trx: Trx,
+  job: MediaJob,
+  failure: Extract<ChainOutcome, { ok: false }>,
+  now: number,
+): Promise<boolean> {
+  if (!(await endJob(trx, job))) return false;
+  await failBeforeSending(trx, job.request, failure, now);
+  return true;
+}
+
+/** When the oldest of the requests that wait for content was accepted; null when none waits. */
+export async function oldestMediaJob(db: Db): Promise<number | null> {
+  const row = await db
+    .selectFrom("media_jobs")
+    .innerJoin("requests", "requests.id", "media_jobs.request_id")
+    .select("requests.created_at")
+    .orderBy("requests.created_at")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.created_at ?? null;
+}
+
+async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {
+  const deleted = await trx
+    .deleteFrom("media_jobs")
+    .where("request_id", "=", job.request.id)
+    .where("fence", "=", job.fence)
+    .executeTakeFirst();
+  return deleted.numDeletedRows === 1n;
+}

@@ -1,0 +1,57 @@
+import type { Db, Trx } from "../db/engine.ts";
+
+/** Rows read at once. */
+const PAGE = 500;
+
+/** Every text that may name hosted content: metadata and URIs of tokens and collections, and what is on its way to them. */
+export async function* textsThatNameContent(db: Db): AsyncGenerator<string> {
+  for await (const row of pages((after) => nfts(db, after))) yield* present([row.metadata, row.token_uri]);
+  for await (const row of pages((after) => collections(db, after))) {
+    yield* present([row.metadata, row.base_uri, row.collection_uri]);
+  }
+  for await (const row of pages((after) => unsettled(db, after))) yield row.command;
+}
+
+/** CIDs of the files that were stored here, in pages. */
+export async function* storedFiles(db: Db): AsyncGenerator<string> {
+  for (let after = ""; ;) {
+    const rows = await db
+      .selectFrom("media")
+      .select("cid")
+      .where("cid", ">", after)
+      .orderBy("cid")
+      .limit(PAGE)
+      .execute();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.cid;
+    for (const { cid } of rows) yield cid;
+  }
+}
+
+export async function forgetFile(trx: Trx, cid: string): Promise<void> {
+  await trx.deleteFrom("media").where("cid", "=", cid).execute();
+}
+
+async function* pages<R extends { seq: number }>(read: (after: number) => Promise<R[]>): AsyncGenerator<R> {
+  for (let rows = await read(0); rows.length > 0; rows = await read(rows.at(-1)?.seq ?? 0)) yield* rows;
+}
+
+function nfts(db: Db, after: number) {
+  const query = db.selectFrom("nfts").select(["seq", "metadata", "token_uri"]).where("seq", ">", after);
+  return query.orderBy("seq").limit(PAGE).execute();
+}
+
+function collections(db: Db, after: number) {
+  const query = db.selectFrom("collections").select(["seq", "metadata", "base_uri", "collection_uri"]);
+  return query.where("seq", ">", after).orderBy("seq").limit(PAGE).execute();
+}
+
+function unsettled(db: Db, after: number) {
+  const query = db.selectFrom("requests").select(["seq", "command"]).where("status", "in", ["pending", "processing"]);
+  return query.where("seq", ">", after).orderBy("seq").limit(PAGE).execute();
+}
+
+function present(texts: (string | null)[]): string[] {
+  return texts.filter((text) => text !== null);
+}

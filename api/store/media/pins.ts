@@ -1,0 +1,107 @@
+import { AT_ONCE, whenDue } from "../db/due.ts";
+import { engineOf, type Db, type Trx } from "../db/engine.ts";
+
+/** No wait for a further try is longer, in milliseconds. */
+export const LONGEST_PIN_WAIT = 600_000;
+
+/** Hosted content that this process has taken, to have it pinned. */
+export interface DuePin {
+  cid: string;
+  /** Tries made before this one. */
+  tries: number;
+  /** Grows each time that somebody takes it: who took it earlier can change nothing any more. */
+  fence: number;
+}
+
+/**
+ * Has content pinned, in the transaction that makes it hosted, so that no crash can forget it. Without a node to pin it
+ * at, it waits for one. The same content again changes nothing but the time.
+ */
+export async function addPin(trx: Trx, cid: string, now: number): Promise<void> {
+  await trx
+    .insertInto("pins")
+    .values({ cid, due_at: AT_ONCE, tries: 0, fence: 0, error: null, created_at: now })
+    .onConflict((conflict) => conflict.column("cid").doUpdateSet({ created_at: now }))
+    .execute();
+}
+
+/** Takes what is due, for this process alone until `leaseUntil`. */
+export async function takePins(
+  trx: Trx,
+  options: { now: number; leaseUntil: number; limit: number },
+): Promise<DuePin[]> {
+  let due = trx
+    .selectFrom("pins")
+    .select(["cid", "tries", "fence"])
+    .where((eb) => whenDue(eb, eb.ref("due_at"), options.now, LONGEST_PIN_WAIT))
+    .orderBy("due_at")
+    .limit(options.limit);
+  if (engineOf(trx) === "postgres") due = due.forUpdate().skipLocked();
+  const pins: DuePin[] = [];
+  for (const { cid, tries, fence: previous } of await due.execute()) {
+    const fence = previous + 1;
+    await trx.updateTable("pins").set({ fence, due_at: options.leaseUntil }).where("cid", "=", cid).execute();
+    pins.push({ cid, tries, fence });
+  }
+  return pins;
+}
+
+/** Says that they are still being worked on. */
+export async function renewPins(trx: Trx, pins: DuePin[], leaseUntil: number): Promise<void> {
+  for (const pin of pins) await update(trx, pin, { due_at: leaseUntil });
+}
+
+/** The node has it. */
+export async function finishPin(trx: Trx, pin: DuePin): Promise<void> {
+  await update(trx, pin, { due_at: null, error: null });
+}
+
+/** @param error why the node has it not; null when nobody knows, because this process stops. */
+export async function returnPin(trx: Trx, pin: DuePin, dueAt: number, error: string | null): Promise<void> {
+  await update(trx, pin, { due_at: dueAt, ...(error === null ? {} : { tries: pin.tries + 1, error }) });
+}
+
+/** Whether content became hosted, or did so again, since then. */
+export async function isHostedSince(db: Db, cid: string, since: number): Promise<boolean> {
+  const row = await db.selectFrom("pins").select("created_at").where("cid", "=", cid).executeTakeFirst();
+  return row !== undefined && row.created_at >= since;
+}
+
+/** The content is not hosted any more. */
+export async function forgetPin(trx: Trx, cid: string): Promise<void> {
+  await trx.deleteFrom("pins").where("cid", "=", cid).execute();
+}
+
+export interface WaitingPins {
+  count: number;
+  /** When the oldest of them was hosted; null when there is none. */
+  oldest: number | null;
+  /** Why the last try of one of them failed; null when none was tried yet. */
+  error: string | null;
+}
+
+/** What is hosted and not pinned yet. */
+export async function waitingPins(db: Db): Promise<WaitingPins> {
+  const { count, oldest } = await db
+    .selectFrom("pins")
+    .where("due_at", "is not", null)
+    .select(({ fn }) => [fn.countAll().as("count"), fn.min<number | null>("created_at").as("oldest")])
+    .executeTakeFirstOrThrow();
+  const failed = await db
+    .selectFrom("pins")
+    .select("error")
+    .where("due_at", "is not", null)
+    .where("error", "is not", null)
+    .orderBy("due_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return { count: Number(count), oldest, error: failed?.error ?? null };
+}
+
+async function update(
+  trx: Trx,
+  pin: DuePin,
+  values: { due_at: number | null; tries?: number; error?: string | null },
+): Promise<void> {
+  await trx.updateTable("pins").set(values).where("cid", "=", pin.cid).where("fence", "=", pin.fence).execute();
+}

@@ -1,0 +1,77 @@
+import { abandonDeliveries } from "./deliveries.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import type { WebhookRow } from "../db/schema.ts";
+
+export async function findWebhook(db: Db, appId: string): Promise<WebhookRow | undefined> {
+  return db.selectFrom("webhooks").selectAll().where("app_id", "=", appId).executeTakeFirst();
+}
+
+/** @returns false when the app has a webhook already. */
+export async function insertWebhook(trx: Trx, webhook: WebhookRow): Promise<boolean> {
+  const inserted = await trx
+    .insertInto("webhooks")
+    .values(webhook)
+    .onConflict((conflict) => conflict.column("app_id").doNothing())
+    .executeTakeFirst();
+  return inserted.numInsertedOrUpdatedRows === 1n;
+}
+
+/** Changes where and what is sent, keeps the secrets, and lets a disabled webhook work again. */
+export async function updateWebhook(
+  trx: Trx,
+  appId: string,
+  change: { url: string; events: string | null; now: number },
+): Promise<void> {
+  await trx
+    .updateTable("webhooks")
+    .set({ url: change.url, events: change.events, disabled_at: null, updated_at: change.now })
+    .where("app_id", "=", appId)
+    .execute();
+}
+
+/** @returns false when the secrets are not the expected ones any more, or the webhook is gone. */
+export async function replaceSecrets(
+  trx: Trx,
+  appId: string,
+  change: { from: string; to: string; now: number },
+): Promise<boolean> {
+  const updated = await trx
+    .updateTable("webhooks")
+    .set({ secrets: change.to, updated_at: change.now })
+    .where("app_id", "=", appId)
+    .where("secrets", "=", change.from)
+    .executeTakeFirst();
+  return updated.numUpdatedRows === 1n;
+}
+
+/**
+ * Sends nothing more to this URL until the app registers it anew; what waited for a further try is over, so that nothing
+ * old comes out of a later registration.
+ * @returns false when no webhook with this URL is enabled.
+ */
+export async function disableWebhook(
+  trx: Trx,
+  appId: string,
+  url: string,
+  reason: string,
+  now: number,
+): Promise<boolean> {
+  const updated = await trx
+    .updateTable("webhooks")
+    .set({ disabled_at: now })
+    .where("app_id", "=", appId)
+    .where("url", "=", url)
+    .where("disabled_at", "is", null)
+    .executeTakeFirst();
+  if (updated.numUpdatedRows !== 1n) return false;
+  await abandonDeliveries(trx, appId, reason, now);
+  return true;
+}
+
+/** Removes the webhook; what waited to be sent to it is over. @returns false when there was none. */
+export async function deleteWebhook(trx: Trx, appId: string, now: number): Promise<boolean> {
+  const deleted = await trx.deleteFrom("webhooks").where("app_id", "=", appId).executeTakeFirst();
+  if (deleted.numDeletedRows !== 1n) return false;
+  await abandonDeliveries(trx, appId, "the webhook was removed", now);
+  return true;
+}

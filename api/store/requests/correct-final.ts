@@ -1,0 +1,44 @@
+import type { ChainOutcome } from "../../domain/outcome.ts";
+import { isFinal } from "../../domain/request.ts";
+import type { Trx } from "../db/engine.ts";
+import { enqueueEvent } from "../outbox/events.ts";
+import { commandOf } from "./request-state.ts";
+import type { RequestRow } from "../db/schema.ts";
+
+/**
+ * The call of a final request runs again, because the chain dropped a block that was deep enough to be final. Its status
+ * stays. What it made may have another id now, its effect may be gone, or what failed may have come to pass: then the app
+ * is told.
+ */
+export async function correctFinal(
+  trx: Trx,
+  row: RequestRow,
+  outcome: ChainOutcome,
+  where: { transactionHash: string; blockNumber: number },
+  now: number,
+): Promise<void> {
+  const current = await trx.selectFrom("requests").selectAll().where("id", "=", row.id).executeTakeFirst();
+  if (current === undefined || !isFinal(current.status)) return;
+  // It failed then and fails now: whatever the reason, nothing has come of it.
+  if (current.status === "failed" && !outcome.ok) return;
+  const made = outcome.ok
+    ? {
+        nft_collection: outcome.collection ?? current.nft_collection,
+        nft_token_id: outcome.tokenId ?? current.nft_token_id,
+      }
+    : { nft_collection: current.nft_collection, nft_token_id: current.nft_token_id };
+  const same =
+    current.status === "completed" &&
+    outcome.ok &&
+    made.nft_collection === current.nft_collection &&
+    made.nft_token_id === current.nft_token_id;
+  const moved = { ...made, transaction_hash: where.transactionHash, block_number: where.blockNumber };
+  await trx
+    .updateTable("requests")
+    .set({ ...moved, updated_at: now })
+    .where("id", "=", row.id)
+    .execute();
+  if (same) return;
+  const subject = { ...current, ...moved, command: commandOf(current) };
+  await enqueueEvent(trx, subject, "corrected", now, outcome.ok ? undefined : outcome.errorCode);
+}

@@ -1,0 +1,86 @@
+import type { Db, Trx } from "../db/engine.ts";
+import { confirmedBlock } from "../listings/nfts.ts";
+import type { NftRow } from "../db/schema.ts";
+
+/** Values of `collections.metadata_frozen`. */
+const OPEN = 0;
+const FREEZING = 1;
+export const FROZEN = 2;
+
+/** Tokens read at once. */
+const PAGE = 500;
+
+/** Lets nobody change the metadata, or add to it, from now on. @returns false when that is so already. */
+export async function startFreezing(trx: Trx, collection: string): Promise<boolean> {
+  const updated = await trx
+    .updateTable("collections")
+    .set({ metadata_frozen: FREEZING })
+    .where("address", "=", collection)
+    .where("metadata_frozen", "=", OPEN)
+    .executeTakeFirst();
+  return updated.numUpdatedRows === 1n;
+}
+
+/** The freeze has failed: the metadata may change again. */
+export async function stopFreezing(trx: Trx, collection: string): Promise<void> {
+  await trx
+    .updateTable("collections")
+    .set({ metadata_frozen: OPEN })
+    .where("address", "=", collection)
+    .where("metadata_frozen", "=", FREEZING)
+    .execute();
+}
+
+/** Whether metadata can still change, or be added to, in the caller's transaction. */
+export async function isMetadataOpen(db: Db, collection: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("collections")
+    .select("metadata_frozen")
+    .where("address", "=", collection)
+    .executeTakeFirst();
+  return row?.metadata_frozen === OPEN;
+}
+
+/** Whether mints accepted before the freeze are still on their way: which id belongs to which metadata is not final yet. */
+export async function hasUnsettledMints(db: Db, collection: string): Promise<boolean> {
+  const reserved = await db
+    .selectFrom("collections")
+    .select("reserved")
+    .where("address", "=", collection)
+    .where("reserved", ">", 0)
+    .executeTakeFirst();
+  if (reserved !== undefined) return true;
+  const confirmed = await confirmedBlock(db);
+  const unsettled = await db
+    .selectFrom("nfts")
+    .select("seq")
+    .where("contract", "=", collection)
+    .where((eb) => eb.or([eb("minted_block", "is", null), eb("minted_block", ">", confirmed)]))
+    .limit(1)
+    .executeTakeFirst();
+  return unsettled !== undefined;
+}
+
+/** Tokens with hosted metadata that are not burnt, in the order of their creation. */
+export async function* hostedTokens(
+  db: Db,
+  collection: string,
+): AsyncGenerator<Pick<NftRow, "token_id"> & { metadata: string }> {
+  for (let after = 0; ;) {
+    const rows = await db
+      .selectFrom("nfts")
+      .select(["seq", "token_id", "metadata", "supply"])
+      .where("contract", "=", collection)
+      .where("minted_block", "is not", null)
+      .where("seq", ">", after)
+      .orderBy("seq")
+      .limit(PAGE)
+      .execute();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+    for (const { token_id, metadata, supply } of rows) {
+      if (metadata !== null && supply !== "0") yield { token_id, metadata };
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { parseExact } from "../../shared/exact-json.ts";
+import type { Trx } from "../db/engine.ts";
+import type { CollectionRow, NftRow } from "../db/schema.ts";
+
+/*
+ * Metadata is kept twice: beside what it describes, and in the command of the request that made that. The second is what
+ * a reorganisation makes the first from again, so both change together.
+ */
+
+export async function replaceCollectionMetadata(
+  trx: Trx,
+  collection: Pick<CollectionRow, "address" | "request_id">,
+  metadata: string,
+): Promise<void> {
+  await trx.updateTable("collections").set({ metadata }).where("address", "=", collection.address).execute();
+  await replaceInCommand(trx, collection.request_id, metadata);
+}
+
+export async function replaceTokenMetadata(
+  trx: Trx,
+  nft: Pick<NftRow, "seq" | "request_id">,
+  metadata: string,
+): Promise<void> {
+  await trx.updateTable("nfts").set({ metadata }).where("seq", "=", nft.seq).execute();
+  if (nft.request_id !== null) await replaceInCommand(trx, nft.request_id, metadata);
+}
+
+async function replaceInCommand(trx: Trx, requestId: string, metadata: string): Promise<void> {
+  const request = await trx.selectFrom("requests").select("command").where("id", "=", requestId).executeTakeFirst();
+  if (request === undefined) return;
+  const command = { ...(parseExact(request.command) as object), metadata: parseExact(metadata) };
+  await trx
+    .updateTable("requests")
+    .set({ command: JSON.stringify(command) })
+    .where("id", "=", requestId)
+    .execute();
+}

@@ -1,0 +1,39 @@
+import { addToCounter, counterKeys } from "../db/counters.ts";
+import type { Trx } from "../db/engine.ts";
+import { readMeta, writeMeta } from "../db/meta.ts";
+import { outcomeOf, settle } from "./request-state.ts";
+
+/** Makes final what is deep enough: statuses with their events, and collections in the listings. */
+export async function settleConfirmed(trx: Trx, confirmed: number, now: number): Promise<void> {
+  const due = await trx
+    .selectFrom("requests")
+    .selectAll()
+    .where("outcome", "is not", null)
+    .where("block_number", "<=", confirmed)
+    .orderBy("block_number")
+    .orderBy("seq")
+    .execute();
+  for (const request of due) {
+    const outcome = outcomeOf(request);
+    if (outcome !== null) await settle(trx, request, outcome, now);
+  }
+  const listed = await trx
+    .updateTable("collections")
+    .set({ listed: 1 })
+    .where("listed", "=", 0)
+    .where("block_number", "<=", confirmed)
+    .returning("app_id")
+    .execute();
+  for (const { app_id: app } of listed) await addToCounter(trx, counterKeys.collections(app), 1);
+}
+
+/**
+ * The same without a new block: the settings ask for fewer confirmations than before.
+ * @returns false when somebody has gone on from the checkpoint, or back; nothing is changed then.
+ */
+export async function confirmUpTo(trx: Trx, checkpoint: number, confirmed: number, now: number): Promise<boolean> {
+  if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return false;
+  await writeMeta(trx, "confirmed_block", confirmed.toString());
+  await settleConfirmed(trx, confirmed, now);
+  return true;
+}

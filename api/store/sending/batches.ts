@@ -1,0 +1,208 @@
+import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
+import { chargeReverted } from "../requests/gas-usage.ts";
+import { markProcessing } from "../requests/request-state.ts";
+import type { ClaimedRequest } from "./claims.ts";
+import { holdLease, type Lease } from "./lanes.ts";
+
+/** A signed version of a batch's transaction, as it is committed before it is broadcast. */
+export interface SignedAttempt {
+  hash: string;
+  raw: string;
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+  gasLimit: bigint;
+}
+
+export interface OpenBatch extends BatchRow {
+  attempts: AttemptRow[];
+}
+
+/**
+ * Commits a batch with its nonce and its signed bytes. Only after this may the bytes be broadcast: whatever happens
+ * then, they are known here.
+ */
+export async function recordBatch(
+  trx: Trx,
+  lease: Lease,
+  batch: { nonce: number; requests: ClaimedRequest[]; attempt: SignedAttempt },
+  now: number,
+): Promise<{ batchId: number; attemptId: number }> {
+  await holdLease(trx, lease);
+  const taken = await trx
+    .updateTable("lanes")
+    .set({ next_nonce: batch.nonce + 1 })
+    .where("lane", "=", lease.lane)
+    .where("next_nonce", "=", batch.nonce)
+    .executeTakeFirst();
+  if (taken.numUpdatedRows !== 1n)
+    throw new Error(`nonce ${batch.nonce.toString()} of lane ${lease.lane.toString()} is taken`);
+  const { id: batchId } = await trx
+    .insertInto("batches")
+    .values({
+      lane: lease.lane,
+      nonce: batch.nonce,
+      status: "open",
+      size: batch.requests.length,
+      block_number: null,
+      created_at: now,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
+  for (const [position, row] of batch.requests.entries()) {
+    await trx.insertInto("batch_items").values({ batch_id: batchId, position, request_id: row.id }).execute();
+    await trx.updateTable("requests").set({ batch_id: batchId, lane: null }).where("id", "=", row.id).execute();
+    await markProcessing(trx, row, batch.attempt.hash, now);
+  }
+  return { batchId, attemptId };
+}
+
+/**
+ * Commits a further signed version of an open batch: same nonce, higher fee. Every version stays watched.
+ * @returns null when the batch is closed by now; nothing is stored then.
+ */
+export async function recordAttempt(
+  trx: Trx,
+  lease: Lease,
+  batchId: number,
+  attempt: SignedAttempt,
+  now: number,
+): Promise<number | null> {
+  await holdLease(trx, lease);
+  const open = await trx
+    .selectFrom("batches")
+    .select("id")
+    .where("id", "=", batchId)
+    .where("status", "=", "open")
+    .executeTakeFirst();
+  if (open === undefined) return null;
+  return insertAttempt(trx, batchId, attempt, now);
+}
+
+/** @param sentAt when the chain shows that it was sent; null: it is about to be. @returns its id. */
+export async function insertAttempt(
+  trx: Trx,
+  batchId: number,
+  attempt: SignedAttempt,
+  now: number,
+  sentAt: number | null = null,
+): Promise<number> {
+  const { id } = await trx
+    .insertInto("attempts")
+    .values({
+      batch_id: batchId,
+      hash: attempt.hash,
+      raw: attempt.raw,
+      max_fee_per_gas: attempt.maxFeePerGas.toString(),
+      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas.toString(),
+      gas_limit: attempt.gasLimit.toString(),
+      created_at: now,
+      sent_at: sentAt,
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+export async function markSent(trx: Trx, attemptId: number, now: number): Promise<void> {
+  await trx.updateTable("attempts").set({ sent_at: now }).where("id", "=", attemptId).execute();
+}
+
+/** Batches whose nonce is not seen in a block yet, lowest nonce first, each with all its attempts. */
+export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
+  let query = db.selectFrom("batches").selectAll().where("status", "=", "open").orderBy("lane").orderBy("nonce");
+  if (lane !== undefined) query = query.where("lane", "=", lane);
+  const batches = await query.execute();
+  if (batches.length === 0) return [];
+  const attempts = await db
+    .selectFrom("attempts")
+    .selectAll()
+    .where(
+      "batch_id",
+      "in",
+      batches.map((batch) => batch.id),
+    )
+    .orderBy("id")
+    .execute();
+  return batches.map((batch) => ({ ...batch, attempts: attempts.filter((attempt) => attempt.batch_id === batch.id) }));
+}
+
+/** The requests of a batch in the order of its calls, whatever has become of them since. */
+export async function batchRequests(db: Db, batchId: number): Promise<ClaimedRequest[]> {
+  const rows = await db
+    .selectFrom("batch_items")
+    .innerJoin("requests", "requests.id", "batch_items.request_id")
+    .selectAll("requests")
+    .where("batch_items.batch_id", "=", batchId)
+    .orderBy("batch_items.position")
+    .execute();
+  return rows.map((row) => {
+    if (row.number === null) throw new Error(`request ${row.id} is in a batch without a number`);
+    return { ...row, number: row.number };
+  });
+}
+
+/** The batches whose transactions, in any of their versions, have these hashes: batch id by hash. */
+export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (let start = 0; start < hashes.length; start += 500) {
+    const rows = await db
+      .selectFrom("attempts")
+      .select(["hash", "batch_id"])
+      .where("hash", "in", hashes.slice(start, start + 500))
+      .execute();
+    for (const row of rows) found.set(row.hash, row.batch_id);
+  }
+  return found;
+}
+
+/** Closes a batch that reverted as a whole: nothing of it happened, and its requests are ready for another one. */
+export async function closeBatch(
+  trx: Trx,
+  batchId: number,
+  reverted: { blockNumber: number; gasUsed: bigint },
+  now: number,
+): Promise<void> {
+  const closed = await trx
+    .updateTable("batches")
+    .set({ status: "closed", block_number: reverted.blockNumber })
+    .where("id", "=", batchId)
+    .where("status", "=", "open")
+    .executeTakeFirst();
+  if (closed.numUpdatedRows !== 1n) return;
+  const requests = await batchRequests(trx, batchId);
+  await chargeReverted(trx, requests, Number(reverted.gasUsed));
+  for (const request of requests) {
+    await returnUntouched(trx, request, batchId, now, waitBeforeReturn(request.returns));
+  }
+}
+
+/** Each whole revert costs gas: what keeps causing them comes back ever later. In milliseconds. */
+function waitBeforeReturn(returns: number): number {
+  return returns === 0 ? 0 : Math.min(1_000 * 2 ** returns, LONGEST_WAIT);
+}
+
+/**
+ * Its number was not consumed: the request may go into another batch, under the same number. The first time it keeps its
+ * place before everything that was accepted later, or a queue that never ends would keep it out for ever. After that what
+ * keeps coming back goes behind what waits.
+ */
+export async function returnUntouched(
+  trx: Trx,
+  request: RequestRow,
+  batchId: number,
+  now: number,
+  wait = 0,
+): Promise<void> {
+  const readyAt = request.returns === 0 ? AT_ONCE : now + wait;
+  await trx
+    .updateTable("requests")
+    .set((eb) => ({ ready_at: readyAt, batch_id: null, returns: eb("returns", "+", 1) }))
+    .where("id", "=", request.id)
+    .where("batch_id", "=", batchId)
+    .where("status", "in", ["pending", "processing"])
+    .where("outcome", "is", null)
+    .execute();
+}

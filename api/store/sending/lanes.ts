@@ -1,0 +1,105 @@
+import { isDue } from "../db/due.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import type { LaneRow } from "../db/schema.ts";
+
+/** Thrown when another process has taken the lane over: whatever this one was about to write is out of date. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+}
+
+/** The right to use a lane: valid while the row still has this fence. */
+export interface Lease {
+  lane: number;
+  holder: string;
+  fence: number;
+}
+
+/** Adds the lane's row at its first use; `nextNonce` is what the chain says then. */
+export async function ensureLane(trx: Trx, lane: number, address: string, nextNonce: number): Promise<void> {
+  await trx
+    .insertInto("lanes")
+    .values({ lane, address, next_nonce: nextNonce, lease_holder: null, lease_fence: 0, lease_until: 0 })
+    .onConflict((conflict) => conflict.column("lane").doNothing())
+    .execute();
+}
+
+export async function readLane(db: Db, lane: number): Promise<LaneRow | undefined> {
+  return db.selectFrom("lanes").selectAll().where("lane", "=", lane).executeTakeFirst();
+}
+
+export async function allLanes(db: Db): Promise<LaneRow[]> {
+  return db.selectFrom("lanes").selectAll().orderBy("lane").execute();
+}
+
+/** Whether the lane has begun what it must end: batches that no block is known to hold, or requests that it claimed. */
+export async function hasBegun(db: Db, lane: number): Promise<boolean> {
+  const open = db.selectFrom("batches").select("lane").where("lane", "=", lane).where("status", "=", "open");
+  const claimed = db.selectFrom("requests").select("lane").where("lane", "=", lane).where("batch_id", "is", null);
+  const found = await db
+    .selectNoFrom((eb) => eb.or([eb.exists(open), eb.exists(claimed)]).as("begun"))
+    .executeTakeFirstOrThrow();
+  // SQLite has no booleans of its own.
+  return Boolean(found.begun);
+}
+
+/**
+ * Takes a lane that nobody holds, whose holder has let its lease run out, or is gone for certain.
+ * @param isGone whether the named holder is known to run no more.
+ * @returns null when it is held.
+ */
+export async function takeLease(
+  trx: Trx,
+  lane: number,
+  holder: string,
+  time: { now: number; lasts: number },
+  isGone: (holder: string) => boolean,
+): Promise<Lease | null> {
+  const current = await readLane(trx, lane);
+  if (current === undefined) return null;
+  const ranOut = isDue(current.lease_until, time.now, time.lasts);
+  const held = current.lease_holder !== null && !ranOut && !isGone(current.lease_holder);
+  if (held) return null;
+  const fence = current.lease_fence + 1;
+  const updated = await trx
+    .updateTable("lanes")
+    .set({ lease_holder: holder, lease_fence: fence, lease_until: time.now + time.lasts })
+    .where("lane", "=", lane)
+    .where("lease_fence", "=", current.lease_fence)
+    .executeTakeFirst();
+  return updated.numUpdatedRows === 1n ? { lane, holder, fence } : null;
+}
+
+/** Extends the lease. @throws LeaseLost */
+export async function renewLease(trx: Trx, lease: Lease, until: number): Promise<void> {
+  const updated = await trx
+    .updateTable("lanes")
+    .set({ lease_until: until })
+    .where("lane", "=", lease.lane)
+    .where("lease_fence", "=", lease.fence)
+    .executeTakeFirst();
+  if (updated.numUpdatedRows !== 1n) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
+}
+
+/** First statement of every write that a lane makes. @throws LeaseLost */
+export async function holdLease(trx: Trx, lease: Lease): Promise<LaneRow> {
+  const row = await trx.selectFrom("lanes").selectAll().where("lane", "=", lease.lane).executeTakeFirst();
+  if (row?.lease_fence !== lease.fence) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
+  // Locks the row on every engine, so that a takeover waits for this transaction.
+  await trx
+    .updateTable("lanes")
+    .set({ lease_holder: lease.holder })
+    .where("lane", "=", lease.lane)
+    .where("lease_fence", "=", lease.fence)
+    .execute();
+  return row;
+}
+
+/** Gives the lane back at a clean stop, so that the next process need not wait for the lease to run out. */
+export async function releaseLease(trx: Trx, lease: Lease): Promise<void> {
+  await trx
+    .updateTable("lanes")
+    .set({ lease_holder: null, lease_until: 0 })
+    .where("lane", "=", lease.lane)
+    .where("lease_fence", "=", lease.fence)
+    .execute();
+}

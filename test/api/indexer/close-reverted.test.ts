@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import pino from "pino";
+
+import { ChainClient } from "../../../api/chain/client.ts";
+import { Rpc } from "../../../api/chain/rpc.ts";
+import { closeReverted } from "../../../api/indexer/close-reverted.ts";
+import { openBatches } from "../../../api/store/sending/batches.ts";
+import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
+import { addApp, addCollection, address, addRequest, apply, requestRow, startAtBlock } from "../store/support/rows.ts";
+import { batchOf } from "../store/support/whole.ts";
+
+const FINAL = 5;
+
+function word(value: number): string {
+  return `0x${value.toString(16).padStart(64, "0")}`;
+}
+
+describe("closeReverted", () => {
+  let database: TestDatabase;
+  let node: FakeRpc;
+  let id: string;
+  let batch: Awaited<ReturnType<typeof batchOf>>;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    await startAtBlock(database, 0);
+    const collection = await addCollection(database);
+    ({ id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null }));
+    batch = await batchOf(database, [id]);
+    node = await startFakeRpc(() => null);
+  });
+  afterEach(async () => {
+    await node.stop();
+    await database.remove();
+  });
+
+  const close = () => {
+    const client = new ChainClient(new Rpc(node.url));
+    const contracts = { relay: address(), factory: address(), delegate: address(), deployedAt: 0 };
+    const logger = pino({ level: "silent" });
+    return closeReverted({ database, client, contracts, logger, now: () => 1_000 }, FINAL);
+  };
+  /** The lane's nonce is used; what is said of its state at the final block is the test's. */
+  function says({ receipt = null as object | null, usedThen = "0x1" as unknown, consumed = false }): void {
+    node.answer = ({ method, params }) => {
+      if (method === "eth_getTransactionReceipt") return receipt;
+      if (method === "eth_getTransactionCount") return params[1] === "latest" ? "0x1" : usedThen;
+      return word(consumed ? 1 : 0);
+    };
+  }
+  const tooOld = { error: { code: -32_000, message: "missing trie node" } };
+  const reverted = (blockNumber: number) => ({
+    blockNumber: `0x${blockNumber.toString(16)}`,
+    blockHash: word(1),
+    status: "0x0",
+    gasUsed: "0x1",
+  });
+
+  it("closes what reverted whole in a final block, though the node has no state of it any more", async () => {
+    says({ receipt: reverted(FINAL), usedThen: tooOld });
+    await close();
+    expect(await openBatches(database.read)).to.deep.equal([]);
+    expect(await requestRow(database, id)).to.include({ batch_id: null, ready_at: 0 });
+  });
+
+  it("leaves what reverted in a block that is not final", async () => {
+    says({ receipt: reverted(FINAL + 1), usedThen: "0x0" });
+    await close();
+    expect(await openBatches(database.read)).to.have.length(1);
+  });
+
+  it("concludes nothing of a nonce that was used later, or of which the node cannot tell when", async () => {
+    for (const usedThen of ["0x0", tooOld]) {
+      says({ usedThen });
+      await close();
+      expect(await openBatches(database.read)).to.have.length(1);
+    }
+  });
+
+  it("closes nothing whose numbers are consumed, unless another batch has run them", async () => {
+    says({ consumed: true });
+    await close();
+    expect(await openBatches(database.read)).to.have.length(1);
+
+    const [request] = batch.requests;
+    if (request === undefined) throw new Error("it has one");
+    const outcome = { ok: false, errorCode: "execution_reverted", errors: null } as const;
+    const where = { batchId: -1, transactionHash: "0x02", blockNumber: 1, timestamp: 1 };
+    await apply(database, { block: 1, batches: [{ ...where, outcomes: [{ request, outcome }], untouched: [] }] });
+    await close();
+    expect(await openBatches(database.read)).to.deep.equal([]);
+    expect(await requestRow(database, id)).to.include({ ready_at: null });
+  });
+});

@@ -1,0 +1,204 @@
+import { expect } from "chai";
+import type { JsonRpcSigner } from "ethers";
+
+import { readLane } from "../../../api/store/sending/lanes.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
+import {
+  ERC721Collection__factory,
+  PlainERC721__factory,
+  type ProgrammableReceiver,
+  ProgrammableReceiver__factory,
+  Relay__factory,
+} from "../../../types/ethers-contracts/index.js";
+import type { ApiClient, RequestBody } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ProxiedService } from "../../support/proxied-service.ts";
+import { Mode } from "../../support/receiver-mode.ts";
+
+describe("requests that would fail on the chain", function () {
+  this.timeout(60_000);
+  let proxied: ProxiedService;
+  let api: ApiClient;
+  let outsider: JsonRpcSigner;
+  let receiver: ProgrammableReceiver;
+  let refusing: string;
+
+  before(async () => {
+    proxied = await ProxiedService.start();
+    ({ api } = proxied);
+    outsider = await proxied.provider.getSigner(3);
+    receiver = await new ProgrammableReceiver__factory(outsider).deploy();
+    refusing = await receiver.getAddress();
+  });
+  beforeEach(() => program(Mode.reason));
+  afterEach(() => {
+    proxied.relent();
+  });
+  after(() => proxied.end());
+
+  async function program(mode: number): Promise<void> {
+    await (await receiver.program(mode)).wait();
+  }
+
+  async function nextNonce(): Promise<number> {
+    const lane = await readLane(proxied.service.database.read, 0);
+    if (lane === undefined) throw new Error("lane 0 has sent something");
+    return lane.next_nonce;
+  }
+
+  /** Fails with the code, and without a transaction. */
+  async function failsUnsent(run: () => Promise<RequestBody>, code: string): Promise<RequestBody> {
+    const before = await nextNonce();
+    const request = await run();
+    expect(request).to.include({ status: "failed", error_code: code, transaction_hash: null, block_number: null });
+    expect(await nextNonce()).to.equal(before);
+    return request;
+  }
+
+  describe("given a receiver that refuses", () => {
+    it("fails an ERC721 mint before anything is sent, and gives the place under the cap back", async () => {
+      const collection = await api.collection({ type: "ERC721", mint_supply_count: 1 });
+      const failed = await failsUnsent(
+        () => api.done("/v1/nfts", { collection_address: collection, to_address: refusing }),
+        "receiver_rejected",
+      );
+      expect(failed.errors?.[0]?.message).to.match(/^The call reverted with 0x63c38351/);
+      const minted = await api.completed("/v1/nfts", {
+        collection_address: collection,
+        to_address: await api.wallet(),
+      });
+      expect(minted.nft_token_id).to.equal(1);
+    });
+
+    it("fails ERC1155 mints and transfers alike, and gives the copies back", async () => {
+      const [collection, wallet] = [await api.collection({ type: "ERC1155" }), await api.wallet()];
+      const create = { collection_address: collection, token_id: 1, initial_supply: 5 };
+      await failsUnsent(() => api.done("/v1/nfts", { ...create, initial_owner: refusing }), "receiver_rejected");
+      await api.completed("/v1/nfts", { ...create, initial_owner: wallet });
+      await failsUnsent(
+        () => api.done("/v1/nfts", { collection_address: collection, to_address: refusing, token_id: 1, quantity: 2 }),
+        "receiver_rejected",
+      );
+      const transfer = { from_address: wallet, contract_address: collection, token_id: 1, amount: 5 };
+      await failsUnsent(() => api.done("/v1/transfers", { ...transfer, to_address: refusing }), "receiver_rejected");
+      await api.completed("/v1/transfers", { ...transfer, to_address: await api.wallet() });
+    });
+
+    it("fails the transfer of a foreign token, whether or not its wallet has delegated yet", async () => {
+      const wallet = await api.wallet();
+      const plain = await new PlainERC721__factory(outsider).deploy();
+      for (const id of [1, 2, 3]) await (await plain.mint(wallet, id)).wait();
+      const transfer = (id: number, to: string) => ({
+        from_address: wallet,
+        to_address: to,
+        contract_address: plain.target as string,
+        token_id: id,
+      });
+      await program(Mode.lie);
+      await failsUnsent(() => api.done("/v1/transfers", transfer(1, refusing)), "receiver_rejected");
+      expect(await proxied.provider.getCode(wallet)).to.equal("0x");
+      await api.completed("/v1/transfers", transfer(2, await api.wallet()));
+      expect(await proxied.provider.getCode(wallet)).to.match(/^0xef0100/);
+      await failsUnsent(() => api.done("/v1/transfers", transfer(3, refusing)), "receiver_rejected");
+    });
+
+    it("sends the others of the same moment", async () => {
+      const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+      const requests = await Promise.all(
+        [wallet, refusing, wallet].map((to) =>
+          api.done("/v1/nfts", { collection_address: collection, to_address: to }),
+        ),
+      );
+      expect(requests.map(({ status }) => status)).to.deep.equal(["completed", "failed", "completed"]);
+    });
+  });
+
+  describe("given a receiver that needs more gas than an item may have", () => {
+    it("fails with the figures, and burns none of it", async () => {
+      await program(Mode.useTwoMillionGas);
+      const collection = await api.collection({ type: "ERC721" });
+      const failed = await failsUnsent(
+        () => api.done("/v1/nfts", { collection_address: collection, to_address: refusing }),
+        "execution_reverted",
+      );
+      expect(failed.errors?.[0]?.message).to.match(
+        /^It needs about \d{7} gas, and 1000000 are the most for one item\.$/,
+      );
+    });
+  });
+
+  describe("given an owner who takes the service's right to mint away while a mint waits", () => {
+    it("fails the mint unsent", async () => {
+      const owner = await proxied.provider.getSigner(4);
+      const collection = await api.collection({ type: "ERC721", new_owner: owner.address });
+      await failsUnsent(async () => {
+        // The lane cannot send without a fee.
+        proxied.intercept = ({ method }) =>
+          method === "eth_maxPriorityFeePerGas" ? { error: { code: -32000, message: "?" } } : undefined;
+        const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
+        const { relay } = proxied.service.contracts;
+        await (await ERC721Collection__factory.connect(collection, owner).setMinter(relay, false)).wait();
+        proxied.relent();
+        return api.settled(id);
+      }, "service_cannot_mint");
+    });
+  });
+
+  describe("given a receiver that takes what is only simulated", () => {
+    it("fails on the chain, alone", async () => {
+      await program(Mode.acceptSimulated);
+      const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+      const [good, bad] = await Promise.all(
+        [wallet, refusing].map((to) => api.done("/v1/nfts", { collection_address: collection, to_address: to })),
+      );
+      expect([good?.status, good?.nft_token_id]).to.deep.equal(["completed", 1]);
+      expect([bad?.status, bad?.error_code]).to.deep.equal(["failed", "receiver_rejected"]);
+      expect(bad?.transaction_hash).to.equal(good?.transaction_hash);
+    });
+  });
+
+  describe("given a node whose newest block is older than what is stored", () => {
+    it("believes nothing that it says against a request", async () => {
+      const collection = await api.collection({ type: "ERC721" });
+      const behind: unknown = await proxied.provider.send("eth_getBlockByNumber", ["latest", false]);
+      await program(Mode.accept);
+      const head = await proxied.provider.getBlockNumber();
+      await eventually(async () =>
+        Number(await readMeta(proxied.service.database.read, "checkpoint")) >= head ? true : undefined,
+      );
+      let asked = 0;
+      proxied.intercept = ({ method, params }) => {
+        if (method === "eth_estimateGas") asked += 1;
+        return method === "eth_getBlockByNumber" && params[0] === "latest" ? { result: behind } : undefined;
+      };
+      const mint = await api.completed("/v1/nfts", { collection_address: collection, to_address: refusing });
+      expect(mint.nft_token_id).to.equal(1);
+      expect(asked).to.equal(1);
+    });
+  });
+
+  describe("given a request that was signed before", () => {
+    it("leaves its end to the chain", async () => {
+      await program(Mode.accept);
+      const collection = await api.collection({ type: "ERC721" });
+      const relay = Relay__factory.connect(proxied.service.contracts.relay, await proxied.provider.getSigner(0));
+      const held: string[] = [];
+      proxied.intercept = ({ method, params }) => {
+        if (method !== "eth_sendRawTransaction") return undefined;
+        held.push(params[0] as string);
+        return { result: `0x${"0".repeat(64)}` };
+      };
+      const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: refusing });
+      const raw = await eventually(() => Promise.resolve(held[0]));
+      // The batch reverts as a whole, so the request comes back unharmed; by then its receiver refuses.
+      await (await relay.pause()).wait();
+      await proxied.provider.send("eth_sendRawTransaction", [raw]).catch(() => undefined);
+      await program(Mode.reason);
+      await (await relay.unpause()).wait();
+      proxied.relent();
+      const request = await api.settled(id);
+      expect(request).to.include({ status: "failed", error_code: "receiver_rejected" });
+      expect(request.block_number).to.be.a("number");
+    });
+  });
+});

@@ -1,0 +1,118 @@
+import { expect } from "chai";
+import { sql } from "kysely";
+
+import type { Trx } from "../../../../api/store/db/engine.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+
+describe("GroupCommit", () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+  });
+  afterEach(() => database.remove());
+
+  const add = (key: string) => (trx: Trx) => trx.insertInto("counters").values({ key, value: 1 }).execute();
+  const keys = async () =>
+    (await database.read.selectFrom("counters").select("key").orderBy("key").execute()).map((row) => row.key);
+  const messages = (results: PromiseSettledResult<unknown>[]) =>
+    results.map((result) => (result.status === "fulfilled" ? "ok" : (result.reason as Error).message));
+
+  describe("given operations of one tick", () => {
+    it("runs them in order, each seeing those before it, and shares one transaction", async () => {
+      const seen: number[] = [];
+      const transactions = new Set<unknown>();
+      await Promise.all(
+        ["a", "b", "c"].map((key) =>
+          database.write(async (trx) => {
+            const { depth } = (await sql<{ depth: number }>`select count(*) as depth from counters`.execute(trx))
+              .rows[0] ?? { depth: -1 };
+            seen.push(depth);
+            // Committed rows only: nothing of this transaction shows outside before all are done.
+            transactions.add((await keys()).length);
+            await add(key)(trx);
+          }),
+        ),
+      );
+      expect(seen).to.deep.equal([0, 1, 2]);
+      expect([...transactions]).to.deep.equal([0]);
+      expect(await keys()).to.deep.equal(["a", "b", "c"]);
+    });
+
+    it("answers only after the commit", async () => {
+      const visible: string[][] = [];
+      await Promise.all(["a", "b"].map((key) => database.write(add(key)).then(async () => visible.push(await keys()))));
+      expect(visible).to.deep.equal([
+        ["a", "b"],
+        ["a", "b"],
+      ]);
+    });
+  });
+
+  describe("given one that throws", () => {
+    it("takes back its changes alone", async () => {
+      const results = await Promise.allSettled([
+        database.write(add("a")),
+        database.write(async (trx) => {
+          await add("b")(trx);
+          throw new Error("refused");
+        }),
+        database.write(add("c")),
+      ]);
+      expect(messages(results)).to.deep.equal(["ok", "refused", "ok"]);
+      expect(await keys()).to.deep.equal(["a", "c"]);
+    });
+  });
+
+  describe("given an engine that ends the transaction in the middle, as a full disk makes it", () => {
+    it("fails the whole group, stores nothing of it, says why, and goes on with the next", async () => {
+      await database.write(async (trx) => {
+        await sql`create table full_disk (x integer)`.execute(trx);
+        await sql`create trigger fail before insert on full_disk begin select raise(rollback, 'disk is full'); end`.execute(
+          trx,
+        );
+      });
+      const results = await Promise.allSettled([
+        database.write(add("a")),
+        database.write((trx) => sql`insert into full_disk values (1)`.execute(trx)),
+        database.write(add("c")),
+      ]);
+      expect(results.map((result) => result.status)).to.deep.equal(["rejected", "rejected", "rejected"]);
+      expect(messages(results)[1]).to.equal("disk is full");
+      expect(await keys()).to.deep.equal([]);
+      await database.write(add("d"));
+      expect(await keys()).to.deep.equal(["d"]);
+    });
+  });
+
+  describe("given a commit that is refused", () => {
+    it("fails every member and stores nothing", async () => {
+      const missing = (trx: Trx) =>
+        trx
+          .insertInto("api_tokens")
+          .values({
+            id: "1",
+            app_id: "nobody",
+            name: "x",
+            hash: "x",
+            scopes: "[]",
+            expires_at: null,
+            revoked_at: null,
+            created_at: 1,
+          })
+          .execute();
+      const results = await Promise.allSettled([
+        database.write(add("a")),
+        database.write(async (trx) => {
+          // The foreign key is looked at when the transaction commits.
+          await sql`pragma defer_foreign_keys = on`.execute(trx);
+          await missing(trx);
+        }),
+      ]);
+      expect(messages(results)).to.deep.equal(Array(2).fill("FOREIGN KEY constraint failed"));
+      expect(await keys()).to.deep.equal([]);
+      await database.write(add("d"));
+      expect(await keys()).to.deep.equal(["d"]);
+    });
+  });
+});

@@ -1,0 +1,220 @@
+import { expect } from "chai";
+
+import type { CreateErc1155 } from "../../../../api/domain/command.ts";
+import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import { followForeignContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
+import { reserveErc1155Create, reserveErc1155Mint } from "../../../../api/store/requests/reservations.ts";
+import { rollback } from "../../../../api/store/ledger/rollback.ts";
+import type { RequestRow } from "../../../../api/store/db/schema.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import {
+  addApp,
+  addCollection,
+  address,
+  addRequest,
+  apply,
+  creation,
+  moveOf,
+  requestRow,
+  startAtBlock,
+} from "../support/rows.ts";
+import { batchOf, contents, countedTotals } from "../support/whole.ts";
+
+describe("applyRange", () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    await startAtBlock(database, 0);
+  });
+  afterEach(() => database.remove());
+
+  async function reservedCreate(
+    collection: string,
+    quantity: string,
+  ): Promise<{ request: RequestRow; command: CreateErc1155 }> {
+    const command: CreateErc1155 = {
+      kind: "create-erc1155",
+      collection,
+      to: address(),
+      tokenId: "5",
+      quantity,
+      uri: null,
+      metadata: { name: "of the request" },
+    };
+    const request = await addRequest(database, command);
+    await database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: request.id }));
+    return { request, command };
+  }
+
+  const token = (collection: string) =>
+    database.read
+      .selectFrom("nfts")
+      .select(["request_id", "metadata", "token_uri", "supply", "reserved", "minted_block"])
+      .where("contract", "=", collection)
+      .where("token_id", "=", "5")
+      .executeTakeFirst();
+
+  describe("given an id that a request reserved and an appointed minter was faster to create", () => {
+    it("gives that token nothing of the request, and the reservation back when the request fails", async () => {
+      const collection = await addCollection(database, { type: "ERC1155" });
+      const { request } = await reservedCreate(collection, "10");
+      const [outsider] = [address()];
+      const outside: BlockRange["moves"][number] = {
+        move: moveOf({ contract: collection, tokenId: "5", from: null, to: outsider, quantity: "2" }),
+        type: "ERC1155",
+        foreign: false,
+        mintedBy: null,
+      };
+      await apply(database, { block: 1, moves: [outside] });
+      expect(await token(collection)).to.deep.equal({
+        request_id: null,
+        metadata: null,
+        token_uri: null,
+        supply: "2",
+        reserved: "10",
+        minted_block: 1,
+      });
+      const { batchId, requests } = await batchOf(database, [request.id]);
+      const failure = { ok: false, errorCode: "token_already_exists", errors: null } as const;
+      await apply(database, {
+        block: 2,
+        confirmed: 2,
+        batches: requests.map((one) => ({
+          batchId,
+          transactionHash: "0x02",
+          blockNumber: 2,
+          timestamp: 2_000,
+          untouched: [],
+          outcomes: [{ request: one, outcome: failure }],
+        })),
+      });
+      expect(await requestRow(database, request.id)).to.include({
+        status: "failed",
+        error_code: "token_already_exists",
+      });
+      expect(await token(collection)).to.include({ supply: "2", reserved: "0", request_id: null });
+      const rest = (2n ** 128n - 3n).toString();
+      expect(await database.write((trx) => reserveErc1155Mint(trx, collection, "5", rest))).to.equal("ok");
+      expect(await countedTotals(database)).to.deep.equal([]);
+    });
+
+    it("keeps the reservation when a reorg drops that creation", async () => {
+      const collection = await addCollection(database, { type: "ERC1155" });
+      const { request, command } = await reservedCreate(collection, "10");
+      const move = moveOf({ contract: collection, tokenId: "5", from: null, to: address(), quantity: "2" });
+      await apply(database, { block: 1, moves: [{ move, type: "ERC1155", foreign: false, mintedBy: null }] });
+      await database.write((trx) => rollback(trx, 0));
+      expect(await token(collection)).to.include({ supply: "0", reserved: "10", minted_block: null });
+      expect(await database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: request.id }))).to.equal(
+        false,
+      );
+      const minted = moveOf({
+        contract: collection,
+        tokenId: "5",
+        from: null,
+        to: address(),
+        quantity: "10",
+        requestId: request.id,
+      });
+      await apply(database, {
+        block: 1,
+        fork: "other",
+        moves: [{ move: minted, type: "ERC1155", foreign: false, mintedBy: request }],
+      });
+      expect(await token(collection)).to.include({
+        request_id: request.id,
+        metadata: '{"name":"of the request"}',
+        supply: "10",
+      });
+    });
+  });
+
+  describe("given a collection that somebody named as a foreign contract before its block was stored", () => {
+    it("forgets what was taken for foreign, and counts each copy once", async () => {
+      const request = await addRequest(database, creation({ type: "ERC1155" }));
+      const { batchId, requests } = await batchOf(database, [request.id]);
+      const [created] = requests;
+      if (created === undefined) throw new Error("one request");
+      const [contract, owner] = [address(), address()];
+      await database.write(async (trx) => {
+        await followForeignContract(trx, { address: contract, type: "ERC1155", name: "?", followedFrom: 1 });
+        await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "3", block: 1 });
+      });
+      const where = { blockNumber: 1, transactionHash: "0x01" };
+      await apply(database, {
+        block: 1,
+        batches: [
+          {
+            batchId,
+            ...where,
+            timestamp: 1_000,
+            untouched: [],
+            outcomes: [{ request: created, outcome: { ok: true, collection: contract, tokenId: null } }],
+          },
+        ],
+        moves: [
+          {
+            move: moveOf({ contract, tokenId: "1", from: null, to: owner, quantity: "3", ...where }),
+            type: "ERC1155",
+            foreign: false,
+            mintedBy: null,
+          },
+        ],
+      });
+      const { holdings } = await contents(database);
+      expect(holdings).to.deep.equal([{ contract, token_id: "1", owner, quantity: "3", reserved: "0" }]);
+      expect(await database.read.selectFrom("foreign_contracts").selectAll().execute()).to.deep.equal([]);
+      // Somebody who looked before, and stores only now.
+      await database.write(async (trx) => {
+        await followForeignContract(trx, { address: contract, type: "ERC1155", name: "?", followedFrom: 1 });
+        await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "9", block: 1 });
+      });
+      expect((await contents(database)).holdings).to.deep.equal(holdings);
+      expect(await database.read.selectFrom("foreign_contracts").selectAll().execute()).to.deep.equal([]);
+      expect(await countedTotals(database)).to.deep.equal([]);
+    });
+  });
+
+  describe("given blocks that do not continue what is stored", () => {
+    it("changes nothing, though the checkpoint has the number that they follow", async () => {
+      await apply(database, { block: 1 });
+      await database.write((trx) => rollback(trx, 0));
+      await apply(database, { block: 1, fork: "other" });
+      const before = await contents(database);
+      expect(await apply(database, { block: 2 })).to.equal(false);
+      expect(await contents(database)).to.deep.equal(before);
+      expect(await apply(database, { block: 2, fork: "other" })).to.equal(true);
+    });
+  });
+
+  describe("given the same blocks twice, as two indexers store them", () => {
+    it("stores them once", async () => {
+      const collection = await addCollection(database);
+      const move = moveOf({ contract: collection, tokenId: "1", from: null, to: address() });
+      const fields = { block: 1, moves: [{ move, type: "ERC721" as const, foreign: false, mintedBy: null }] };
+      expect(await Promise.all([apply(database, fields), apply(database, fields)])).to.deep.equal([true, false]);
+      expect((await contents(database)).transfers).to.have.length(1);
+    });
+  });
+
+  describe("given a token URI that an owner replaced", () => {
+    it("stores it, and forgets the way back once no reorg can drop it", async () => {
+      const collection = await addCollection(database, { type: "ERC1155" });
+      const move = moveOf({ contract: collection, tokenId: "5", from: null, to: address(), quantity: "2" });
+      const edit = { contract: collection, tokenId: "5", column: "token_uri" as const };
+      await apply(database, {
+        block: 1,
+        moves: [{ move, type: "ERC1155", foreign: false, mintedBy: null }],
+        changes: [{ ...edit, value: "ipfs://first", blockNumber: 1 }],
+      });
+      await apply(database, { block: 2, changes: [{ ...edit, value: "ipfs://second", blockNumber: 2 }] });
+      expect(await token(collection)).to.include({ token_uri: "ipfs://second" });
+      await database.write((trx) => rollback(trx, 1));
+      expect(await token(collection)).to.include({ token_uri: "ipfs://first" });
+      await apply(database, { block: 2, fork: "main", forgetBlocksBefore: 2 });
+      expect(await database.read.selectFrom("chain_edits").selectAll().execute()).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,271 @@
+import { expect } from "chai";
+import fc from "fast-check";
+
+import type { Command } from "../../../../api/domain/command.ts";
+import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import { counterKeys } from "../../../../api/store/db/counters.ts";
+import { followForeignContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
+import {
+  reserveErc1155Create,
+  reserveErc1155Mint,
+  reserveErc721Mint,
+} from "../../../../api/store/requests/reservations.ts";
+import { rollback } from "../../../../api/store/ledger/rollback.ts";
+import { uncertainHoldings } from "../../../../api/store/ledger/uncertain.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import {
+  addApp,
+  addCollection,
+  address,
+  addRequest,
+  apply,
+  moveOf,
+  requestRow,
+  startAtBlock,
+} from "../support/rows.ts";
+import { batchOf, contents, countedTotals } from "../support/whole.ts";
+
+const WALLETS = [address(), address(), address()];
+type Entry = BlockRange["moves"][number];
+
+/** A small chain: who holds how much of which id, so that only possible moves are made. */
+class Ledger {
+  readonly balances = new Map<string, bigint>();
+
+  entries(
+    contract: string,
+    steps: { id: number; from: number; to: number; quantity: number }[],
+    block: number,
+  ): Entry[] {
+    return steps.flatMap(({ id, from, to, quantity }): Entry[] => {
+      const [sender, receiver] = [WALLETS[from] ?? null, WALLETS[to] ?? null];
+      if (sender === null && receiver === null) return [];
+      const held = sender === null ? BigInt(quantity) : (this.balances.get(`${id.toString()}/${sender}`) ?? 0n);
+      const moved = held < BigInt(quantity) ? held : BigInt(quantity);
+      if (moved === 0n) return [];
+      if (sender !== null) this.balances.set(`${id.toString()}/${sender}`, held - moved);
+      if (receiver !== null) {
+        const key = `${id.toString()}/${receiver}`;
+        this.balances.set(key, (this.balances.get(key) ?? 0n) + moved);
+      }
+      const move = moveOf({
+        contract,
+        tokenId: id.toString(),
+        from: sender,
+        to: receiver,
+        quantity: moved.toString(),
+        blockNumber: block,
+      });
+      return [{ move, type: "ERC1155", foreign: false, mintedBy: null }];
+    });
+  }
+}
+
+const steps = fc.array(
+  // Index 3 is nobody: a mint or a burn.
+  fc.record({
+    id: fc.integer({ min: 1, max: 3 }),
+    from: fc.integer({ min: 0, max: 3 }),
+    to: fc.integer({ min: 0, max: 3 }),
+    quantity: fc.integer({ min: 1, max: 5 }),
+  }),
+  { maxLength: 8 },
+);
+
+describe("rollback", function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    await startAtBlock(database, 0);
+  });
+  afterEach(() => database.remove());
+
+  describe("given random mints, transfers and burns", () => {
+    it("is the inverse of applying them, and totals always equal the real counts", async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 4 }), fc.nat({ max: 3 }), async (blocks, keep) => {
+          await database.remove();
+          database = await openTestDatabase();
+          await addApp(database);
+          await startAtBlock(database, 0);
+          const contract = await addCollection(database, { type: "ERC1155" });
+          const ledger = new Ledger();
+          const states = [await contents(database)];
+          for (const [index, block] of blocks.entries()) {
+            const moves = ledger.entries(contract, block, index + 1);
+            expect(await apply(database, { block: index + 1, moves, wallets: new Set(WALLETS) })).to.equal(true);
+            states.push(await contents(database));
+            expect(await countedTotals(database)).to.deep.equal([]);
+          }
+          const fork = Math.min(keep, blocks.length);
+          await database.write((trx) => rollback(trx, fork));
+          expect(await contents(database)).to.deep.equal(states[fork]);
+          expect(await countedTotals(database)).to.deep.equal([]);
+        }),
+        { numRuns: 40 },
+      );
+    });
+  });
+
+  describe("given what an owner changed in a dropped block", () => {
+    it("puts back what was there, however often it was changed", async () => {
+      const contract = await addCollection(database, { maxSupply: 100, baseUri: "ipfs://a/", hosting: "self-hosted" });
+      const before = await contents(database);
+      const edit = { contract, tokenId: null, blockNumber: 1 };
+      await apply(database, {
+        block: 1,
+        changes: [
+          { ...edit, column: "max_supply", value: 50 },
+          { ...edit, column: "max_supply", value: 40 },
+          { ...edit, column: "owner", value: address() },
+          { ...edit, column: "service_may_mint", value: 0 },
+          { ...edit, column: "base_uri", value: "ipfs://b/" },
+        ],
+      });
+      const changed = await database.read
+        .selectFrom("collections")
+        .selectAll()
+        .where("address", "=", contract)
+        .executeTakeFirstOrThrow();
+      expect(changed).to.include({ max_supply: 40, service_may_mint: 0, base_uri: "ipfs://b/" });
+      await database.write((trx) => rollback(trx, 0));
+      expect(await contents(database)).to.deep.equal(before);
+    });
+  });
+
+  describe("given mints whose block is dropped", () => {
+    it("restores every reservation exactly, of those that succeeded and of those that failed", async () => {
+      const [erc721, erc1155] = [
+        await addCollection(database, { maxSupply: 2 }),
+        await addCollection(database, { type: "ERC1155" }),
+      ];
+      const to = address();
+      const commands: Command[] = [
+        { kind: "mint-erc721", collection: erc721, to, metadata: { name: "one" } },
+        {
+          kind: "create-erc1155",
+          collection: erc1155,
+          to,
+          tokenId: "7",
+          quantity: "10",
+          uri: null,
+          metadata: { name: "seven" },
+        },
+        {
+          kind: "create-erc1155",
+          collection: erc1155,
+          to,
+          tokenId: "8",
+          quantity: "3",
+          uri: "ipfs://8",
+          metadata: null,
+        },
+      ];
+      const ids: string[] = [];
+      for (const command of commands) {
+        const { id } = await addRequest(database, command);
+        ids.push(id);
+        await database.write(async (trx) => {
+          if (command.kind === "mint-erc721") return reserveErc721Mint(trx, command.collection);
+          return command.kind === "create-erc1155" && reserveErc1155Create(trx, { ...command, requestId: id });
+        });
+      }
+      const { batchId, requests } = await batchOf(database, ids);
+      const before = await contents(database);
+      const [mint, create, failing] = requests;
+      if (mint === undefined || create === undefined || failing === undefined) throw new Error("three requests");
+      const where = { blockNumber: 1, transactionHash: "0x01" };
+      await apply(database, {
+        block: 1,
+        batches: [
+          {
+            batchId,
+            ...where,
+            timestamp: 1_000,
+            untouched: [],
+            outcomes: [
+              { request: mint, outcome: { ok: true, collection: erc721, tokenId: "1" } },
+              { request: create, outcome: { ok: true, collection: erc1155, tokenId: "7" } },
+              { request: failing, outcome: { ok: false, errorCode: "receiver_rejected", errors: null } },
+            ],
+          },
+        ],
+        moves: [
+          {
+            move: moveOf({ contract: erc721, tokenId: "1", from: null, to, requestId: mint.id, ...where }),
+            type: "ERC721",
+            foreign: false,
+            mintedBy: mint,
+          },
+          {
+            move: moveOf({
+              contract: erc1155,
+              tokenId: "7",
+              from: null,
+              to,
+              quantity: "10",
+              requestId: create.id,
+              ...where,
+            }),
+            type: "ERC1155",
+            foreign: false,
+            mintedBy: create,
+          },
+        ],
+      });
+      // A failed create gives its id free; one that happened has copies instead of a reservation.
+      const tokens = await database.read
+        .selectFrom("nfts")
+        .select(["contract", "token_id", "supply", "reserved"])
+        .orderBy("token_id")
+        .execute();
+      expect(tokens).to.deep.equal([
+        { contract: erc721, token_id: "1", supply: "1", reserved: "0" },
+        { contract: erc1155, token_id: "7", supply: "10", reserved: "0" },
+      ]);
+      expect(
+        await database.write((trx) => reserveErc1155Mint(trx, erc1155, "7", (2n ** 128n - 10n).toString())),
+      ).to.equal("supply_exceeded");
+
+      await database.write((trx) => rollback(trx, 0));
+      expect(await contents(database)).to.deep.equal(before);
+      expect(await requestRow(database, mint.id)).to.include({
+        status: "processing",
+        outcome: null,
+        nft_token_id: null,
+      });
+      expect(
+        (await database.read.selectFrom("batches").select("status").execute()).map((row) => row.status),
+      ).to.deep.equal(["open"]);
+    });
+  });
+
+  describe("given foreign contracts that were read in dropped blocks", () => {
+    it("has what wallets hold of them read again, also after a crash, and follows them from the fork", async () => {
+      const [contract, owner] = [address(), address()];
+      await database.write(async (trx) => {
+        await followForeignContract(trx, { address: contract, type: "ERC721", name: null, followedFrom: 5 });
+        await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "1", block: 5 });
+      });
+      await database.write((trx) => rollback(trx, 3));
+      expect(await uncertainHoldings(database.read, 10)).to.deep.equal([{ contract, tokenId: "1", owner }]);
+      const followed = await database.read.selectFrom("foreign_contracts").select("followed_from").execute();
+      expect(followed).to.deep.equal([{ followed_from: 3 }]);
+
+      await startAtBlock(database, 3);
+      await apply(database, { block: 4, foreignHoldings: [{ contract, tokenId: "1", owner, quantity: null }] });
+      expect(await uncertainHoldings(database.read, 10)).to.have.length(1);
+      await apply(database, { block: 5, foreignHoldings: [{ contract, tokenId: "1", owner, quantity: 0n }] });
+      expect(await uncertainHoldings(database.read, 10)).to.deep.equal([]);
+      const total = await database.read
+        .selectFrom("counters")
+        .select("value")
+        .where("key", "=", counterKeys.holdings(owner))
+        .execute();
+      expect(total).to.deep.equal([{ value: 0 }]);
+    });
+  });
+});

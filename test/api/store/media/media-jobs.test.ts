@@ -1,0 +1,154 @@
+import { expect } from "chai";
+
+import type { Mint } from "../../../../api/domain/command.ts";
+import {
+  failMediaJob,
+  finishMediaJob,
+  type MediaJob,
+  renewMediaJob,
+  returnAbandonedJobs,
+  returnMediaJob,
+  takeMediaJobs,
+} from "../../../../api/store/media/media-jobs.ts";
+import { commandOf } from "../../../../api/store/requests/request-state.ts";
+import { type TestApi, startApi } from "../../support/api.ts";
+import { expectAccepted, expectRefusal } from "../../support/expect.ts";
+import { addCollection, randomAddress } from "../../support/rows.ts";
+
+const IMAGE = "https://example.com/cat.png";
+
+describe("media jobs", () => {
+  let api: TestApi;
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => api.close());
+
+  const mint = async (fields: object) =>
+    expectAccepted(await api.post("/v1/nfts", { to_address: randomAddress(), ...fields }));
+  const take = (now: number, options: Partial<Parameters<typeof takeMediaJobs>[1]> = {}) =>
+    api.database.write((trx) =>
+      takeMediaJobs(trx, {
+        now,
+        leaseUntil: now + 100,
+        holder: "a",
+        limit: 10,
+        limitOfApp: 10,
+        underWay: [],
+        ...options,
+      }),
+    );
+  const row = (id: string) =>
+    api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const withMedia = (job: MediaJob) => {
+    const command = commandOf(job.request) as Extract<Mint, { metadata: unknown }>;
+    return { ...command, metadata: { ...command.metadata, image: "ipfs://cid" } };
+  };
+
+  it("keep a request from the relayers until its media are there", async () => {
+    const collection = await addCollection(api);
+    const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
+    expect((await row(id)).ready_at).to.equal(null);
+    const [job] = await take(1_000);
+    expect(job?.request.id).to.equal(id);
+    expect(await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 2))).to.equal(true);
+    const done = await row(id);
+    expect(done.ready_at).to.not.equal(null);
+    expect(commandOf(done)).to.have.nested.property("metadata.image", "ipfs://cid");
+    expect(await take(10_000)).to.deep.equal([]);
+  });
+
+  it("of a process that has ended are due at once, those of others are not", async () => {
+    const collection = await addCollection(api);
+    const fields = { collection_address: collection, image: IMAGE, copy_media: true };
+    for (let count = 0; count < 3; count++) await mint(fields);
+    const [first] = await take(1_000, { holder: "gone", limit: 1 });
+    const [second] = await take(1_000, { holder: "alive", limit: 1 });
+    const [third] = await take(1_000, { holder: "gone", limit: 1 });
+    await api.database.write((trx) => returnMediaJob(trx, third!, 5_000, true));
+    const taken = () => api.database.write((trx) => returnAbandonedJobs(trx, (holder) => holder === "gone"));
+    expect(await taken()).to.equal(1);
+    expect(await taken()).to.equal(0);
+    const again = await take(1_000);
+    expect(again.map(({ request }) => request.id)).to.deep.equal([first?.request.id]);
+    expect(await api.database.write((trx) => finishMediaJob(trx, first!, withMedia(first!), 2))).to.equal(false);
+    expect(await api.database.write((trx) => finishMediaJob(trx, second!, withMedia(second!), 2))).to.equal(true);
+  });
+
+  it("are made only for what has media to copy", async () => {
+    const collection = await addCollection(api);
+    for (const fields of [
+      { image: IMAGE },
+      { image: IMAGE, copy_media: false },
+      { name: "x", copy_media: true },
+      { image: "", copy_media: true },
+    ]) {
+      const id = await mint({ collection_address: collection, ...fields });
+      expect((await row(id)).ready_at, JSON.stringify(fields)).to.not.equal(null);
+    }
+    expect(await take(1_000)).to.deep.equal([]);
+  });
+
+  it("change the row of an id that is about to be created", async () => {
+    const collection = await addCollection(api, { type: "ERC1155" });
+    const fields = { to_address: undefined, initial_owner: randomAddress(), token_id: 7, initial_supply: 1 };
+    const id = await mint({ collection_address: collection, ...fields, animation_url: IMAGE, copy_media: true });
+    const [job] = await take(1_000);
+    await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 2));
+    const nft = await api.database.read
+      .selectFrom("nfts")
+      .selectAll()
+      .where("request_id", "=", id)
+      .executeTakeFirstOrThrow();
+    expect(JSON.parse(nft.metadata ?? "null")).to.deep.equal({ animation_url: IMAGE, image: "ipfs://cid" });
+  });
+
+  it("are taken by one process at a time, and by another when that one is gone", async () => {
+    const collection = await addCollection(api);
+    const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
+    const [first] = await take(1_000);
+    expect(await take(1_099)).to.deep.equal([]);
+    expect(await api.database.write((trx) => renewMediaJob(trx, first!, 1_300))).to.equal(true);
+    expect(await take(1_299)).to.deep.equal([]);
+    const [second] = await take(1_300);
+    expect(second?.fence).to.equal(2);
+    // The first one wakes up again: it can change nothing any more.
+    const failure = { ok: false as const, errorCode: "media_unavailable" as const, errors: null };
+    expect(await api.database.write((trx) => renewMediaJob(trx, first!, 9_000))).to.equal(false);
+    expect(await api.database.write((trx) => finishMediaJob(trx, first!, withMedia(first!), 2))).to.equal(false);
+    expect(await api.database.write((trx) => failMediaJob(trx, first!, failure, 2))).to.equal(false);
+    await api.database.write((trx) => returnMediaJob(trx, first!, 0, true));
+    expect(await take(1_350)).to.deep.equal([]);
+    expect(await row(id)).to.include({ status: "pending", ready_at: null });
+    expect(await api.database.write((trx) => finishMediaJob(trx, second!, withMedia(second!), 2))).to.equal(true);
+  });
+
+  it("give back what a request had reserved when its media cannot be had", async () => {
+    const collection = await addCollection(api, { cap: 1 });
+    const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
+    const body = { collection_address: collection, to_address: randomAddress() };
+    expectRefusal(await api.post("/v1/nfts", body), 422, "supply_exceeded");
+    const [job] = await take(1_000);
+    const errors = [{ field: "image", code: "media_blocked", message: "no" }];
+    await api.database.write((trx) => failMediaJob(trx, job!, { ok: false, errorCode: "media_blocked", errors }, 2));
+    expect((await api.get(`/v1/requests/${id}`)).body).to.deep.include({
+      status: "failed",
+      error_code: "media_blocked",
+      errors,
+    });
+    expectAccepted(await api.post("/v1/nfts", body));
+  });
+
+  it("of one app are not all there are", async () => {
+    const [mine, theirs] = [await addCollection(api), await addCollection(api, { app: api.other.id })];
+    for (let index = 0; index < 3; index++) await mint({ collection_address: mine, image: IMAGE, copy_media: true });
+    const body = { collection_address: theirs, to_address: randomAddress(), image: IMAGE, copy_media: true };
+    expectAccepted(await api.post("/v1/nfts", body, { token: api.other.token }));
+    const apps = (jobs: MediaJob[]) =>
+      jobs.map((job) => (job.request.app_id === api.app.id ? "mine" : "theirs")).sort();
+    const first = await take(1_000, { limitOfApp: 2 });
+    expect(apps(first)).to.deep.equal(["mine", "mine", "theirs"]);
+    expect(await take(1_001, { limitOfApp: 2, underWay: first.map((job) => job.request.app_id) })).to.deep.equal([]);
+    expect(apps(await take(1_002, { limitOfApp: 3, underWay: [api.app.id, api.app.id] }))).to.deep.equal(["mine"]);
+  });
+});

@@ -1,0 +1,77 @@
+import { expect } from "chai";
+
+import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
+import { reserveErc721Mint } from "../../../../api/store/requests/reservations.ts";
+import { rollback } from "../../../../api/store/ledger/rollback.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addApp, addCollection, address, addRequest, apply, requestRow, startAtBlock } from "../support/rows.ts";
+import { batchOf } from "../support/whole.ts";
+
+describe("a reorganisation deeper than the confirmations", () => {
+  let database: TestDatabase;
+  let collection: string;
+  let id: string;
+  let batch: Awaited<ReturnType<typeof batchOf>>;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    await startAtBlock(database, 0);
+    collection = await addCollection(database);
+    ({ id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null }));
+    await database.write((trx) => reserveErc721Mint(trx, collection));
+    batch = await batchOf(database, [id]);
+  });
+  afterEach(() => database.remove());
+
+  const minted = (tokenId: string): ChainOutcome => ({ ok: true, collection, tokenId });
+  const refused: ChainOutcome = { ok: false, errorCode: "receiver_rejected", errors: null };
+
+  let forks = 0;
+  /** The chain begins anew behind the batch, which comes to this in a block that is final at once. */
+  async function comesTo(outcome: ChainOutcome): Promise<void> {
+    forks += 1;
+    await database.write((trx) => rollback(trx, 0));
+    const outcomes = batch.requests.map((request) => ({ request, outcome }));
+    const where = { batchId: batch.batchId, transactionHash: `0x0${forks.toString()}`, blockNumber: 1, timestamp: 1 };
+    const fork = `fork ${forks.toString()}`;
+    const batches = [{ ...where, outcomes, untouched: [] }];
+    expect(await apply(database, { block: 1, fork, confirmed: 1, batches })).to.equal(true);
+  }
+
+  async function told(): Promise<[string, unknown, unknown][]> {
+    const rows = await database.read.selectFrom("events").select("body").orderBy("seq").execute();
+    const events = rows.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+    return events
+      .filter(({ type }) => type !== "sent")
+      .map(({ type, nft_token_id: token, error_code: code }) => [String(type), token, code]);
+  }
+
+  it("is told of each time that the id is another one, and not when nothing changed", async () => {
+    for (const token of ["1", "2", "2", "3"]) await comesTo(minted(token));
+    expect(await told()).to.deep.equal([
+      ["completed", 1, undefined],
+      ["corrected", 2, undefined],
+      ["corrected", 3, undefined],
+    ]);
+    expect(await requestRow(database, id)).to.include({ status: "completed", nft_token_id: "3" });
+  });
+
+  it("is told of when the effect is gone", async () => {
+    for (const outcome of [minted("1"), refused]) await comesTo(outcome);
+    expect(await told()).to.deep.equal([
+      ["completed", 1, undefined],
+      ["corrected", 1, "receiver_rejected"],
+    ]);
+    expect(await requestRow(database, id)).to.include({ status: "completed" });
+  });
+
+  it("is told of when what had failed came to pass", async () => {
+    for (const outcome of [refused, refused, minted("1")]) await comesTo(outcome);
+    expect(await told()).to.deep.equal([
+      ["error", undefined, "receiver_rejected"],
+      ["corrected", 1, undefined],
+    ]);
+    expect(await requestRow(database, id)).to.include({ status: "failed", nft_token_id: "1" });
+  });
+});

@@ -1,0 +1,72 @@
+import { expect } from "chai";
+
+import { closeBatch } from "../../../../api/store/sending/batches.ts";
+import { claimRequests } from "../../../../api/store/sending/claims.ts";
+import { takeLease } from "../../../../api/store/sending/lanes.ts";
+import { rollback } from "../../../../api/store/ledger/rollback.ts";
+import { reserveErc721Mint } from "../../../../api/store/requests/reservations.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addApp, addCollection, address, addRequest, apply, requestRow, startAtBlock } from "../support/rows.ts";
+import { batchOf } from "../support/whole.ts";
+
+describe("requests that a batch gives back", () => {
+  let database: TestDatabase;
+  let collection: string;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    await startAtBlock(database, 0);
+    collection = await addCollection(database);
+  });
+  afterEach(() => database.remove());
+
+  async function mint(): Promise<string> {
+    const { id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null });
+    await database.write((trx) => reserveErc721Mint(trx, collection));
+    return id;
+  }
+
+  /** A block in which the batch ran: up to the request, or with it. */
+  async function ranIn(block: number, fork: string, batch: Awaited<ReturnType<typeof batchOf>>, whole: boolean) {
+    const outcomes = whole
+      ? batch.requests.map((request) => ({ request, outcome: { ok: true, collection, tokenId: "1" } as const }))
+      : [];
+    const untouched = whole ? [] : batch.requests;
+    const where = { batchId: batch.batchId, blockNumber: block, transactionHash: `0x0${block.toString()}` };
+    expect(
+      await apply(database, { block, fork, batches: [{ ...where, timestamp: block * 1000, outcomes, untouched }] }),
+    ).to.equal(true);
+  }
+
+  it("are claimed before what was accepted after them", async () => {
+    const first = await mint();
+    const batch = await batchOf(database, [first]);
+    const later = await mint();
+    await database.write((trx) => closeBatch(trx, batch.batchId, { blockNumber: 1, gasUsed: 1n }, 1_000_000));
+    const claimed = await database.write(async (trx) => {
+      const lease = await takeLease(trx, 0, "next", { now: 1, lasts: 1 }, () => true);
+      if (lease === null) throw new Error("the lane is free");
+      return claimRequests(trx, lease, { limit: 10, now: 1_000_000, nextNumber: () => 2n ** 90n });
+    });
+    expect(claimed.map(({ id }) => id)).to.deep.equal([first, later]);
+  });
+
+  describe("when reorganisations let the batch run, and not run, what it gave back", () => {
+    it("are ready again", async () => {
+      const id = await mint();
+      const batch = await batchOf(database, [id]);
+      await ranIn(1, "main", batch, false);
+      expect((await requestRow(database, id)).ready_at).not.to.equal(null);
+      await database.write((trx) => rollback(trx, 0));
+      // The same bytes, in another block: this time the gas was enough.
+      await ranIn(1, "second", batch, true);
+      expect(await requestRow(database, id)).to.include({ status: "processing", ready_at: null, batch_id: null });
+      await database.write((trx) => rollback(trx, 0));
+      await ranIn(1, "third", batch, false);
+      const row = await requestRow(database, id);
+      expect(row).to.include({ status: "processing", outcome: null, lane: null, batch_id: null });
+      expect(row.ready_at).not.to.equal(null);
+    });
+  });
+});

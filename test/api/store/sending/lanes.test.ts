@@ -1,0 +1,160 @@
+import { expect } from "chai";
+
+import { closeBatch, recordAttempt, recordBatch } from "../../../../api/store/sending/batches.ts";
+import { claimRequests, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
+import type { Trx } from "../../../../api/store/db/engine.ts";
+import {
+  ensureLane,
+  type Lease,
+  LeaseLost,
+  readLane,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "../../../../api/store/sending/lanes.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addApp, addCollection, address, addRequest, requestRow } from "../support/rows.ts";
+import { batchOf, countedTotals } from "../support/whole.ts";
+
+function because(message: string) {
+  const errorCode = "execution_reverted" as const;
+  return { errorCode, errors: [{ field: "transaction", code: errorCode, message }] };
+}
+
+describe("leases of a lane", () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    await database.write((trx) => ensureLane(trx, 0, address(), 7));
+  });
+  afterEach(() => database.remove());
+
+  const take = (holder: string, now: number, isGone = false) =>
+    database.write((trx) => takeLease(trx, 0, holder, { now, lasts: 10 }, () => isGone));
+  async function held(holder: string, now: number, isGone = false): Promise<Lease> {
+    const lease = await take(holder, now, isGone);
+    if (lease === null) throw new Error("it is free");
+    return lease;
+  }
+
+  describe("given one that runs", () => {
+    it("is refused to others until it has run out, was released, or its holder is gone", async () => {
+      const first = await held("a", 0);
+      expect(await take("b", 9)).to.equal(null);
+      const second = await held("b", 11);
+      await database.write((trx) => releaseLease(trx, second));
+      const third = await held("c", 12);
+      const fourth = await held("d", 12, true);
+      expect([first, second, third, fourth].map((lease) => lease.fence)).to.deep.equal([1, 2, 3, 4]);
+    });
+
+    it("goes to one of two that ask at once", async () => {
+      expect((await Promise.all([take("a", 0), take("b", 0)])).map((lease) => lease?.holder)).to.deep.equal([
+        "a",
+        undefined,
+      ]);
+    });
+  });
+
+  describe("given one that another has taken over", () => {
+    it("writes nothing: no claim, no batch, no attempt, no return, no renewal, no release", async () => {
+      const collection = await addCollection(database);
+      const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+      const { id } = await addRequest(database, mint);
+      const stale = await held("a", 0);
+      const nextNumber = () => 1n;
+      const [claimed] = await database.write((trx) => claimRequests(trx, stale, { limit: 10, now: 5, nextNumber }));
+      if (claimed === undefined) throw new Error("one is ready");
+      await held("b", 100);
+      const attempt = { hash: "0x1", raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
+      const writes: Record<string, (trx: Trx) => Promise<unknown>> = {
+        claim: (trx) => claimRequests(trx, stale, { limit: 10, now: 5, nextNumber }),
+        record: (trx) => recordBatch(trx, stale, { nonce: 7, requests: [claimed], attempt }, 1),
+        attempt: (trx) => recordAttempt(trx, stale, 1, attempt, 1),
+        fail: (trx) => failClaims(trx, stale, [{ request: claimed, ...because("?") }], 1),
+        return: (trx) => returnAbandonedClaims(trx, stale, 1),
+        renew: (trx) => renewLease(trx, stale, 1_000),
+      };
+      const before = [await readLane(database.read, 0), await requestRow(database, id)];
+      for (const [name, write] of Object.entries(writes)) {
+        expect(await database.write(write).catch((error: unknown) => error), name).to.be.instanceOf(LeaseLost);
+      }
+      await database.write((trx) => releaseLease(trx, stale));
+      expect([await readLane(database.read, 0), await requestRow(database, id)]).to.deep.equal(before);
+    });
+  });
+
+  describe("given requests that were claimed and never signed", () => {
+    it("gives them to the next holder under the same numbers", async () => {
+      const collection = await addCollection(database);
+      const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+      await addRequest(database, mint);
+      const first = await held("a", 0);
+      let number = 40n;
+      const options = { limit: 10, now: 5, nextNumber: () => number++ };
+      const [before] = await database.write((trx) => claimRequests(trx, first, options));
+      expect(await database.write((trx) => claimRequests(trx, first, options))).to.deep.equal([]);
+      const second = await held("b", 100);
+      expect(await database.write((trx) => returnAbandonedClaims(trx, second, 5))).to.equal(1);
+      const [after] = await database.write((trx) => claimRequests(trx, second, options));
+      expect([before?.number, after?.number]).to.deep.equal(["40", "40"]);
+    });
+  });
+
+  describe("given a request of which no call can be made", () => {
+    it("fails before it is signed, with its reason and one event, and is put off after", async () => {
+      const collection = await addCollection(database);
+      const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+      const [first, second] = [await addRequest(database, mint), await addRequest(database, mint)];
+      const lease = await held("a", 0);
+      let number = 1n;
+      const claimed = await database.write((trx) =>
+        claimRequests(trx, lease, { limit: 10, now: 5, nextNumber: () => number++ }),
+      );
+      await database.write((trx) =>
+        failClaims(
+          trx,
+          lease,
+          claimed.slice(0, 1).map((request) => ({ request, ...because("too long") })),
+          9,
+        ),
+      );
+      const failed = await requestRow(database, first.id);
+      expect(failed).to.include({ status: "failed", error_code: "execution_reverted", lane: null, ready_at: null });
+      expect(JSON.parse(failed.errors ?? "")).to.deep.equal([
+        { field: "transaction", code: "execution_reverted", message: "too long" },
+      ]);
+      await database.write((trx) =>
+        failClaims(
+          trx,
+          lease,
+          claimed.slice(1).map((request) => ({ request: { ...request, status: "processing" }, ...because("?") })),
+          9,
+        ),
+      );
+      expect(await requestRow(database, second.id)).to.include({ status: "pending", ready_at: 600_009, lane: null });
+      expect((await database.read.selectFrom("events").select("type").execute()).map((row) => row.type)).to.deep.equal([
+        "error",
+      ]);
+      expect(await countedTotals(database)).to.deep.equal([]);
+    });
+  });
+
+  describe("given a batch that reverted whole, again and again", () => {
+    it("comes back ever later, so that it cannot burn gas without end", async () => {
+      const collection = await addCollection(database);
+      const { id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null });
+      const waits: number[] = [];
+      for (let round = 0; round < 12; round++) {
+        const { batchId } = await batchOf(database, [id]);
+        await database.write((trx) => closeBatch(trx, batchId, { blockNumber: 1, gasUsed: 21_000n }, 1_000));
+        // The first time it keeps its place.
+        waits.push(Math.max(0, ((await requestRow(database, id)).ready_at ?? 0) - 1_000));
+      }
+      expect(waits.slice(0, 5)).to.deep.equal([0, 2_000, 4_000, 8_000, 16_000]);
+      expect(waits.at(-1)).to.equal(600_000);
+    });
+  });
+});
