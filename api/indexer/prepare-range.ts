@@ -8,7 +8,7 @@ import { frozenUris } from "../domain/frozen-uris.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import { FROZEN } from "../store/requests/freezing.ts";
 import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
-import { type ClaimedRequest } from "../store/sending/claims.ts";
+import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import type { Database } from "../store/db/database.ts";
 import { commandOf } from "../store/requests/request-state.ts";

@@ -95,7 +95,7 @@ export async function simulate(
  */
 async function simulateCalls(
   client: ChainClient,
-  calls: Parameters<ChainClient["results"]>[0],
+  calls: Parameters<ChainClient["simulateCalls"]>[0],
   block: number,
   mostGas: number,
 ): Promise<CallResult[]> {
