@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../../support/service.ts";
 /** Opens the database named by its argument once the clock reaches the second, so that several start as one. */
 const OPEN_AT = `
   const [url, at] = process.argv.slice(1);
-  const { openDatabase } = await import("../api/store/database.ts");
+  const { openDatabase } = await import("./api/store/db/database.ts");
   while (Date.now() < Number(at));
   const database = await openDatabase(url);
   await database.close();
