@@ -93,7 +93,7 @@ export class Dispatcher {
     const result: TryResult = {
       responseStatus: status,
       error: delivered ? null : (error ?? `the receiver answered ${String(status)}`),
-      nextAt: delivered || gone ? null : nextTry(delivery.attempts + 1, now(), Math.random()),
+      nextAt: delivered || gone ? null : nextTry(delivery.tries + 1, now(), Math.random()),
     };
     await database.write(async (trx) => {
       await recordTry(trx, delivery.id, result, now());

@@ -8,11 +8,11 @@ const WAITS = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * 
 const JITTER = 0.1;
 
 /**
- * @param attempts tries made so far.
+ * @param tries tries made so far.
  * @param random from 0 (included) to 1.
  * @returns when the next try is due, or null when there is none left.
  */
-export function nextTry(attempts: number, now: number, random: number): number | null {
-  const wait = WAITS[attempts];
+export function nextTry(tries: number, now: number, random: number): number | null {
+  const wait = WAITS[tries];
   return wait === undefined ? null : now + Math.round(wait * (1 + JITTER * random));
 }

@@ -14,7 +14,7 @@ export function describeDelivery(delivery: LoggedDelivery) {
     event_type: delivery.eventType,
     request_id: delivery.request_id,
     status: delivery.status,
-    attempts: delivery.attempts,
+    tries: delivery.tries,
     response_status: delivery.response_status,
     error: delivery.error,
     created_at: time(delivery.created_at),
@@ -44,7 +44,7 @@ export function webhookDeliveries(terminal: Terminal): Command {
         row.delivery_id,
         row.event_type,
         row.status,
-        row.attempts.toString(),
+        row.tries.toString(),
         row.error ?? "",
         row.created_at ?? "",
       ]);

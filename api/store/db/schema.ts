@@ -338,7 +338,8 @@ interface DeliveriesTable {
   app_id: string;
   request_id: string | null;
   status: DeliveryStatus;
-  attempts: number;
+  /** How often it was sent (`attempts` on the wire). */
+  tries: number;
   /** When the next try is due; null when there is none. */
   next_at: number | null;
   response_status: number | null;

@@ -11,7 +11,7 @@ export interface DueDelivery {
   appId: string;
   eventId: string;
   body: string;
-  attempts: number;
+  tries: number;
   url: string;
   /** Sealed signing secrets. */
   secrets: string;
@@ -29,7 +29,7 @@ export async function insertDelivery(
     app_id: event.app_id,
     request_id: event.request_id,
     status: "pending",
-    attempts: 0,
+    tries: 0,
     next_at: AT_ONCE,
     response_status: null,
     error: null,
@@ -57,7 +57,7 @@ export async function takeDueDeliveries(
     .select([
       "delivery.id as id",
       "delivery.app_id as appId",
-      "delivery.attempts as attempts",
+      "delivery.tries as tries",
       "events.id as eventId",
       "events.body as body",
       "webhooks.url as url",
@@ -120,7 +120,7 @@ export async function recordTry(trx: Trx, id: string, result: TryResult, now: nu
     .updateTable("deliveries")
     .set((eb) => ({
       status,
-      attempts: eb("attempts", "+", 1),
+      tries: eb("tries", "+", 1),
       next_at: result.nextAt,
       response_status: result.responseStatus,
       error: result.error,

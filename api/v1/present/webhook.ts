@@ -24,7 +24,7 @@ export function presentDelivery(row: LoggedDelivery): z.input<typeof delivery> {
     event_type: row.eventType,
     request_id: row.request_id,
     status: row.status,
-    attempts: row.attempts,
+    attempts: row.tries,
     // One that is due at once is stored as due at any time.
     next_attempt_at: row.next_at === null ? null : isoTime(Math.max(row.next_at, row.updated_at)),
     response_status: row.response_status,

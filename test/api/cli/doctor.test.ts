@@ -344,7 +344,7 @@ describe("doctor", function () {
               app_id: id,
               request_id: null,
               status: "pending",
-              attempts: 0,
+              tries: 0,
               next_at: long,
               response_status: null,
               error: null,

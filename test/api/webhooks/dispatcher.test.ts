@@ -98,10 +98,10 @@ describe("Dispatcher", function () {
   const deliveries = () =>
     database.read
       .selectFrom("deliveries")
-      .select(["status", "attempts", "response_status", "error", "next_at"])
+      .select(["status", "tries", "response_status", "error", "next_at"])
       .orderBy("seq")
       .execute();
-  const states = async () => (await deliveries()).map(({ status, attempts }) => [status, attempts]);
+  const states = async () => (await deliveries()).map(({ status, tries }) => [status, tries]);
   const reach = (expected: unknown) =>
     eventually(async () => (JSON.stringify(await states()) === JSON.stringify(expected) ? true : undefined));
   function pass(milliseconds: number): void {
@@ -306,7 +306,7 @@ describe("Dispatcher", function () {
       const [one] = await deliveries();
       return (one?.next_at ?? 0) > clock ? one : undefined;
     });
-    expect(leased).to.include({ status: "pending", attempts: 0 });
+    expect(leased).to.include({ status: "pending", tries: 0 });
     expect(receiver.received).to.deep.equal([]);
   });
 });

@@ -7,10 +7,8 @@ describe("nextTry", () => {
   const waits = [0, 5_000, 5 * minute, 30 * minute, 120 * minute, 300 * minute, 600 * minute, 600 * minute];
 
   it("waits as documented, up to a tenth longer, and ends after eight tries", () => {
-    expect(waits.map((_, attempts) => nextTry(attempts, 1_000, 0))).to.deep.equal(waits.map((wait) => 1_000 + wait));
-    expect(waits.map((_, attempts) => nextTry(attempts, 0, 1))).to.deep.equal(
-      waits.map((wait) => Math.round(wait * 1.1)),
-    );
+    expect(waits.map((_, tries) => nextTry(tries, 1_000, 0))).to.deep.equal(waits.map((wait) => 1_000 + wait));
+    expect(waits.map((_, tries) => nextTry(tries, 0, 1))).to.deep.equal(waits.map((wait) => Math.round(wait * 1.1)));
     expect([nextTry(8, 0, 0), nextTry(9, 0, 0)]).to.deep.equal([null, null]);
   });
 });

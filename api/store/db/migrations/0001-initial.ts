@@ -309,7 +309,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("app_id", "text", (c) => c.notNull().references("apps.id"))
     .addColumn("request_id", "text")
     .addColumn("status", "text", (c) => c.notNull())
-    .addColumn("attempts", "integer", (c) => c.notNull())
+    .addColumn("tries", "integer", (c) => c.notNull())
     .addColumn("next_at", INT)
     .addColumn("response_status", "integer")
     .addColumn("error", "text")
