@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { describeSettings } from "../config/settings.ts";
+import { describeSettings } from "../config/describe-settings.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 /** The table of the README comes from here. */

@@ -1,11 +1,11 @@
 import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
 import { type Environment, SettingsError } from "./settings.ts";
 
-/** Where the fault campaign wants this process to die. Not a setting of the service. @throws SettingsError */
+/** The point at which this process kills itself. For the fault campaign only, so it is no documented setting. @throws SettingsError */
 export function crashPointIn(env: Environment): CrashPoint | null {
   const text = env["CRASH_POINT"];
   if (text === undefined || text === "") return null;
   const point = CRASH_POINTS.find((known) => known === text);
-  if (point === undefined) throw new SettingsError([`CRASH_POINT must be one of ${CRASH_POINTS.join(", ")}`]);
+  if (point === undefined) throw new SettingsError([`CRASH_POINT: must be one of ${CRASH_POINTS.join(", ")}`]);
   return point;
 }

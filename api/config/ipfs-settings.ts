@@ -1,38 +1,39 @@
 import { announcedAddresses, bootstrapPeers, listenAddresses } from "./multiaddrs.ts";
 import { httpUrl } from "./parsers.ts";
 
-/** The variables of IPFS, as in settings.ts. */
+/** The IPFS settings. variables.ts includes them. */
 export const IPFS_VARIABLES = {
   IPFS_PIN_RPC: {
     schema: httpUrl,
     fallback: "none",
-    description: "RPC address of a Kubo node (`http://...:5001`) at which everything that is hosted is pinned.",
+    description: "RPC URL of a Kubo node (`http://...:5001`). All hosted content is pinned there.",
   },
   IPFS_GATEWAY: {
     schema: httpUrl,
     fallback: "none",
     description:
-      "An IPFS gateway (`https://...`) for `ipfs://` media that are not stored here; without it those are `media_unavailable`. It must know `?format=raw`, as Kubo and most public ones do: every block is checked.",
+      "IPFS gateway (`https://...`) for `ipfs://` media that is not stored here. Without it such media fails with `media_unavailable`. The gateway must support `?format=raw`, as Kubo and most public gateways do: the service verifies the hash of every block.",
   },
   IPFS_LISTEN: {
     schema: listenAddresses,
     fallback: "none",
     description:
-      "Where an IPFS node of the service's own listens (`/ip4/0.0.0.0/tcp/4001`), to serve and announce what is hosted; without it there is no such node.",
+      "Addresses that the built-in IPFS node listens on (`/ip4/0.0.0.0/tcp/4001`). It serves and announces hosted content. Without this setting the node is off.",
   },
   IPFS_ANNOUNCE: {
     schema: announcedAddresses,
     fallback: "`IPFS_LISTEN`",
-    description: "Where others reach that node (`/ip4/<public address>/tcp/4001`), behind NAT for instance.",
+    description:
+      "Public addresses of the built-in IPFS node (`/ip4/<public address>/tcp/4001`). Needed behind NAT, for example.",
   },
   IPFS_BOOTSTRAP: {
     schema: bootstrapPeers,
     fallback: "`bootstrap.libp2p.io` and others of the public network",
-    description: "Peers that the node connects to first (`/ip4/.../tcp/4001/p2p/<peer id>`), or `none`.",
+    description: "Peers that the IPFS node connects to first (`/ip4/.../tcp/4001/p2p/<peer id>`), or `none`.",
   },
 } as const;
 
-/** Peers through which nodes find into the public network: Kubo's list (config/bootstrap_peers.go), as far as TCP reaches. */
+/** Entry points to the public network: the TCP addresses of Kubo's list (config/bootstrap_peers.go). */
 const PUBLIC_BOOTSTRAP = [
   "/dnsaddr/bootstrap.libp2p.io/p2p/QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBMjTezGAJN",
   "/dnsaddr/bootstrap.libp2p.io/p2p/QmbLHAnMoJPWSCR5Zhtx6BHJX9KiKNN6tpvbUcqanj75Nb",
@@ -41,16 +42,16 @@ const PUBLIC_BOOTSTRAP = [
   "/ip4/104.131.131.82/tcp/4001/p2p/QmaCpDMGvV2BGHeYERUEnRQAwe3N8SzbUtfsmvsqQLuvuJ",
 ];
 
-/** Multiaddrs throughout. */
+/** All values are multiaddrs. */
 export interface IpfsNodeSettings {
   listen: string[];
-  /** Empty: those that it listens on. */
+  /** Empty: the listen addresses. */
   announce: string[];
-  /** Empty: it connects to nobody by itself. */
+  /** Empty: the node waits for others to connect. */
   bootstrap: string[];
 }
 
-/** @param read each variable's value, null where it is not set. @returns null when the service has no node of its own. */
+/** @param read the variables' values; null when unset. @returns null when the IPFS node is off. */
 export function ipfsNodeSettings(read: {
   listen: string[] | null;
   announce: string[] | null;

@@ -7,23 +7,23 @@ import { decode as decodeMultihash } from "multiformats/hashes/digest";
 import { list } from "./parsers.ts";
 
 /*
- * Addresses of IPFS nodes, separated by commas; TCP is what the service's own node speaks. They are read here and not by
- * libp2p: that is an optional package.
+ * Parses comma-separated addresses of IPFS nodes. Only TCP: the built-in node speaks nothing else. libp2p is not used
+ * for this because it is an optional package.
  */
 
-/** Where to listen; port 0 is any free one. */
+/** Listen addresses. Port 0 picks a free port. */
 export const listenAddresses = list.refine(
   (all) => isListOf(all, (parts) => isIpAddress(parts) && isTcp(parts.slice(2), 0)),
   "must list addresses such as /ip4/0.0.0.0/tcp/4001",
 );
 
-/** Where others reach a node. */
+/** Public addresses of a node. */
 export const announcedAddresses = list.refine(
   (all) => isListOf(all, (parts) => isHost(parts) && isTcp(parts.slice(2), 1)),
   "must list addresses such as /ip4/<address>/tcp/4001 or /dns4/<name>/tcp/4001",
 );
 
-/** Peers to begin with; `none` is an empty list. */
+/** Bootstrap peers. `none` gives an empty list. */
 export const bootstrapPeers = list
   .refine(
     (all) => isNone(all) || isListOf(all, isPeerAddress),
@@ -52,7 +52,7 @@ function isHost(parts: string[]): boolean {
 }
 
 function isIpAddress([kind, host = ""]: string[]): boolean {
-  // libp2p knows no zones (fe80::1%eth0).
+  // libp2p does not support zones (fe80::1%eth0).
   return kind === "ip4" ? isIPv4(host) : kind === "ip6" && isIPv6(host) && !host.includes("%");
 }
 
@@ -65,7 +65,7 @@ function isTcp([kind, port = "", ...rest]: string[], least: number): boolean {
   return kind === "tcp" && number >= least && number <= 65_535 && rest.length === 0;
 }
 
-/** The hash of a node's public key, in base 58 or as a CID. */
+/** A peer id: the hash of the public key, in base58 or as a CID. */
 function isPeer([kind, id = ""]: string[]): boolean {
   if (kind !== "p2p") return false;
   try {
@@ -73,7 +73,7 @@ function isPeer([kind, id = ""]: string[]): boolean {
     else CID.parse(id);
     return true;
   } catch {
-    // Neither of them.
+    // Neither base58 nor a CID.
     return false;
   }
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 
 /*
- * Shapes of settings. Every setting arrives as text; each of these reads one and says in plain words what is wrong.
+ * Parsers for settings. Each parses the text of one environment variable. Its error message follows the variable's name.
  */
 
 /** A whole number, written in decimal digits. */
@@ -26,11 +26,11 @@ export const httpUrl = z.string().transform((text, context) => {
   return text.replace(/\/+$/, "");
 });
 
-/** The address under which others reach the service: nothing may follow its path. */
+/** A base URL: paths are appended to it, so it has no query, fragment or credentials. */
 export const publicUrl = httpUrl.refine((text) => {
   const url = URL.parse(text);
   return url !== null && url.search === "" && url.hash === "" && url.username === "" && url.password === "";
-}, "must not hold a query, a fragment or credentials");
+}, "must not contain a query, a fragment or credentials");
 
 export const databaseUrl = z.string().superRefine((text, context) => {
   if (/^postgres(ql)?:/.test(text)) {
@@ -40,7 +40,7 @@ export const databaseUrl = z.string().superRefine((text, context) => {
   }
 });
 
-/** Values separated by commas; blanks around them and empty ones do not count. */
+/** Values separated by commas. Ignores spaces and empty values. */
 export const list = z.string().transform((text) =>
   text
     .split(",")
@@ -48,26 +48,26 @@ export const list = z.string().transform((text) =>
     .filter((part) => part !== ""),
 );
 
-/** A subset of `names`, each at most once. */
+/** A subset of `names`, without duplicates, in the order of `names`. */
 export function subsetOf<const T extends string>(names: readonly T[]) {
   return list.transform((parts, context): T[] => {
     const unknown = parts.filter((part) => !names.some((name) => name === part));
     if (unknown.length > 0 || parts.length === 0) {
-      const what = unknown.length > 0 ? `does not know ${unknown.join(", ")}; ` : "";
-      context.addIssue({ code: "custom", message: `${what}must list one or more of ${names.join(", ")}` });
+      const what = unknown.length > 0 ? `unknown value ${unknown.join(", ")}; ` : "";
+      context.addIssue({ code: "custom", message: `${what}must contain one or more of ${names.join(", ")}` });
       return z.NEVER;
     }
     return names.filter((name) => parts.includes(name));
   });
 }
 
-/** Keys of 32 bytes in base64, base64url or hex. Each is named after its hash, so that the order may change. */
+/** Keys of 32 bytes in base64, base64url or hex. A key's id is a hash of the key, so the order may change. */
 export const secretKeys = list.transform((parts, context) => {
   const keys = parts.map(readKey);
   if (keys.some((key) => key === null)) {
     context.addIssue({
       code: "custom",
-      message: "must list keys of 32 bytes each, in base64 or hex (openssl rand -base64 32 makes one)",
+      message: "must contain keys of 32 bytes each, in base64 or hex (create one: openssl rand -base64 32)",
     });
     return z.NEVER;
   }

@@ -2,25 +2,35 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { endpointsTable } from "./endpoints-table.ts";
-import { settingsTable } from "./settings-table.ts";
+import { firstSettingsTable, settingsTable } from "./settings-table.ts";
 
-/** Writes what README.md says of the code between its markers; `--check` only tells whether it is up to date. */
+/**
+ * Writes the tables that come from the code, between their markers in README.md and docs/settings.md.
+ * `--check` changes nothing and fails when a table is out of date.
+ */
 
-const README = fileURLToPath(new URL("../../README.md", import.meta.url));
+const TABLES: { file: string; marker: string; table: () => string }[] = [
+  { file: "README.md", marker: "endpoints", table: endpointsTable },
+  { file: "README.md", marker: "settings", table: firstSettingsTable },
+  { file: "docs/settings.md", marker: "settings", table: settingsTable },
+];
 
-function replace(readme: string, name: string, table: string): string {
-  const start = `<!-- ${name}: start, written by scripts/docs/main.ts -->\n`;
-  const end = `<!-- ${name}: end -->`;
-  const [from, to] = [readme.indexOf(start), readme.indexOf(end)];
-  if (from === -1 || to < from) throw new Error(`README.md lacks the markers of ${name}.`);
-  return `${readme.slice(0, from + start.length)}\n${table}\n\n${readme.slice(to)}`;
+function replace(text: string, { file, marker, table }: (typeof TABLES)[number]): string {
+  const start = `<!-- ${marker}: start, written by scripts/docs/main.ts -->\n`;
+  const end = `<!-- ${marker}: end -->`;
+  const [from, to] = [text.indexOf(start), text.indexOf(end)];
+  if (from === -1 || to < from) throw new Error(`${file} lacks the markers of the table "${marker}".`);
+  return `${text.slice(0, from + start.length)}\n${table()}\n\n${text.slice(to)}`;
 }
 
-const readme = readFileSync(README, "utf8");
-const wanted = replace(replace(readme, "endpoints", endpointsTable()), "settings", settingsTable());
-if (!process.argv.includes("--check")) {
-  writeFileSync(README, wanted);
-} else if (readme !== wanted) {
-  console.error("Tables in README.md are out of date. Write them: npx tsx scripts/docs/main.ts");
-  process.exitCode = 1;
+for (const file of new Set(TABLES.map((table) => table.file))) {
+  const path = fileURLToPath(new URL(`../../${file}`, import.meta.url));
+  const present = readFileSync(path, "utf8");
+  const wanted = TABLES.filter((table) => table.file === file).reduce(replace, present);
+  if (!process.argv.includes("--check")) {
+    writeFileSync(path, wanted);
+  } else if (present !== wanted) {
+    console.error(`Tables in ${file} are out of date. Write them: npx tsx scripts/docs/main.ts`);
+    process.exitCode = 1;
+  }
 }

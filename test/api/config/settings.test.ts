@@ -1,7 +1,8 @@
 import { expect } from "chai";
 
 import { DEFAULT_LIMITS, LIMIT_SETTINGS } from "../../../api/config/limits.ts";
-import { describeSettings, parseDatabaseSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
+import { describeSettings, FIRST_SETTINGS } from "../../../api/config/describe-settings.ts";
+import { parseDatabaseSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -14,7 +15,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe("settings", () => {
-  it("has a default for everything", () => {
+  it("has a default for every setting", () => {
     expect(parseSettings({})).to.deep.equal({
       port: 3000,
       host: "127.0.0.1",
@@ -42,14 +43,14 @@ describe("settings", () => {
     });
   });
 
-  it("derives defaults from other settings", () => {
+  it("derives defaults from PORT and DATA_DIR", () => {
     const settings = parseSettings({ PORT: "4000", DATA_DIR: "/var/moneta" });
     expect(settings.publicUrl).to.equal("http://localhost:4000");
     expect(settings.databaseUrl).to.equal("file:/var/moneta/moneta.sqlite");
     expect(settings.seedFile).to.equal("/var/moneta/seed.jwe");
   });
 
-  it("reads lists, keys and limits, and takes a blank variable as absent", () => {
+  it("parses lists, keys and limits, and ignores a blank variable", () => {
     const key = Buffer.alloc(32, 7);
     const settings = parseSettings({
       ROLES: "relayer, api",
@@ -68,7 +69,7 @@ describe("settings", () => {
     expect(settings.publicUrl).to.equal("https://nft.example/base");
   });
 
-  it("tells every problem at once", () => {
+  it("lists every problem in one error", () => {
     const problems = problemsOf({
       PORT: "70000",
       PUBLIC_URL: "ftp://nft.example",
@@ -94,34 +95,34 @@ describe("settings", () => {
     expect(problems[6]).to.contain("cook");
   });
 
-  it("never repeats a secret in a problem", () => {
+  it("never prints a secret in an error", () => {
     expect(problemsOf({ SECRET_KEYS: "hunter2" }).join()).to.not.contain("hunter2");
   });
 
   for (const url of ["postgres://db/moneta", "postgresql://db/moneta"]) {
-    it(`says that ${url} is not supported by this version`, () => {
+    it(`rejects ${url}, which this version does not support`, () => {
       expect(problemsOf({ DATABASE_URL: url })).to.deep.equal([
         "DATABASE_URL: postgres:// is not supported by this version; use file:<path>",
       ]);
     });
   }
 
-  it("refuses a public URL with a query or credentials", () => {
+  it("rejects a public URL with a query or credentials", () => {
     expect(problemsOf({ PUBLIC_URL: "https://nft.example/?x=1" })).to.have.length(1);
     expect(problemsOf({ PUBLIC_URL: "https://me:secret@nft.example" })).to.have.length(1);
   });
 
-  describe("of the IPFS node", () => {
+  describe("of the built-in IPFS node", () => {
     const peer = "12D3KooWKnDdG3iXw9eTFijk3EWSunZcFi54Zka4wmtqtt6rPxc8";
 
-    it("are there once it listens, with peers of the public network to begin with", () => {
+    it("default to the bootstrap peers of the public network once IPFS_LISTEN is set", () => {
       const { ipfsNode } = parseSettings({ IPFS_LISTEN: "/ip4/0.0.0.0/tcp/4001, /ip6/::/tcp/4001" });
       expect(ipfsNode).to.deep.include({ listen: ["/ip4/0.0.0.0/tcp/4001", "/ip6/::/tcp/4001"], announce: [] });
       expect(ipfsNode?.bootstrap[0]).to.match(/^\/dnsaddr\/bootstrap\.libp2p\.io\/p2p\/Qm/);
       expect(parseSettings({ IPFS_BOOTSTRAP: "none" }).ipfsNode).to.equal(null);
     });
 
-    it("name other peers, or none", () => {
+    it("accept other bootstrap peers, or none", () => {
       const env = { IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_ANNOUNCE: "/dns4/nft.example/tcp/4001" };
       const listed = [`/dnsaddr/nft.example/p2p/${peer}`, `/ip6/2600::1/tcp/4001/p2p/${peer}`];
       expect(parseSettings({ ...env, IPFS_BOOTSTRAP: listed.join(",") }).ipfsNode).to.deep.equal({
@@ -147,7 +148,7 @@ describe("settings", () => {
       ["IPFS_BOOTSTRAP", `/dnsaddr/nft.example/tcp/4001/p2p/${peer}`],
       ["IPFS_BOOTSTRAP", `none,/dnsaddr/nft.example/p2p/${peer}`],
     ] as const) {
-      it(`refuse ${variable}=${value}`, () => {
+      it(`reject ${variable}=${value}`, () => {
         const [problem, ...others] = problemsOf({ [variable]: value });
         expect(problem).to.match(new RegExp(`^${variable}: must `));
         expect(others).to.deep.equal([]);
@@ -155,14 +156,14 @@ describe("settings", () => {
     }
   });
 
-  it("gives the command line its database without looking at the rest", () => {
+  it("gives the command line its database although other settings are invalid", () => {
     expect(parseDatabaseSettings({ PORT: "wrong", DATA_DIR: "x" })).to.deep.equal({
       databaseUrl: "file:x/moneta.sqlite",
     });
     expect(() => parseDatabaseSettings({ DATABASE_URL: "mysql://x" })).to.throw(SettingsError);
   });
 
-  it("describes every variable", () => {
+  it("describes every variable in a sentence", () => {
     const names = describeSettings().map(({ variable }) => variable);
     expect(new Set(names).size).to.equal(names.length);
     expect(names).to.include.members([
@@ -171,5 +172,10 @@ describe("settings", () => {
       ...Object.values(LIMIT_SETTINGS).map((limit) => limit.variable),
     ]);
     for (const { description } of describeSettings()) expect(description).to.match(/\.$/);
+  });
+
+  it("offers ten settings to a newcomer, all of them described", () => {
+    expect(FIRST_SETTINGS).to.have.length(10);
+    expect(describeSettings().map(({ variable }) => variable)).to.include.members([...FIRST_SETTINGS]);
   });
 });

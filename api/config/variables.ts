@@ -1,0 +1,106 @@
+import { z } from "zod";
+
+import { IPFS_VARIABLES } from "./ipfs-settings.ts";
+import { databaseUrl, httpUrl, list, publicUrl, secretKeys, subsetOf, wholeNumber } from "./parsers.ts";
+
+export const ROLES = ["api", "relayer", "indexer", "webhooks", "media"] as const;
+export type Role = (typeof ROLES)[number];
+
+export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+/** Every environment variable except the limits: its parser, its default, and its meaning for docs/settings.md. */
+export const VARIABLES = {
+  PORT: { schema: wholeNumber(0, 65_535), fallback: "3000", description: "Port of the API. `0` picks a free port." },
+  HOST: {
+    schema: z.string(),
+    fallback: "127.0.0.1",
+    description: "Address that the API listens on. `0.0.0.0` accepts connections from other machines.",
+  },
+  PUBLIC_URL: {
+    schema: publicUrl,
+    fallback: "`http://localhost:<PORT>`",
+    description: "Public URL of the API. Hosted metadata URIs start with it.",
+  },
+  RPC_URL: {
+    schema: httpUrl,
+    fallback: "http://127.0.0.1:8545",
+    description: "JSON-RPC URL of the chain node.",
+  },
+  DATA_DIR: {
+    schema: z.string(),
+    fallback: "data",
+    description: "Folder for the database, hosted files and keys.",
+  },
+  DEPLOYMENTS_DIR: {
+    schema: z.string(),
+    fallback: "deployments",
+    description: "Folder of the `<chain id>.json` files with contract addresses that `npm run deploy` writes.",
+  },
+  DATABASE_URL: {
+    schema: databaseUrl,
+    fallback: "`file:<DATA_DIR>/moneta.sqlite`",
+    description: "SQLite database, as `file:<path>`.",
+  },
+  SEED_FILE: {
+    schema: z.string(),
+    fallback: "`<DATA_DIR>/seed.jwe`",
+    description: "Encrypted file with the seed phrase. All wallet keys and lane keys are derived from it.",
+  },
+  SEED_PASSPHRASE: { schema: z.string(), fallback: "none", description: "Passphrase that decrypts `SEED_FILE`." },
+  SECRET_KEYS: {
+    schema: secretKeys,
+    fallback: "none",
+    description:
+      "Keys for encryption at rest, newest first, separated by commas. Each key is 32 bytes in base64 or hex (`openssl rand -base64 32`).",
+  },
+  LANES: {
+    schema: wholeNumber(1, 64),
+    fallback: "1",
+    description: "Number of accounts that send transactions in parallel.",
+  },
+  REBROADCAST_SECONDS: {
+    schema: wholeNumber(1, 3_600),
+    fallback: "5",
+    description: "Seconds before an unmined transaction is sent to the node again.",
+  },
+  REPLACE_SECONDS: {
+    schema: wholeNumber(1, 86_400),
+    fallback: "60",
+    description: "Seconds before an unmined transaction is replaced with a higher fee.",
+  },
+  MAX_FEE_GWEI: {
+    schema: wholeNumber(1, 1_000_000_000),
+    fallback: "1000",
+    description: "Highest fee per unit of gas, in gwei. While the chain asks for more, requests wait.",
+  },
+  CONFIRMATIONS: {
+    schema: wholeNumber(1, 10_000),
+    fallback: "`12` (`1` on chain id 31337)",
+    description: "Number of blocks after which a block is final. The block itself counts.",
+  },
+  APP_GAS_PER_DAY: {
+    schema: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    fallback: "none",
+    description: "Gas that one app may use per day (UTC). Without it there is no limit.",
+  },
+  ALLOWED_PRIVATE_HOSTS: {
+    schema: list,
+    fallback: "none",
+    description:
+      "Hosts in private networks that webhook and media URLs may use, separated by commas. All other private addresses are refused.",
+  },
+  ...IPFS_VARIABLES,
+  ROLES: {
+    schema: subsetOf(ROLES),
+    fallback: ROLES.join(","),
+    description: "Jobs of this process, separated by commas. Several processes can share the jobs.",
+  },
+  LOG_LEVEL: {
+    schema: z.enum(LOG_LEVELS),
+    fallback: "info",
+    description: `Least severe level to log: ${LOG_LEVELS.join(", ")}.`,
+  },
+} as const;
+
+export type Variable = keyof typeof VARIABLES;
+export type Value<V extends Variable> = z.output<(typeof VARIABLES)[V]["schema"]>;
