@@ -1,20 +1,21 @@
 import type { ChainClient } from "../chain/client.ts";
 import { abi, type ContractAddresses } from "../chain/contracts.ts";
+import { CannotSend } from "./cannot-send.ts";
 import { currentFees } from "./fees.ts";
 import type { Fees } from "./sign.ts";
 
 interface SendingContext {
   client: ChainClient;
   contracts: ContractAddresses;
-  /** Most to be paid for a unit of gas, in wei. */
+  /** Highest price per unit of gas that the operator accepts, in wei. */
   maxFeePerGas: bigint;
 }
 
 /**
- * What would make a whole transaction revert, or keep it out of every block, is found out before a nonce is spent on it.
+ * Checks what would make every transaction revert or stay unmined, before a nonce is spent on one.
  * @param lane address of the sending key.
- * @returns the fees of the moment and the lane's funds, in wei.
- * @throws when nothing can be sent; the words say why.
+ * @returns the current fees and the lane's funds, in wei.
+ * @throws CannotSend
  */
 export async function checkCanSend(context: SendingContext, lane: string): Promise<{ fees: Fees; funds: bigint }> {
   const { client, contracts, maxFeePerGas } = context;
@@ -23,11 +24,22 @@ export async function checkCanSend(context: SendingContext, lane: string): Promi
     { to: contracts.relay, data: abi.relay.encodeFunctionData("isOperator", [lane]) },
     { to: contracts.relay, data: abi.relay.encodeFunctionData("paused") },
   ]);
-  if (operator == null || paused == null) throw new Error(`no relay answers at ${contracts.relay}`);
-  if (BigInt(operator) !== 1n) throw new Error(`the relay ${contracts.relay} does not know operator ${lane}`);
-  if (BigInt(paused) !== 0n) throw new Error("the relay is paused by its owner");
+  if (operator == null || paused == null) {
+    throw new CannotSend("no_relay", `no relay answers at ${contracts.relay}: check RPC_URL`);
+  }
+  if (BigInt(operator) !== 1n) {
+    throw new CannotSend(
+      "not_operator",
+      `the relay ${contracts.relay} does not know operator ${lane}: its owner must call setOperator for it`,
+    );
+  }
+  if (BigInt(paused) !== 0n) {
+    throw new CannotSend("relay_paused", `the relay ${contracts.relay} is paused: its owner must call unpause`);
+  }
   const funds = await client.balance(lane);
-  // There are chains on which gas costs nothing.
-  if (funds === 0n && fees.maxFeePerGas > 0n) throw new Error(`lane ${lane} has no funds`);
+  // On some chains gas is free.
+  if (funds === 0n && fees.maxFeePerGas > 0n) {
+    throw new CannotSend("no_funds", `lane ${lane} has no funds: send it the chain's own currency to pay for gas`);
+  }
   return { fees, funds };
 }

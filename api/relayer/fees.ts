@@ -1,4 +1,5 @@
 import type { ChainClient } from "../chain/client.ts";
+import { CannotSend } from "./cannot-send.ts";
 import type { Fees } from "./sign.ts";
 
 /** Replacing a pending transaction takes at least a tenth more on both fees; an eighth is safe on every node. */
@@ -6,9 +7,11 @@ const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
 const WEI_PER_GWEI = 1_000_000_000n;
 
-/** The chain asks for more than the operator wants to pay, or a node says so. */
-export class FeesTooHigh extends Error {
-  override readonly name = "FeesTooHigh";
+/** Gas costs more than MAX_FEE_GWEI allows, according to the node. */
+export class FeesTooHigh extends CannotSend {
+  constructor(message: string) {
+    super("fees_too_high", message);
+  }
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   takeLease,
 } from "../store/sending/lanes.ts";
 import { checkCanSend } from "./can-send.ts";
-import { FeesTooHigh } from "./fees.ts";
+import { CannotSend } from "./cannot-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import { MAX_BATCH, Sender, type SenderDeps } from "./sender.ts";
 
@@ -186,8 +186,8 @@ export class Lane {
 
   #report(error: unknown): void {
     const words = describeError(error);
-    // The fee that its words name is another one with each block.
-    const kind = error instanceof FeesTooHigh ? error.name : words;
+    // By code where there is one: messages contain values that change from block to block.
+    const kind = error instanceof CannotSend ? error.code : words;
     if (kind !== this.#said) this.#deps.logger.error({ err: error }, "the lane cannot send");
     [this.#lastError, this.#said] = [words, kind];
   }

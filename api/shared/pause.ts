@@ -1,13 +1,10 @@
-/** Waits, or less when aborted. Only for backing off: what can be waited for as an event is a `Signal`. */
-export function pause(milliseconds: number, abort: AbortSignal): Promise<void> {
-  if (abort.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      abort.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, milliseconds);
-    abort.addEventListener("abort", done, { once: true });
-  });
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Waits. An abort ends the wait early, without an exception. */
+export async function pause(milliseconds: number, abort: AbortSignal): Promise<void> {
+  try {
+    await delay(milliseconds, undefined, { signal: abort });
+  } catch (error) {
+    if (!abort.aborted) throw error;
+  }
 }

@@ -68,7 +68,7 @@ describe("funds of a lane", function () {
       const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
       return errors.find(({ field }) => field === "lane 0")?.message;
     });
-    expect(words).to.equal(`lane ${address} has no funds`);
+    expect(words).to.equal(`lane ${address} has no funds: send it the chain's own currency to pay for gas`);
     expect((await api.ok("GET", `/v1/requests/${waiting}`))["status"]).to.equal("pending");
     await fund("100");
     expect((await api.settled(waiting)).status).to.equal("completed");
