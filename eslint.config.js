@@ -23,6 +23,42 @@ const environmentIsReadElsewhere = {
   ],
 };
 
+/** Files that may be long: each is one list of tables and columns, which no split makes easier to read. */
+const LISTS_OF_TABLES = ["api/store/db/schema.ts", "api/store/db/migrations/0001-initial.ts"];
+
+/** Files that are still over 250 lines. Split them and remove them here; add none. */
+const FILES_TO_SPLIT = [
+  "api/config/settings.ts",
+  "api/store/requests/reservations.ts",
+  "scripts/campaign/check.ts",
+  "test/api/cli/doctor.test.ts",
+  "test/api/cli/keys.test.ts",
+  "test/api/cli/old-backup.test.ts",
+  "test/api/cli/reconcile.test.ts",
+  "test/api/media/copy-ipfs.test.ts",
+  "test/api/store/ledger/rollback.test.ts",
+  "test/api/v1/ipfs.test.ts",
+  "test/api/v1/webhook-sending.test.ts",
+  "test/api/webhooks/dispatcher.test.ts",
+  "test/contracts/ERC1155Collection.test.ts",
+  "test/contracts/ERC721Collection.test.ts",
+  "test/contracts/Relay.test.ts",
+  "test/contracts/collection/CollectionAuthorizations.test.ts",
+  "test/contracts/gas/scenarios.ts",
+];
+
+/** Files that still have a function over 60 lines. Split it and remove the file here; add none. */
+const FUNCTIONS_TO_SPLIT = [
+  "api/context/service.ts",
+  "scripts/campaign/load.ts",
+  "test/api/cli/old-backup.test.ts",
+  "test/api/relayer/lane.test.ts",
+  "test/api/store/ledger/rollback.test.ts",
+  "test/api/support/api.ts",
+  "test/contracts/gas/bench.ts",
+  "test/contracts/gas/scenarios.ts",
+];
+
 export default tseslint.config(
   { ignores: ["api/client/document.ts", "artifacts/", "cache/", "coverage/", "data/", "types/"] },
   {
@@ -51,7 +87,8 @@ export default tseslint.config(
       "no-var": "error",
       "prefer-const": "error",
       "object-shorthand": "error",
-      "max-lines": ["error", { max: 400 }],
+      "max-lines": ["error", { max: 250 }],
+      "moneta/function-length": ["error", { max: 60 }],
       "moneta/kebab-case-files": "error",
       "moneta/local-imports": "error",
       "no-restricted-syntax": ["error", ...banned],
@@ -90,9 +127,11 @@ export default tseslint.config(
     rules: {
       // Chai's `expect(value).to.be.true` is an expression.
       "@typescript-eslint/no-unused-expressions": "off",
-      "max-lines": ["error", { max: 600 }],
       // A test may know more about its fixtures than the compiler.
       "@typescript-eslint/no-non-null-assertion": "off",
     },
   },
+  { files: LISTS_OF_TABLES, rules: { "max-lines": "off", "moneta/function-length": "off" } },
+  { files: FILES_TO_SPLIT, rules: { "max-lines": "off" } },
+  { files: FUNCTIONS_TO_SPLIT, rules: { "moneta/function-length": "off" } },
 );

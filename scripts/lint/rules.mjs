@@ -59,4 +59,36 @@ function topFolder(path) {
   return path.split(/[\\/]/)[0];
 }
 
-export default { rules: { "kebab-case-files": kebabCaseFiles, "local-imports": localImports } };
+/** Callbacks of these only group tests: their length is the length of the file. */
+const TEST_GROUPS = ["describe", "context", "suite"];
+
+/** A function has at most `max` lines, comments and blank lines included. A callback that groups tests is not counted. */
+const functionLength = {
+  meta: {
+    type: "suggestion",
+    schema: [{ type: "object", properties: { max: { type: "integer", minimum: 1 } }, required: ["max"] }],
+  },
+  create(context) {
+    const [{ max }] = context.options;
+    function check(node) {
+      const lines = node.loc.end.line - node.loc.start.line + 1;
+      if (lines <= max || groupsTests(node)) return;
+      context.report({
+        node,
+        message: `Split the function by meaning: it has ${lines} lines, at most ${max} are allowed.`,
+      });
+    }
+    return { FunctionDeclaration: check, FunctionExpression: check, ArrowFunctionExpression: check };
+  },
+};
+
+/** Whether a function is the callback of `describe(...)`, `describe.only(...)` and the like. */
+function groupsTests({ parent: call }) {
+  if (call.type !== "CallExpression") return false;
+  const callee = call.callee.type === "MemberExpression" ? call.callee.object : call.callee;
+  return callee.type === "Identifier" && TEST_GROUPS.includes(callee.name);
+}
+
+export default {
+  rules: { "kebab-case-files": kebabCaseFiles, "local-imports": localImports, "function-length": functionLength },
+};

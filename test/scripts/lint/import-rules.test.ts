@@ -1,0 +1,81 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+
+import { expect } from "chai";
+
+const CRUISER = resolve("node_modules/dependency-cruiser/bin/dependency-cruiser.mjs");
+const RULES = resolve(".dependency-cruiser.mjs");
+
+/** Files of a small project: for each path the paths that it imports. */
+type Files = Record<string, string[]>;
+
+describe("lint: who may import whom", function () {
+  this.timeout(60_000);
+
+  let folder: string;
+  let projects = 0;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "moneta-import-rules-"));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  /** Names of the rules that a project breaks. */
+  function violations(files: Files): string[] {
+    const project = join(folder, (projects++).toString());
+    for (const [path, imports] of Object.entries(files)) {
+      const up = "../".repeat(path.split("/").length - 1);
+      mkdirSync(join(project, dirname(path)), { recursive: true });
+      writeFileSync(
+        join(project, path),
+        [...imports.map((other) => `import "${up}${other}";`), "export {};\n"].join("\n"),
+      );
+    }
+    writeFileSync(join(project, "tsconfig.json"), '{"compilerOptions": {"allowImportingTsExtensions": true}}');
+    const args = [CRUISER, "--no-progress", "--config", RULES, "--output-type", "json", "api"];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: "utf8" });
+    expect(stdout, stderr).to.not.equal("");
+    const report = JSON.parse(stdout) as { summary: { violations: { rule: { name: string } }[] } };
+    return [...new Set(report.summary.violations.map(({ rule }) => rule.name))].sort();
+  }
+
+  it("accepts imports along the way of the data", () => {
+    const clean = violations({
+      "api/v1/nfts.ts": ["api/store/listings/nfts.ts", "api/store/requests/requests.ts"],
+      "api/webhooks/dispatcher.ts": ["api/store/outbox/deliveries.ts"],
+      "api/store/ledger/apply.ts": ["api/store/requests/requests.ts"],
+      "api/store/requests/requests.ts": ["api/store/db/engine.ts"],
+      "api/store/listings/nfts.ts": ["api/store/db/engine.ts"],
+      "api/store/outbox/deliveries.ts": ["api/store/db/engine.ts"],
+      "api/store/db/engine.ts": [],
+    });
+    expect(clean).to.deep.equal([]);
+  });
+
+  for (const [what, from, to, rule] of [
+    ["the HTTP side to the ledger", "api/v1/nfts.ts", "api/store/ledger/apply.ts", "v1-enters-store"],
+    ["the HTTP side to sending", "api/v1/nfts.ts", "api/store/sending/lanes.ts", "v1-enters-store"],
+    ["webhooks to requests", "api/webhooks/dispatcher.ts", "api/store/requests/requests.ts", "webhooks-enters-store"],
+    ["the relayer to the outbox", "api/relayer/lane.ts", "api/store/outbox/deliveries.ts", "relayer-enters-store"],
+    ["keys to the store", "api/keys/sealer.ts", "api/store/db/engine.ts", "store-has-named-users"],
+    ["anything to the store's root", "api/v1/nfts.ts", "api/store/nfts.ts", "store-is-wings"],
+    ["a wing to one above it", "api/store/requests/requests.ts", "api/store/ledger/apply.ts", "store-requests-imports"],
+    ["one end of the pipeline to another", "api/v1/nfts.ts", "api/relayer/lane.ts", "v1-imports"],
+    ["the service to scripts", "api/v1/nfts.ts", "scripts/lint/main.ts", "service-imports-only-itself"],
+  ] as const) {
+    it(`refuses an import from ${what}`, () => {
+      expect(violations({ [from]: [to], [to]: [] })).to.include(rule);
+    });
+  }
+
+  it("refuses a circle", () => {
+    const one = "api/store/db/engine.ts";
+    const other = "api/store/db/counters.ts";
+    expect(violations({ [one]: [other], [other]: [one] })).to.deep.equal(["no-circular"]);
+  });
+
+  it("refuses an import of a file that does not exist", () => {
+    expect(violations({ "api/v1/nfts.ts": ["api/domain/missing.ts"] })).to.deep.equal(["no-unresolvable"]);
+  });
+});
