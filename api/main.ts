@@ -8,9 +8,10 @@ import { startService } from "./context/service.ts";
 import { SeedFileError } from "./keys/seed-file.ts";
 import { ChainUnavailable } from "./chain/errors.ts";
 import { armCrashPoint } from "./shared/crash-point.ts";
+import { explainFileError, FolderError, requireWritableFolder } from "./shared/folder.ts";
 import { SchemaError } from "./store/db/migrate.ts";
 
-/** `npm run api`: the service against the chain at RPC_URL, until it is told to stop. */
+/** `npm run api`: runs the service against the chain at RPC_URL until SIGINT or SIGTERM. */
 async function main(): Promise<void> {
   const settings = readSettings();
   const logger = pino({ level: settings.logLevel });
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
       });
     });
   }
-  // Whoever waits for these words may end the process at once.
+  // Logged last: a supervisor that waits for "serving" may stop the process at once.
   logger.info(
     { port: service.port, chainId: service.chainId.toString(), contracts: service.contracts, roles: settings.roles },
     "serving",
@@ -34,23 +35,31 @@ function readSettings(): Settings {
   try {
     const point = crashPointIn(environment());
     if (point !== null) armCrashPoint(point);
-    return parseSettings(environment());
+    const settings = parseSettings(environment());
+    requireWritableFolder(settings.dataDir, "DATA_DIR");
+    return settings;
   } catch (error) {
     return fail(error);
   }
 }
 
-/** What a person can mend is said in plain words; anything else keeps its stack. */
+/** Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace. */
 function fail(error: unknown): never {
-  const plain = [SettingsError, StartupError, SeedFileError, SchemaError].some((kind) => error instanceof kind);
-  if (error instanceof ChainUnavailable) {
-    console.error(`The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL.`);
-  } else if (isListenError(error)) {
-    console.error(`The API cannot listen: ${error.message}. Set PORT or HOST to something free.`);
-  } else {
-    console.error(plain ? (error as Error).message : error);
-  }
+  console.error(sentenceOf(error) ?? error);
   process.exit(1);
+}
+
+function sentenceOf(error: unknown): string | null {
+  if (error instanceof ChainUnavailable) {
+    return (
+      `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node. ` +
+      "For a local chain, run `npx hardhat node --hostname 127.0.0.1` in another terminal."
+    );
+  }
+  if (isListenError(error)) return `The API cannot listen: ${error.message}. Set PORT or HOST to a free address.`;
+  const expected = [SettingsError, StartupError, SeedFileError, SchemaError, FolderError];
+  if (error instanceof Error && expected.some((kind) => error instanceof kind)) return error.message;
+  return explainFileError(error);
 }
 
 function isListenError(error: unknown): error is NodeJS.ErrnoException {

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, open, unlink } from "node:fs/promises";
+import { link, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+
+import { makeFolder } from "./folder.ts";
 
 /**
  * Writes a secret file, readable by its owner only: all of it or none of it, on disk before it has its name.
  * @returns false when there is a file of that name already; it stays as it is.
  */
 export async function writeNewFile(file: string, content: string): Promise<boolean> {
-  await mkdir(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   const draft = `${file}.${randomUUID()}`;
   const handle = await open(draft, "wx", 0o600);
   try {

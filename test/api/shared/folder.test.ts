@@ -1,0 +1,71 @@
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { explainFileError, FolderError, makeFolder, requireWritableFolder } from "../../../api/shared/folder.ts";
+import { temporaryFolder } from "../../support/service.ts";
+
+describe("folder", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  describe("makeFolder", () => {
+    it("creates the folder and its parents for this user only", async () => {
+      const path = join(folder.path, "a", "b");
+      makeFolder(path);
+      makeFolder(path);
+      for (const made of [path, join(folder.path, "a")]) expect((await stat(made)).mode & 0o777).to.equal(0o700);
+    });
+  });
+
+  describe("requireWritableFolder", () => {
+    it("leaves nothing behind in a folder that it can write to", async () => {
+      requireWritableFolder(folder.path, "DATA_DIR");
+      expect(await readdir(folder.path)).to.deep.equal([]);
+    });
+
+    it("names the setting when the path is a file", async () => {
+      const file = join(folder.path, "file");
+      await writeFile(file, "");
+      expect(() => {
+        requireWritableFolder(file, "DATA_DIR");
+      }).to.throw(FolderError, `DATA_DIR: cannot write to the folder ${file}: it is a file, not a folder.`);
+    });
+
+    it("names the setting when a parent is a file", async () => {
+      const file = join(folder.path, "file");
+      await writeFile(file, "");
+      expect(() => {
+        requireWritableFolder(join(file, "below"), "DATA_DIR");
+      }).to.throw(FolderError, "part of the path is a file, not a folder (ENOTDIR). Set DATA_DIR to");
+    });
+
+    // Root may write to read-only modes, but nobody may write to /proc.
+    for (const path of ["/proc/moneta", "/proc/moneta/below", "/proc/self"]) {
+      it(`answers at once for ${path}, where nobody can write`, function () {
+        if (process.platform !== "linux") this.skip();
+        expect(() => {
+          requireWritableFolder(path, "DATA_DIR");
+        }).to.throw(FolderError, /^DATA_DIR: cannot write to the folder \/proc\/.*\(E[A-Z]+\)\. Set DATA_DIR/);
+      });
+    }
+  });
+
+  describe("explainFileError", () => {
+    it("names the path and the reason", async () => {
+      await mkdir(join(folder.path, "sub"));
+      const error: unknown = await writeFile(join(folder.path, "sub"), "x").catch((reason: unknown) => reason);
+      expect(explainFileError(error)).to.equal(
+        `Cannot use ${join(folder.path, "sub")}: it is a folder, not a file (EISDIR).`,
+      );
+    });
+
+    it("leaves other errors alone", () => {
+      expect(explainFileError(new TypeError("x is undefined"))).to.equal(null);
+    });
+  });
+});
