@@ -169,7 +169,7 @@ export default {
       name: "only-chain-uses-contract-types",
       severity: "error",
       from: { path: "^api/", pathNot: folder("chain") },
-      to: { path: "^types/" },
+      to: { path: "^(types|contracts)/" },
     },
     {
       name: "only-context-builds-the-pipeline",
@@ -221,14 +221,22 @@ export default {
     ),
     {
       name: "service-imports-only-itself",
+      comment: "Of the contracts it uses what is committed in contracts/generated, never the output of a build.",
       severity: "error",
       from: { path: "^api/" },
-      to: { path: "^(scripts|test|contracts)/" },
+      to: { path: "^(scripts|test|types|contracts)/", pathNot: "^contracts/generated/" },
+    },
+    {
+      name: "starts-without-a-build",
+      comment: "These run on a fresh clone without a compiler, so they may not use the output of a build.",
+      severity: "error",
+      from: { path: "^scripts/(start|deploy)/" },
+      to: { path: "^types/" },
     },
     { name: "scripts-import-no-tests", severity: "error", from: { path: "^scripts/" }, to: { path: "^test/" } },
   ],
   options: {
-    doNotFollow: { path: ["node_modules", "^types/"] },
+    doNotFollow: { path: ["node_modules", "^types/", "^contracts/generated/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },

@@ -60,7 +60,9 @@ const FUNCTIONS_TO_SPLIT = [
 ];
 
 export default tseslint.config(
-  { ignores: ["api/client/document.ts", "artifacts/", "cache/", "coverage/", "data/", "types/"] },
+  {
+    ignores: ["api/client/document.ts", "artifacts/", "cache/", "contracts/generated/", "coverage/", "data/", "types/"],
+  },
   {
     files: ["**/*.ts"],
     extends: [tseslint.configs.strictTypeChecked],

@@ -1,10 +1,8 @@
-import {
-  CollectionFactory__factory,
-  ERC1155Collection__factory,
-  ERC721Collection__factory,
-  Relay__factory,
-  WalletDelegate__factory,
-} from "../../types/ethers-contracts/index.js";
+import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
+import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.js";
+import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.js";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
+import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
 
 /** Addresses of the service's contracts on one chain (EIP-55). */
 export interface ContractAddresses {

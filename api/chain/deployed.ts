@@ -1,10 +1,8 @@
 import { type ContractRunner, getAddress } from "ethers";
 
-import {
-  CollectionFactory__factory,
-  Relay__factory,
-  WalletDelegate__factory,
-} from "../../types/ethers-contracts/index.js";
+import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
+import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
 import type { ContractAddresses } from "./contracts.ts";
 
 /** The service's contracts as callable objects, for whoever administers them. */

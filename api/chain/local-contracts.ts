@@ -1,10 +1,8 @@
 import { JsonRpcProvider, type JsonRpcSigner, Network, parseEther } from "ethers";
 
-import {
-  CollectionFactory__factory,
-  Relay__factory,
-  WalletDelegate__factory,
-} from "../../types/ethers-contracts/index.js";
+import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
+import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
 import type { ContractAddresses } from "./contracts.ts";
 import { connectContracts } from "./deployed.ts";
 

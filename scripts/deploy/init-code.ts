@@ -1,8 +1,6 @@
-import {
-  CollectionFactory__factory,
-  Relay__factory,
-  WalletDelegate__factory,
-} from "../../types/ethers-contracts/index.js";
+import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
+import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
 import type { Step } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 

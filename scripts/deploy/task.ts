@@ -1,5 +1,10 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
+import { administer } from "./administer.ts";
+import { deployContracts } from "./deploy-contracts.ts";
+import { readPlan } from "./plan.ts";
+import { verifyContracts } from "./verify.ts";
+
 interface Arguments {
   owner: string;
   operators: string;
@@ -8,14 +13,11 @@ interface Arguments {
   verify: boolean;
 }
 
-/** `npm run deploy -- --network <name>`: relay, factory and wallet delegate, their operators, and the file that says where. */
+/**
+ * `npm run deploy -- --network <name>`: deploys relay, factory and wallet delegate, adds the operators, and writes the
+ * addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled, except for `--verify`.
+ */
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
-  await hre.tasks.getTask("build").run({ quiet: true });
-  // Only now: these use the bindings that the build makes.
-  const { deployContracts } = await import("./deploy-contracts.ts");
-  const { administer } = await import("./administer.ts");
-  const { readPlan } = await import("./plan.ts");
-  const { verifyContracts } = await import("./verify.ts");
   const connection = await hre.network.create();
   const { ethers } = connection;
   const [deployer] = await ethers.getSigners();

@@ -10,6 +10,8 @@ export async function verifyContracts(
   plan: Plan,
   deployment: Deployment,
 ): Promise<void> {
+  console.log("Compiling the contracts for the explorer; this takes about a minute.");
+  await hre.tasks.getTask("build").run({ noTests: true, quiet: true });
   const contracts = [
     { address: deployment.relay, constructorArgs: [plan.owner] },
     { address: deployment.factory, constructorArgs: [deployment.relay, plan.hostedBase] },

@@ -15,7 +15,7 @@ export function contractsAreBuilt() {
 }
 
 export async function buildContracts() {
-  say("building the contracts (hardhat build)");
+  say("compiling the contracts and their mocks for the tests (hardhat build); this takes about a minute");
   rmSync(markerFile, { force: true });
   // Taken before the build: a source saved while it runs leads to another build, not to a stale one.
   const before = sourcesFingerprint();

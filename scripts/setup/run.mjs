@@ -1,5 +1,7 @@
-// node scripts/setup/run.mjs [<entry.ts> [arguments]]
-// Makes a fresh clone ready (packages, contracts), then runs the entry, if there is one, on the project's own Node.
+// node scripts/setup/run.mjs [--build] [<entry.ts> [arguments]]
+// Installs the packages when they are missing, then runs the entry, if there is one, on the project's own Node.
+// `--build` also compiles the contracts when their build output is missing or old. Only tests and linters need it: the
+// service and its scripts use contracts/generated.
 // Plain JavaScript without packages: it runs on whatever Node the machine has, before anything is installed.
 // Only the entry writes to stdout; everything said here goes to stderr, so that output of the entry can be piped.
 import { existsSync } from "node:fs";
@@ -10,14 +12,19 @@ import { withSetupLock } from "./lock.mjs";
 import { runAlone } from "./child.mjs";
 import { inProject, root, say } from "./project.mjs";
 
-const [entry, ...args] = process.argv.slice(2);
+const needsBuild = process.argv[2] === "--build";
+const [entry, ...args] = process.argv.slice(needsBuild ? 3 : 2);
+
+function isReady() {
+  return packagesAreInstalled() && (!needsBuild || contractsAreBuilt());
+}
 
 try {
-  if (!packagesAreInstalled() || !contractsAreBuilt()) {
+  if (!isReady()) {
     // Asked again under the lock: another process may have done the work in the meantime.
     await withSetupLock(async () => {
       if (!packagesAreInstalled()) await installPackages();
-      if (!contractsAreBuilt()) await buildContracts();
+      if (needsBuild && !contractsAreBuilt()) await buildContracts();
     });
   }
 } catch (error) {

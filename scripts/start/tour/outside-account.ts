@@ -1,11 +1,9 @@
 import { type HDNodeWallet, JsonRpcProvider, Network, parseEther, Wallet } from "ethers";
 
-import {
-  type PlainERC1155,
-  PlainERC1155__factory,
-  type PlainERC721,
-  PlainERC721__factory,
-} from "../../../types/ethers-contracts/index.js";
+import { PlainERC1155__factory } from "../../../contracts/generated/factories/mocks/PlainERC1155__factory.js";
+import { PlainERC721__factory } from "../../../contracts/generated/factories/mocks/PlainERC721__factory.js";
+import type { PlainERC1155 } from "../../../contracts/generated/mocks/PlainERC1155.js";
+import type { PlainERC721 } from "../../../contracts/generated/mocks/PlainERC721.js";
 
 const LOCAL_CHAIN_ID = 31_337;
 

@@ -1,0 +1,56 @@
+import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** TypeChain's output of the last build: ABI, bytecode and types of every contract, tests and mocks included. */
+export const BUILD_OUTPUT = fileURLToPath(new URL("../../types/ethers-contracts", import.meta.url));
+
+/** The committed part of that output. The service, its scripts and `npm start` use it, so they need no compiler. */
+export const GENERATED = fileURLToPath(new URL("../../contracts/generated", import.meta.url));
+
+/** The contracts that `npm run deploy` deploys, and those whose calls and events the service encodes and decodes. */
+const SERVICE = ["Relay", "CollectionFactory", "ERC721Collection", "ERC1155Collection", "WalletDelegate"];
+/** Two contracts of an outsider, which the tour of `npm start` deploys. */
+const TOUR = ["mocks/PlainERC721", "mocks/PlainERC1155"];
+
+/** Paths, relative to either folder, of the files that are committed. */
+export const FILES = ["common.ts", ...[...SERVICE, ...TOUR].flatMap((name) => [`${name}.ts`, factoryOf(name)])];
+
+function factoryOf(name: string): string {
+  return `factories/${name}__factory.ts`;
+}
+
+/** Replaces the committed files with those of the build output. */
+export async function updateGenerated(buildOutput: string, generated: string): Promise<void> {
+  await rm(generated, { recursive: true, force: true });
+  for (const file of FILES) {
+    await mkdir(dirname(join(generated, file)), { recursive: true });
+    await cp(join(buildOutput, file), join(generated, file));
+  }
+}
+
+/**
+ * Compares the committed files with the build output, byte by byte.
+ * @returns one line for each file that differs, is missing, or does not belong there.
+ */
+export async function compareGenerated(buildOutput: string, generated: string): Promise<string[]> {
+  const present = await filesIn(generated);
+  const problems = present.filter((file) => !FILES.includes(file)).map((file) => `${file}: not a generated file`);
+  for (const file of FILES) {
+    const built = await readFile(join(buildOutput, file));
+    if (!present.includes(file)) problems.push(`${file}: missing`);
+    else if (!built.equals(await readFile(join(generated, file)))) problems.push(`${file}: differs from the build`);
+  }
+  return problems.sort();
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length + 1)
+        .replaceAll("\\", "/"),
+    );
+}

@@ -1,0 +1,53 @@
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { compareGenerated, FILES, GENERATED, updateGenerated } from "../../../scripts/contracts/generated.ts";
+import { temporaryFolder } from "../../support/service.ts";
+
+const FACTORY = "factories/Relay__factory.ts";
+
+describe("the comparison of contracts/generated with the build", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let committed: string;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    committed = join(folder.path, "generated");
+    await cp(GENERATED, committed, { recursive: true });
+  });
+  afterEach(async () => {
+    await folder.remove();
+  });
+
+  it("finds nothing in an unchanged copy", async () => {
+    expect(await compareGenerated(GENERATED, committed)).to.deep.equal([]);
+  });
+
+  it("names the file in which one byte of bytecode changed", async () => {
+    const bytes = await readFile(join(committed, FACTORY));
+    const last = bytes.indexOf('";', bytes.indexOf("const _bytecode")) - 1;
+    bytes[last] = bytes[last]! ^ 1;
+    await writeFile(join(committed, FACTORY), bytes);
+    expect(await compareGenerated(GENERATED, committed)).to.deep.equal([`${FACTORY}: differs from the build`]);
+  });
+
+  it("names a file that is missing", async () => {
+    await rm(join(committed, FACTORY));
+    expect(await compareGenerated(GENERATED, committed)).to.deep.equal([`${FACTORY}: missing`]);
+  });
+
+  it("names a file that does not belong there", async () => {
+    await writeFile(join(committed, "mocks", "Other.ts"), "");
+    expect(await compareGenerated(GENERATED, committed)).to.deep.equal(["mocks/Other.ts: not a generated file"]);
+  });
+
+  it("is mended by an update", async () => {
+    await writeFile(join(committed, "mocks", "Other.ts"), "");
+    await rm(join(committed, FACTORY));
+    await updateGenerated(GENERATED, committed);
+    expect(await compareGenerated(GENERATED, committed)).to.deep.equal([]);
+    expect(FILES).to.include(FACTORY);
+  });
+});
