@@ -7,7 +7,7 @@ import { encodeServiceCall } from "./encode-call.ts";
 
 /** One call of a batch, as the chain has it. */
 export interface ExecutedCall {
-  number: string;
+  number: bigint;
   target: string;
   data: string;
 }
@@ -17,7 +17,7 @@ export function decodeExecute(input: string): ExecutedCall[] | null {
   const parsed = parse(abi.relay, input);
   if (parsed?.name !== "execute") return null;
   const [calls] = parsed.args as unknown as [{ number: bigint; target: string; data: string }[]];
-  return calls.map(({ number, target, data }) => ({ number: number.toString(), target: getAddress(target), data }));
+  return calls.map(({ number, target, data }) => ({ number, target: getAddress(target), data }));
 }
 
 /**

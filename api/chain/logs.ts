@@ -26,9 +26,9 @@ export interface TokenMove extends LogPosition {
 export type RelayEvent = LogPosition &
   (
     | { kind: "batch-executed"; executed: number }
-    | { kind: "call-failed"; number: string; reason: string }
-    | { kind: "call-skipped"; number: string }
-    | { kind: "number-cancelled"; number: string }
+    | { kind: "call-failed"; number: bigint; reason: string }
+    | { kind: "call-skipped"; number: bigint }
+    | { kind: "number-cancelled"; number: bigint }
   );
 
 export type CollectionEvent = LogPosition & { contract: string } & (
@@ -95,7 +95,7 @@ export function decodeRelayEvent(log: RawLog): RelayEvent | null {
   const parsed = abi.relay.parseLog({ topics: log.topics, data: log.data });
   if (parsed === null) return null;
   const at = positionOf(log);
-  const number = () => (parsed.args["number"] as bigint).toString();
+  const number = () => parsed.args["number"] as bigint;
   switch (parsed.name) {
     case "BatchExecuted":
       return { kind: "batch-executed", ...at, executed: Number(parsed.args["executed"] as bigint) };
@@ -151,11 +151,11 @@ function reachable(maxSupply: bigint): number | null {
 }
 
 /** Collections that the factory made: address by request number. */
-export function decodeCreated(log: RawLog): { number: string; collection: string } | null {
+export function decodeCreated(log: RawLog): { number: bigint; collection: string } | null {
   const parsed = abi.factory.parseLog({ topics: log.topics, data: log.data });
   if (parsed?.name !== "CollectionCreated") return null;
   return {
-    number: (parsed.args["number"] as bigint).toString(),
+    number: parsed.args["number"] as bigint,
     collection: parsed.args["collection"] as string,
   };
 }

@@ -40,7 +40,6 @@ export interface Acceptance {
 export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
   const id = randomBytes(32).toString("hex");
   const response = JSON.stringify({ request_id: id });
-  const command = JSON.stringify(acceptance.command);
   const answer = await deps.database.write(async (trx) => {
     const now = Date.now();
     const earlier = await claimKey(deps, trx, caller, response, now);
@@ -51,7 +50,7 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
       id,
       appId: caller.appId,
       type: acceptance.type,
-      command,
+      command: acceptance.command,
       unlockable: acceptance.unlockable ?? null,
       collection: acceptance.collection ?? null,
       tokenId: acceptance.tokenId ?? null,

@@ -1,21 +1,19 @@
-import type { AnnounceMetadata, CollectionMetadata, CreateCollection, TokenMetadata } from "../domain/command.ts";
+import type { AnnounceMetadata, CollectionMetadata, TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
-import { parseExact } from "../shared/exact-json.ts";
-import { findCollectionOfApp } from "../store/listings/collections.ts";
+import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { isMetadataOpen } from "../store/requests/freezing.ts";
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/requests/metadata.ts";
 import { findMintedNft } from "../store/listings/nfts.ts";
-import type { CollectionRow } from "../store/db/schema.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import type { Caller } from "./idempotency.ts";
 
 /** What a field becomes; null: it is left out from now on. Fields that are not named stay as they are. */
 export type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
 
-export interface Changed {
+export interface Changed<M> {
   /** The metadata as it is stored now. */
-  metadata: string;
+  metadata: M;
   /** The request that announces the change on chain; null when nothing changed, or the service may not announce. */
   requestId: string | null;
 }
@@ -26,17 +24,17 @@ export async function changeCollectionMetadata(
   caller: Caller,
   address: string,
   changes: Changes<CollectionMetadata>,
-): Promise<Changed> {
+): Promise<Changed<CollectionMetadata>> {
   const collection = await hostedCollection(deps, caller, address);
   return apply(deps, caller, collection, null, {
     read: async (trx) => (await findCollectionOfApp(trx, caller.appId, address))?.metadata ?? null,
     merge: (stored) => {
-      const metadata = merged(stored, changes) as CreateCollection["metadata"];
+      const metadata = merged(stored, changes);
       if ((metadata.seller_fee_basis_points ?? 0) > 0 && metadata.fee_recipient === undefined) {
         const message = "Must be given when there is a fee.";
         throw new ApiError("validation_failed", [{ field: "fee_recipient", code: "required", message }]);
       }
-      return JSON.stringify(metadata);
+      return metadata;
     },
     write: (trx, metadata) => replaceCollectionMetadata(trx, collection, metadata),
   });
@@ -49,7 +47,7 @@ export async function changeTokenMetadata(
   address: string,
   tokenId: string,
   changes: Changes<TokenMetadata>,
-): Promise<Changed> {
+): Promise<Changed<TokenMetadata>> {
   const collection = await hostedCollection(deps, caller, address);
   const find = async (trx: Trx) => {
     const nft = await findMintedNft(trx, collection.address, tokenId);
@@ -58,65 +56,66 @@ export async function changeTokenMetadata(
   };
   return apply(deps, caller, collection, tokenId, {
     read: async (trx) => (await find(trx)).metadata,
-    merge: (stored) => JSON.stringify(merged(stored, changes)),
+    merge: (stored) => merged(stored, changes),
     write: async (trx, metadata) => replaceTokenMetadata(trx, await find(trx), metadata),
   });
 }
 
-async function hostedCollection(deps: AcceptDeps, caller: Caller, address: string): Promise<CollectionRow> {
+async function hostedCollection(deps: AcceptDeps, caller: Caller, address: string): Promise<StoredCollection> {
   const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
   if (collection === undefined) throw new ApiError("not_found");
   if (collection.hosting !== "hosted") throw fieldError("wrong_hosting", "address", "The collection is self-hosted.");
   return collection;
 }
 
-interface Change {
+interface Change<M> {
   /** The stored metadata; null: the service hosts none. */
-  read(trx: Trx): Promise<string | null>;
-  merge(stored: string): string;
-  write(trx: Trx, metadata: string): Promise<void>;
+  read(trx: Trx): Promise<M | null>;
+  merge(stored: M): M;
+  write(trx: Trx, metadata: M): Promise<void>;
 }
 
 /** Changes the metadata, and accepts the request that announces it, all or nothing. */
-async function apply(
+async function apply<M extends object>(
   deps: AcceptDeps,
   caller: Caller,
-  collection: CollectionRow,
+  collection: StoredCollection,
   tokenId: string | null,
-  change: Change,
-): Promise<Changed> {
-  const state = { metadata: "", changed: false };
-  const run = async (trx: Trx) => {
+  change: Change<M>,
+): Promise<Changed<M>> {
+  const run = async (trx: Trx): Promise<{ metadata: M; changed: boolean }> => {
     const stored = await change.read(trx);
     if (stored === null) throw fieldError("wrong_hosting", "token_id", "The token's metadata is not hosted here.");
     if (!(await isMetadataOpen(trx, collection.address))) {
       throw fieldError("metadata_frozen", "address", "The collection's metadata is frozen, or about to be.");
     }
-    state.metadata = change.merge(stored);
-    state.changed = state.metadata !== stored;
-    if (state.changed) await change.write(trx, state.metadata);
+    const metadata = change.merge(stored);
+    const changed = JSON.stringify(metadata) !== JSON.stringify(stored);
+    if (changed) await change.write(trx, metadata);
+    return { metadata, changed };
   };
   if (collection.service_is_steward === 0) {
-    await deps.database.write(run);
-    return { metadata: state.metadata, requestId: null };
+    const { metadata } = await deps.database.write(run);
+    return { metadata, requestId: null };
   }
   const command: AnnounceMetadata = { kind: "announce-metadata", collection: collection.address, tokenId };
-  try {
-    const answer = await acceptRequest(deps, caller, {
-      type: "metadata",
-      command,
-      collection: collection.address,
-      tokenId,
-      reserve: async (trx) => {
-        await run(trx);
-        if (!state.changed) throw new NothingChanged();
-      },
-    });
-    return { metadata: state.metadata, requestId: (JSON.parse(answer) as { request_id: string }).request_id };
-  } catch (error) {
-    if (error instanceof NothingChanged) return { metadata: state.metadata, requestId: null };
+  const done: { metadata?: M } = {};
+  const announce = async (trx: Trx) => {
+    const { metadata, changed } = await run(trx);
+    done.metadata = metadata;
+    if (!changed) throw new NothingChanged();
+  };
+  const acceptance = { type: "metadata", command, collection: collection.address, tokenId, reserve: announce } as const;
+  const requestId = await acceptRequest(deps, caller, acceptance).then(requestIdOf, (error: unknown) => {
+    if (error instanceof NothingChanged) return null;
     throw error;
-  }
+  });
+  if (done.metadata === undefined) throw new Error("the metadata was not changed, although the request was accepted");
+  return { metadata: done.metadata, requestId };
+}
+
+function requestIdOf(answer: string): string {
+  return (JSON.parse(answer) as { request_id: string }).request_id;
 }
 
 /** Takes the request back: there is nothing to announce. */
@@ -124,9 +123,9 @@ class NothingChanged extends Error {
   override readonly name = "NothingChanged";
 }
 
-function merged(stored: string, changes: object): object {
-  const metadata = { ...(parseExact(stored) as object), ...definedOf(changes) };
-  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null));
+function merged<M extends object>(stored: M, changes: Changes<M>): M {
+  const metadata = { ...stored, ...definedOf(changes) };
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null)) as M;
 }
 
 function definedOf(changes: object): object {

@@ -1,6 +1,6 @@
 import type { Mint, TokenMetadata } from "../domain/command.ts";
 import { ApiError, type FieldError } from "../domain/error-codes.ts";
-import type { CollectionRow } from "../store/db/schema.ts";
+import type { StoredCollection } from "../store/listings/collections.ts";
 
 /** Every field that any of the five variants takes; the collection decides which of them apply. */
 export interface MintFields {
@@ -41,7 +41,7 @@ const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "in
  * Tells the variant from the collection's type and hosting, and refuses fields of another.
  * @throws ApiError `wrong_collection_type`, `wrong_hosting` or `validation_failed`, naming the fields
  */
-export function mintVariant(collection: CollectionRow, fields: MintFields): Mint {
+export function mintVariant(collection: StoredCollection, fields: MintFields): Mint {
   if (collection.type === "ERC721") return mintErc721(collection, fields);
   const create = given(fields, ["initial_supply", "initial_owner"]);
   const more = given(fields, ["quantity", "to_address"]);
@@ -52,14 +52,14 @@ export function mintVariant(collection: CollectionRow, fields: MintFields): Mint
   return mintErc1155(collection, fields);
 }
 
-function mintErc721(collection: CollectionRow, fields: MintFields): Mint {
+function mintErc721(collection: StoredCollection, fields: MintFields): Mint {
   refuse(fields, ERC1155_ONLY, "wrong_collection_type", "The collection is of type ERC721.");
   const hosted = checkHosting(collection, fields);
   const to = required(fields, "to_address");
   return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
 }
 
-function createErc1155(collection: CollectionRow, fields: MintFields): Mint {
+function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
   const hosted = checkHosting(collection, fields);
   requireAll(fields, ["token_id", "initial_supply", "initial_owner"]);
   const uri = fields.uri ?? null;
@@ -79,7 +79,7 @@ function createErc1155(collection: CollectionRow, fields: MintFields): Mint {
   };
 }
 
-function mintErc1155(collection: CollectionRow, fields: MintFields): Mint {
+function mintErc1155(collection: StoredCollection, fields: MintFields): Mint {
   const foreign: Field[] = ["uri", ...HOSTED_ONLY];
   refuse(fields, foreign, "validation_failed", "More copies of an id take nothing but a quantity and a destination.");
   requireAll(fields, ["token_id", "quantity", "to_address"]);
@@ -93,7 +93,7 @@ function mintErc1155(collection: CollectionRow, fields: MintFields): Mint {
 }
 
 /** @returns whether the service hosts the metadata. */
-function checkHosting(collection: CollectionRow, fields: MintFields): boolean {
+function checkHosting(collection: StoredCollection, fields: MintFields): boolean {
   if (collection.hosting === "hosted") return true;
   refuse(fields, HOSTED_ONLY, "wrong_hosting", "The collection is self-hosted.");
   return false;

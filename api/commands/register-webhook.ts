@@ -4,8 +4,7 @@ import type { Sealer } from "../keys/sealer.ts";
 import { newWebhookSecret, sealSecrets } from "../keys/webhook-secrets.ts";
 import { type AddressPolicy, isForbiddenUrl } from "../outbound/addresses.ts";
 import type { Database } from "../store/db/database.ts";
-import type { WebhookRow } from "../store/db/schema.ts";
-import { findWebhook, insertWebhook, updateWebhook } from "../store/outbox/webhooks.ts";
+import { findWebhook, insertWebhook, type StoredWebhook, updateWebhook } from "../store/outbox/webhooks.ts";
 
 export interface RegisterWebhookDeps {
   database: Database;
@@ -24,7 +23,7 @@ export async function registerWebhook(
   appId: string,
   url: string,
   events: RequestEvent[] | null,
-): Promise<{ webhook: WebhookRow; secret: string | null }> {
+): Promise<{ webhook: StoredWebhook; secret: string | null }> {
   if (isForbiddenUrl(new URL(url), deps.addressPolicy)) {
     const message = "Must lead to a public address.";
     throw new ApiError("validation_failed", [{ field: "url", code: "private_address", message }]);
@@ -33,8 +32,8 @@ export async function registerWebhook(
   const sealed = await sealSecrets(deps.sealer, [{ secret, expires_at: null }]);
   return deps.database.write(async (trx) => {
     const now = Date.now();
-    const wanted = events === null ? null : JSON.stringify([...new Set(events)]);
-    const created: WebhookRow = {
+    const wanted = events === null ? null : [...new Set(events)];
+    const created: StoredWebhook = {
       app_id: appId,
       url,
       secrets: sealed,

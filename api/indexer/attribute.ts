@@ -2,8 +2,8 @@ import type { RelayEvent, TokenMove } from "../chain/logs.ts";
 import { decodeRevert } from "../chain/revert-reasons.ts";
 import { isMint } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/outcome.ts";
+import type { SettledRequest } from "../store/requests/stored-request.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
-import { commandOf } from "../store/requests/request-state.ts";
 
 /** What one of our transactions did, request by request. */
 export interface BatchResult {
@@ -11,7 +11,7 @@ export interface BatchResult {
   transactionHash: string;
   blockNumber: number;
   /** Requests whose number was consumed here. */
-  outcomes: { request: ClaimedRequest; outcome: ChainOutcome }[];
+  outcomes: SettledRequest<ClaimedRequest>[];
   /** Requests that the batch did not reach before its gas ran short, or that its whole revert left untouched. */
   untouched: ClaimedRequest[];
 }
@@ -21,7 +21,7 @@ export interface TransactionLogs {
   relay: RelayEvent[];
   moves: TokenMove[];
   /** Collections that the factory made, by request number. */
-  created: Map<string, string>;
+  created: Map<bigint, string>;
 }
 
 export class AttributionError extends Error {
@@ -53,7 +53,7 @@ export function attribute(
   for (const request of batch.requests.slice(0, closing.executed)) {
     const reason = failed.get(request.number);
     if (reason !== undefined) {
-      outcomes.push({ request, outcome: { ok: false, ...decodeRevert(reason, commandOf(request)) } });
+      outcomes.push({ request, outcome: { ok: false, ...decodeRevert(reason, request.command) } });
     } else if (skipped.has(request.number)) {
       // Consumed before: by an earlier batch of ours, whose outcome stands, or by somebody else.
       if (request.outcome === null && (request.status === "pending" || request.status === "processing")) {
@@ -81,7 +81,7 @@ function succeeded(
   unassigned: Set<TokenMove>,
   owners: Map<TokenMove, string>,
 ): ChainOutcome {
-  const command = commandOf(request);
+  const { command } = request;
   if (command.kind === "create-collection") {
     const collection = logs.created.get(request.number);
     if (collection === undefined) throw new AttributionError(`request ${request.id} made no collection`);

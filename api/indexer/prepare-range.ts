@@ -11,7 +11,6 @@ import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import type { Database } from "../store/db/database.ts";
-import { commandOf } from "../store/requests/request-state.ts";
 import { type UncertainHolding, uncertainHoldings } from "../store/ledger/uncertain.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
@@ -45,7 +44,7 @@ export async function prepareRange(
   let needsRelayOwner = false;
   for (const { outcomes } of batches) {
     for (const { request, outcome } of outcomes) {
-      const command = commandOf(request);
+      const { command } = request;
       if (command.kind !== "create-collection" || !outcome.ok || outcome.collection === null) continue;
       types.set(outcome.collection, command.type);
       needsRelayOwner ||= command.newOwner === null;
@@ -207,7 +206,7 @@ async function readForeign(
 /** The event of a collection's own URI does not say what it is now: our own requests know. */
 function frozenBy(batch: BlockRange["batches"][number]): ChainEdit[] {
   return batch.outcomes.flatMap(({ request, outcome }) => {
-    const command = commandOf(request);
+    const { command } = request;
     if (command.kind !== "freeze-metadata" || command.directory === null || !outcome.ok) return [];
     const value = frozenUris(command.type, command.directory).collectionUri;
     return [

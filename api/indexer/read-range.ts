@@ -29,7 +29,7 @@ export interface ChainRange {
   headers: Map<number, Block>;
   relay: RelayEvent[];
   /** Collections made in the range: request number -> address, with where. */
-  created: { transactionHash: string; number: string; collection: string }[];
+  created: { transactionHash: string; number: bigint; collection: string }[];
   moves: TokenMove[];
   changes: CollectionEvent[];
 }

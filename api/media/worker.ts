@@ -19,7 +19,6 @@ import {
   takeMediaJobs,
 } from "../store/media/media-jobs.ts";
 import { addPin } from "../store/media/pins.ts";
-import { commandOf } from "../store/requests/request-state.ts";
 import { copyMedia, type CopyDeps } from "./copy-media.ts";
 import { makeFrozenDirectory, NotSettledYet } from "./frozen-directory.ts";
 import { MediaError } from "./media-error.ts";
@@ -109,7 +108,7 @@ export class MediaWorker {
     }, RENEW);
     const stop = AbortSignal.any([abort, lost.signal]);
     try {
-      const { command, media } = await this.#prepare(commandOf(job.request), stop);
+      const { command, media } = await this.#prepare(job.request.command, stop);
       const made = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
       crashPoint("media:copied");
       const done = await database.write(async (trx) => {

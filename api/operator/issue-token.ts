@@ -37,7 +37,7 @@ export async function issueTokenIn(trx: Trx, order: TokenOrder): Promise<IssuedT
     app_id: order.appId,
     name: order.name,
     hash: hashOfToken(token),
-    scopes: JSON.stringify(scopes),
+    scopes: [...scopes],
     expires_at: order.expiresAt,
     revoked_at: null,
     created_at: Date.now(),

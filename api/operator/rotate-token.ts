@@ -1,13 +1,12 @@
-import { endApiToken, findApiToken, revokeApiToken } from "../store/apps/api-tokens.ts";
+import { endApiToken, findApiToken, revokeApiToken, type StoredToken } from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
-import type { ApiTokenRow } from "../store/db/schema.ts";
 import { isScope } from "../commands/access-token.ts";
 import { type IssuedToken, issueTokenIn } from "./issue-token.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export interface RotatedToken {
   /** The token that is replaced, as it is now. */
-  old: ApiTokenRow;
+  old: StoredToken;
   issued: IssuedToken;
 }
 
@@ -25,7 +24,7 @@ export function rotateToken(deps: { database: Database }, id: string, grace: num
     if (token.revoked_at !== null || (token.expires_at ?? Infinity) <= now) {
       throw new OperatorError(`The token ${token.name} does not work any more; make a new one with token create.`);
     }
-    const scopes = (JSON.parse(token.scopes) as string[]).filter(isScope);
+    const scopes = token.scopes.filter(isScope);
     const order = { appId: token.app_id, name: token.name, scopes, expiresAt: token.expires_at };
     const issued = await issueTokenIn(trx, order);
     if (grace === 0) await revokeApiToken(trx, id, now);

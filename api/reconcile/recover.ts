@@ -11,10 +11,9 @@ import {
   withoutNumber,
 } from "../store/reconcile/adopt-lost-batches.ts";
 import { skipFeeds } from "../store/reconcile/recovered-app.ts";
-import { commandOf } from "../store/requests/request-state.ts";
 import { rollback } from "../store/ledger/rollback.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
-import type { RequestRow } from "../store/db/schema.ts";
+import type { StoredRequest } from "../store/requests/stored-request.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 import type { LaneState, Lost } from "./find-lost.ts";
 
@@ -119,7 +118,7 @@ async function vanishedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
  * Requests without a number, of which the lost time has a call with the same effect that no other request accounts for.
  * As many as there are such calls, oldest first: then as many effects as were asked for are on chain in the end.
  */
-async function uncertainRequests(deps: ReconcileDeps, batches: LostBatch[]): Promise<RequestRow[]> {
+async function uncertainRequests(deps: ReconcileDeps, batches: LostBatch[]): Promise<StoredRequest[]> {
   const effects = new Map<string, number>();
   const known = await numbersAmong(deps.database.read, numbersOf(batches));
   for (const call of batches.flatMap((batch) => batch.calls)) {
@@ -130,14 +129,14 @@ async function uncertainRequests(deps: ReconcileDeps, batches: LostBatch[]): Pro
   }
   if (effects.size === 0) return [];
   return (await withoutNumber(deps.database.read)).filter((request) => {
-    const effect = effectOf(commandOf(request), deps.contracts) ?? "";
+    const effect = effectOf(request.command, deps.contracts) ?? "";
     const left = effects.get(effect) ?? 0;
     if (left > 0) effects.set(effect, left - 1);
     return left > 0;
   });
 }
 
-function numbersOf(batches: LostBatch[]): string[] {
+function numbersOf(batches: LostBatch[]): bigint[] {
   return batches.flatMap((batch) => batch.calls.map((call) => call.number));
 }
 

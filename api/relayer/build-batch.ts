@@ -8,7 +8,6 @@ import type { Command } from "../domain/command.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/engine.ts";
-import { commandOf } from "../store/requests/request-state.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import { type EncodedItem, simulate, type SimulatedFailure } from "./simulate.ts";
 import { batchGas, type ItemGas, itemGas } from "./gas.ts";
@@ -88,7 +87,7 @@ function countDelegating(items: Item[], delegating: Map<string, Authorization>):
 
 /** Reads what the calls depend on, all in a few exchanges with the node, then encodes and signs them. */
 async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudget: number, block: number) {
-  const commands = claimed.map(commandOf);
+  const commands = claimed.map((request) => request.command);
   const transfers = commands.filter((command) => command.kind === "transfer");
   const wallets = await signers(context, [...new Set(transfers.map((transfer) => transfer.from))]);
   const delegating = await authorizations(context, wallets, [
@@ -98,8 +97,8 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
   const ownRecipients = await walletPaths(context.read, [...new Set(recipients)]);
   const encoded: EncodedItem[] = [];
   const rejected: RejectedItem[] = [];
-  for (const [index, request] of claimed.entries()) {
-    const command = commands[index] ?? commandOf(request);
+  for (const request of claimed) {
+    const { command } = request;
     try {
       encoded.push({ request, command, ...encode(context, request, command, wallets, ownRecipients) });
     } catch (error) {
@@ -156,7 +155,7 @@ function encode(
   }
   const wallet = wallets.get(command.from);
   if (wallet === undefined) throw new Error(`${command.from} is no wallet of the service`);
-  const site = { chainId: context.chainId, contracts: context.contracts, number: BigInt(request.number) };
+  const site = { chainId: context.chainId, contracts: context.contracts, number: request.number };
   return encodeTransfer(command, wallet.key, site);
 }
 

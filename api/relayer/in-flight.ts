@@ -61,14 +61,14 @@ export class InFlight {
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
-      const { sent_at: sentAt } = latest;
+      const { sentAt } = latest;
       if (sentAt !== null && !passed(sentAt, resendPolicy.rebroadcastAfter)) continue;
       const answer = await this.broadcast(latest.id, latest);
       // Blocks will tell what has used it: while they are not read, no further version is of any use.
       if (sentAt === null || answer === "nonce-used") continue;
       const wait =
         answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, resendPolicy.replaceAfter) : resendPolicy.replaceAfter;
-      if (passed(latest.created_at, wait)) await this.#replace(lease, batch, latest);
+      if (passed(latest.createdAt, wait)) await this.#replace(lease, batch, latest);
     }
   }
 
@@ -81,11 +81,7 @@ export class InFlight {
     const { database, keyring, logger, now, resendPolicy } = this.#deps;
     // The lane looks at its batches with every request that comes: the node must not be asked as often.
     if (performance.now() < this.#tooHighUntil) return;
-    const previous = {
-      maxFeePerGas: BigInt(latest.max_fee_per_gas),
-      maxPriorityFeePerGas: BigInt(latest.max_priority_fee_per_gas),
-    };
-    const fees = await this.#replacementFees(previous);
+    const fees = await this.#replacementFees(latest);
     if (fees === null) {
       this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, resendPolicy.replaceAfter);
       this.#sayTooHigh(batch.nonce);

@@ -121,7 +121,7 @@ function failureOf({ command }: EncodedItem, result: CallResult | undefined): Si
 
 /** As the relay will call it: with the number behind the data. */
 function asTheRelay({ target, data, request }: EncodedItem, relay: string) {
-  return { from: relay, to: target, data: data + BigInt(request.number).toString(16).padStart(64, "0") };
+  return { from: relay, to: target, data: data + request.number.toString(16).padStart(64, "0") };
 }
 
 /** A wallet that does not run the delegate's code yet cannot be called: what it would call is. */

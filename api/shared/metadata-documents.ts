@@ -1,9 +1,7 @@
 import type { CollectionMetadata, TokenMetadata } from "../domain/command.ts";
-import { parseExact } from "./exact-json.ts";
 
 /** The stored metadata of a token, with its id in the place of `{token_id}`. */
-export function tokenMetadata(stored: string, tokenId: string): TokenMetadata {
-  const metadata = parseExact(stored) as TokenMetadata;
+export function tokenMetadata(metadata: TokenMetadata, tokenId: string): TokenMetadata {
   const filled: TokenMetadata = { ...metadata };
   if (metadata.name !== undefined) filled.name = metadata.name.replaceAll("{token_id}", tokenId);
   if (metadata.description !== undefined) filled.description = metadata.description.replaceAll("{token_id}", tokenId);
@@ -11,6 +9,6 @@ export function tokenMetadata(stored: string, tokenId: string): TokenMetadata {
 }
 
 /** What a hosted collection says of itself (ERC-7572). */
-export function collectionMetadata(row: { name: string; symbol: string; metadata: string }): object {
-  return { name: row.name, symbol: row.symbol, ...(JSON.parse(row.metadata) as CollectionMetadata) };
+export function collectionMetadata(row: { name: string; symbol: string; metadata: CollectionMetadata }): object {
+  return { name: row.name, symbol: row.symbol, ...row.metadata };
 }

@@ -27,8 +27,7 @@ export function authenticate(db: Db, rates: RateLimit): RequestHandler {
       throw new ApiError("unauthorized");
     }
     await rates.countToken(row.id, response);
-    const scopes = (JSON.parse(row.scopes) as string[]).filter(isScope);
-    identities.set(request, { appId: row.app_id, scopes });
+    identities.set(request, { appId: row.app_id, scopes: row.scopes.filter(isScope) });
     next();
   };
 }

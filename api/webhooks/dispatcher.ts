@@ -113,7 +113,7 @@ export class Dispatcher {
       const response = await request(delivery.url, {
         method: "POST",
         headers: { ...headers, "content-type": "application/json", "user-agent": "moneta" },
-        body: delivery.body,
+        body: delivery.payload,
         dispatcher: agent,
         signal: AbortSignal.timeout(TIMEOUT),
       });
@@ -130,7 +130,7 @@ export class Dispatcher {
       "webhook-id": delivery.eventId,
       "webhook-timestamp": Math.floor(at.getTime() / 1000).toString(),
       "webhook-signature": secrets
-        .map((secret) => new Webhook(secret).sign(delivery.eventId, at, delivery.body))
+        .map((secret) => new Webhook(secret).sign(delivery.eventId, at, delivery.payload))
         .join(" "),
     };
   }

@@ -1,8 +1,8 @@
-import type { RequestRow } from "../../store/db/schema.ts";
+import type { StoredRequest } from "../../store/requests/stored-request.ts";
 import { time } from "../terminal.ts";
 
 /** A request as its operator sees it: what the app is told, and where it is in the pipeline. */
-export function describeRequest(row: RequestRow) {
+export function describeRequest(row: StoredRequest) {
   return {
     request_id: row.id,
     app_id: row.app_id,
@@ -10,14 +10,14 @@ export function describeRequest(row: RequestRow) {
     status: row.status,
     nft_collection: row.nft_collection,
     nft_token_id: row.nft_token_id,
-    number: row.number,
+    number: row.number?.toString() ?? null,
     lane: row.lane,
     batch: row.batch_id,
     returns: row.returns,
     transaction_hash: row.transaction_hash,
     block_number: row.block_number,
     error_code: row.error_code,
-    errors: row.errors === null ? null : (JSON.parse(row.errors) as unknown),
+    errors: row.errors,
     created_at: time(row.created_at),
     updated_at: time(row.updated_at),
   };

@@ -4,7 +4,7 @@ import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType }
 import { listApps } from "../../store/apps/apps.ts";
 import type { Db } from "../../store/db/engine.ts";
 import { listRequests } from "../../store/requests/requests.ts";
-import type { RequestRow } from "../../store/db/schema.ts";
+import type { StoredRequest } from "../../store/requests/stored-request.ts";
 import { appNamed } from "../find-app.ts";
 import { readLimit } from "../limit.ts";
 import { printResult, resultCommand, table, type Terminal, withDatabase } from "../terminal.ts";
@@ -41,10 +41,10 @@ export function requestList(terminal: Terminal): Command {
 }
 
 /** App by app, because that is what the indexes serve. */
-async function newest(db: Db, { app, status, type, limit }: Options): Promise<RequestRow[]> {
+async function newest(db: Db, { app, status, type, limit }: Options): Promise<StoredRequest[]> {
   const apps = app === undefined ? await listApps(db) : [await appNamed(db, app)];
   const filter = { status: status ?? null, type: type ?? null };
-  const rows: RequestRow[] = [];
+  const rows: StoredRequest[] = [];
   for (const { id } of apps) {
     rows.push(...(await listRequests(db, id, filter, { limit, offset: 0, after: null })).items);
   }

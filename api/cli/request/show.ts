@@ -12,8 +12,7 @@ export function requestShow(terminal: Terminal): Command {
     .action(async (id: string, { json }: { json?: boolean }) => {
       const row = await withDatabase(terminal, (database) => findRequest(database.read, null, id));
       if (row === undefined) throw new OperatorError(`There is no request with the id ${id}.`);
-      const command = JSON.parse(row.command) as unknown;
-      const result = { ...describeRequest(row), command };
+      const result = { ...describeRequest(row), command: row.command };
       const lines = Object.entries(result)
         .filter(([, value]) => value !== null)
         .map(([name, value]) => `${`${name}:`.padEnd(18)}${typeof value === "string" ? value : JSON.stringify(value)}`);

@@ -15,7 +15,7 @@ export function tokenList(terminal: Terminal): Command {
       const result = tokens.map((token) => ({
         token_id: token.id,
         name: token.name,
-        scopes: JSON.parse(token.scopes) as string[],
+        scopes: token.scopes,
         created_at: time(token.created_at),
         expires_at: time(token.expires_at),
         revoked_at: time(token.revoked_at),

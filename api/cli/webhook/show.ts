@@ -1,24 +1,24 @@
 import type { Command } from "commander";
 
 import { OperatorError } from "../../operator/operator-error.ts";
-import type { AppRow, WebhookRow } from "../../store/db/schema.ts";
-import { findWebhook } from "../../store/outbox/webhooks.ts";
+import type { AppRow } from "../../store/db/schema.ts";
+import { findWebhook, type StoredWebhook } from "../../store/outbox/webhooks.ts";
 import type { Db } from "../../store/db/engine.ts";
 import { appNamed } from "../find-app.ts";
 import { printResult, resultCommand, type Terminal, time, withDatabase } from "../terminal.ts";
 
 /** @throws OperatorError when the app has none. */
-export async function webhookOf(db: Db, app: AppRow): Promise<WebhookRow> {
+export async function webhookOf(db: Db, app: AppRow): Promise<StoredWebhook> {
   const webhook = await findWebhook(db, app.id);
   if (webhook === undefined) throw new OperatorError(`The app ${app.name} has no webhook.`);
   return webhook;
 }
 
-export function describeWebhook(webhook: WebhookRow) {
+export function describeWebhook(webhook: StoredWebhook) {
   return {
     app_id: webhook.app_id,
     url: webhook.url,
-    events: webhook.events === null ? null : (JSON.parse(webhook.events) as string[]),
+    events: webhook.events,
     disabled_at: time(webhook.disabled_at),
     created_at: time(webhook.created_at),
     updated_at: time(webhook.updated_at),

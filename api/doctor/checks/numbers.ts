@@ -66,7 +66,7 @@ async function look(
   return { found, looked };
 }
 
-async function areConsumed(client: ChainClient, relay: string, requests: { number: string }[]): Promise<boolean[]> {
+async function areConsumed(client: ChainClient, relay: string, requests: { number: bigint }[]): Promise<boolean[]> {
   const calls = requests.map(({ number }) => ({
     to: relay,
     data: abi.relay.encodeFunctionData("isConsumed", [number]),

@@ -1,27 +1,42 @@
 import type { Db, Trx } from "../db/engine.ts";
 import type { ApiTokenRow } from "../db/schema.ts";
 
-export async function insertApiToken(trx: Trx, token: ApiTokenRow): Promise<void> {
-  await trx.insertInto("api_tokens").values(token).execute();
+/** A token's row, with its scopes parsed. */
+export interface StoredToken extends Omit<ApiTokenRow, "scopes"> {
+  scopes: string[];
+}
+
+function toToken(row: ApiTokenRow): StoredToken {
+  return { ...row, scopes: JSON.parse(row.scopes) as string[] };
+}
+
+export async function insertApiToken(trx: Trx, token: StoredToken): Promise<void> {
+  await trx
+    .insertInto("api_tokens")
+    .values({ ...token, scopes: JSON.stringify(token.scopes) })
+    .execute();
 }
 
 /** @param hash SHA-256 of the token, hex. */
-export async function findApiTokenByHash(db: Db, hash: string): Promise<ApiTokenRow | undefined> {
-  return db.selectFrom("api_tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
+export async function findApiTokenByHash(db: Db, hash: string): Promise<StoredToken | undefined> {
+  const row = await db.selectFrom("api_tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
+  return row && toToken(row);
 }
 
-export async function findApiToken(db: Db, id: string): Promise<ApiTokenRow | undefined> {
-  return db.selectFrom("api_tokens").selectAll().where("id", "=", id).executeTakeFirst();
+export async function findApiToken(db: Db, id: string): Promise<StoredToken | undefined> {
+  const row = await db.selectFrom("api_tokens").selectAll().where("id", "=", id).executeTakeFirst();
+  return row && toToken(row);
 }
 
-export async function listApiTokens(db: Db, appId: string): Promise<ApiTokenRow[]> {
-  return db
+export async function listApiTokens(db: Db, appId: string): Promise<StoredToken[]> {
+  const rows = await db
     .selectFrom("api_tokens")
     .selectAll()
     .where("app_id", "=", appId)
     .orderBy("created_at")
     .orderBy("id")
     .execute();
+  return rows.map(toToken);
 }
 
 /** A token once revoked keeps the time of its first revocation. */

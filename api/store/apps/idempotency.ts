@@ -3,7 +3,7 @@ import type { Db, Trx } from "../db/engine.ts";
 /** What an `Idempotency-Key` stands for: the call that came first, and the answer that it got. */
 export interface StoredAnswer {
   fingerprint: string;
-  /** JSON text. */
+  /** The body of the first answer, as text: a repeated call gets the same bytes, so it is never parsed. */
   response: string;
 }
 

@@ -1,9 +1,7 @@
 import { sql } from "kysely";
 
-import type { Command } from "../../domain/command.ts";
 import type { Db } from "../db/engine.ts";
-import { commandOf } from "../requests/request-state.ts";
-import type { RequestRow } from "../db/schema.ts";
+import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
 /** A request that was told as completed, and what it brought about is not there. */
 export interface LostEffect {
@@ -42,23 +40,24 @@ export async function* lostEffects(db: Db): AsyncGenerator<LostEffect[]> {
       .execute();
     const last = page.at(-1);
     if (last === undefined) return;
-    const lost = await lostAmong(db, page);
+    const lost = await lostAmong(db, page.map(toRequest));
     if (lost.length > 0) yield lost;
     after = last.seq;
   }
 }
 
-async function lostAmong(db: Db, page: RequestRow[]): Promise<LostEffect[]> {
+async function lostAmong(db: Db, page: StoredRequest[]): Promise<LostEffect[]> {
   const moved = await movedBy(db, page);
   const lost: LostEffect[] = [];
   for (const row of page) {
-    const words = await lossOf(db, row, commandOf(row), moved);
+    const words = await lossOf(db, row, moved);
     if (words !== null) lost.push({ id: row.id, words });
   }
   return lost;
 }
 
-async function lossOf(db: Db, row: RequestRow, command: Command, moved: Set<string>): Promise<string | null> {
+async function lossOf(db: Db, row: StoredRequest, moved: Set<string>): Promise<string | null> {
+  const { command } = row;
   switch (command.kind) {
     case "create-collection": {
       const made = await db.selectFrom("collections").select("seq").where("request_id", "=", row.id).executeTakeFirst();
@@ -84,7 +83,7 @@ async function lossOf(db: Db, row: RequestRow, command: Command, moved: Set<stri
   }
 }
 
-function tokenMadeBy(db: Db, row: RequestRow) {
+function tokenMadeBy(db: Db, row: StoredRequest) {
   return db
     .selectFrom("nfts")
     .select("seq")
@@ -96,7 +95,7 @@ function tokenMadeBy(db: Db, row: RequestRow) {
 }
 
 /** Requests of the page whose move is where their block said: one look at the blocks in place of one for each. */
-async function movedBy(db: Db, page: RequestRow[]): Promise<Set<string>> {
+async function movedBy(db: Db, page: StoredRequest[]): Promise<Set<string>> {
   const blocks = page.flatMap((row) => (row.block_number === null ? [] : [row.block_number]));
   if (blocks.length === 0) return new Set();
   const moves = await db
@@ -110,7 +109,7 @@ async function movedBy(db: Db, page: RequestRow[]): Promise<Set<string>> {
 
 async function isMoved(
   db: Db,
-  row: RequestRow,
+  row: StoredRequest,
   contract: string,
   tokenId: string,
   moved: Set<string>,

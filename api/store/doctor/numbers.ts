@@ -4,12 +4,16 @@ import type { Db } from "../db/engine.ts";
 export interface NumberedRequest {
   seq: number;
   id: string;
-  number: string;
+  number: bigint;
 }
 
 const PAGE = 1_000;
 
 type Pages = AsyncGenerator<NumberedRequest[]>;
+
+function toNumbered(row: { seq: number; id: string; number: string }): NumberedRequest {
+  return { ...row, number: BigInt(row.number) };
+}
 
 /** Final requests whose block was seen: the relay has consumed their numbers. Newest first. */
 export function executedRequests(db: Db): Pages {
@@ -40,7 +44,7 @@ export async function* unsignedRequests(db: Db): Pages {
     .where("status", "=", "pending")
     .$narrowType<{ number: string }>()
     .execute();
-  for (let start = 0; start < found.length; start += PAGE) yield found.slice(start, start + PAGE);
+  for (let start = 0; start < found.length; start += PAGE) yield found.slice(start, start + PAGE).map(toNumbered);
 }
 
 /** Of these, the ones that no transaction carries now either. */
@@ -67,11 +71,13 @@ function numbered(db: Db, below: number) {
     .limit(PAGE);
 }
 
-async function* pages(query: (below: number) => { execute(): Promise<NumberedRequest[]> }): Pages {
+async function* pages(
+  query: (below: number) => { execute(): Promise<{ seq: number; id: string; number: string }[]> },
+): Pages {
   let below = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const page = await query(below).execute();
-    if (page.length > 0) yield page;
+    if (page.length > 0) yield page.map(toNumbered);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     below = last.seq;

@@ -1,5 +1,4 @@
 import type { CollectionType, Command } from "../../domain/command.ts";
-import type { ChainOutcome } from "../../domain/outcome.ts";
 import { returnUntouched } from "../sending/batches.ts";
 import { storedBlock } from "./blocks.ts";
 import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
@@ -20,8 +19,8 @@ import {
   type StoredMove,
 } from "./ownership.ts";
 import { releaseReservation } from "../requests/reservations.ts";
-import { commandOf } from "../requests/request-state.ts";
-import type { BlockRow, RequestRow } from "../db/schema.ts";
+import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
+import type { BlockRow } from "../db/schema.ts";
 import { settleConfirmed } from "../requests/settle-confirmed.ts";
 import { markCertain, markUncertain } from "./uncertain.ts";
 
@@ -41,11 +40,11 @@ export interface BlockRange {
     timestamp: number;
     /** Gas that the transaction used. Left out where nobody needs to know, or the node could not tell. */
     gasUsed?: number;
-    outcomes: { request: RequestRow; outcome: ChainOutcome }[];
-    untouched: RequestRow[];
+    outcomes: SettledRequest[];
+    untouched: StoredRequest[];
   }[];
   /** Moves of the service's collections and of foreign contracts, in the order of the chain. */
-  moves: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: RequestRow | null }[];
+  moves: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: StoredRequest | null }[];
   changes: ChainEdit[];
   /** What wallets hold of foreign contracts, as their contracts say; null where the node could not tell yet. */
   foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
@@ -125,10 +124,10 @@ async function applyOutcomes(
       .where("outcome", "is", null)
       .executeTakeFirst();
     if (updated.numUpdatedRows !== 1n) {
-      await correctFinal(trx, request, outcome, batch, now);
+      await correctFinal(trx, { request, outcome }, batch, now);
       continue;
     }
-    const command = commandOf(request);
+    const { command } = request;
     await releaseReservation(trx, command, outcome.ok);
     if (outcome.ok && command.kind === "create-collection" && outcome.collection !== null) {
       await forgetForeign(trx, outcome.collection, counters);
@@ -155,7 +154,7 @@ async function applyMove(
   await addToHistory(trx, move, range.wallets, counters);
   if (foreign) return;
   if (move.from === null) {
-    await addSupply(trx, move, type, mintedBy === null ? null : contentOf(commandOf(mintedBy)), counters);
+    await addSupply(trx, move, type, mintedBy === null ? null : contentOf(mintedBy.command), counters);
   }
   if (move.to === null) await removeSupply(trx, move, counters);
   await moveHoldings(trx, move, move.blockNumber, counters);

@@ -4,9 +4,9 @@ import type { Trx } from "../db/engine.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { moveHoldings } from "./ownership.ts";
-import { commandOf, outcomeOf } from "../requests/request-state.ts";
 import { reserveAgain } from "../requests/reservations.ts";
-import type { RequestRow, TransferRow } from "../db/schema.ts";
+import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
+import type { TransferRow } from "../db/schema.ts";
 import { markUncertain } from "./uncertain.ts";
 
 /**
@@ -116,10 +116,9 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
     .where("outcome", "is not", null)
     .where("block_number", ">", fork)
     .execute();
-  for (const request of dropped) {
-    const outcome = outcomeOf(request);
-    const command = commandOf(request);
-    await reserveAgain(trx, request, command);
+  for (const request of dropped.map(toRequest)) {
+    const { command, outcome } = request;
+    await reserveAgain(trx, request);
     await trx
       .updateTable("requests")
       .set({
@@ -136,7 +135,7 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
 }
 
 /** Whether a batch that is open would give the request back if it came to nothing. */
-async function isUnderWay(trx: Trx, request: Pick<RequestRow, "batch_id">): Promise<boolean> {
+async function isUnderWay(trx: Trx, request: Pick<StoredRequest, "batch_id">): Promise<boolean> {
   if (request.batch_id === null) return false;
   const batch = await trx
     .selectFrom("batches")

@@ -1,37 +1,52 @@
-import type { CreateCollection } from "../../domain/command.ts";
+import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import type { CollectionRow, RequestRow } from "../db/schema.ts";
+import type { CollectionRow } from "../db/schema.ts";
+
+/** A collection's row, with its metadata parsed. */
+export interface StoredCollection extends Omit<CollectionRow, "metadata"> {
+  metadata: CollectionMetadata;
+}
+
+function toCollection(row: CollectionRow): StoredCollection {
+  return { ...row, metadata: JSON.parse(row.metadata) as CollectionMetadata };
+}
 
 /** Any app's collection, listed or not: where the chain, not the owner, is asked about. */
-export async function findCollection(db: Db, address: string): Promise<CollectionRow | undefined> {
-  return db.selectFrom("collections").selectAll().where("address", "=", address).executeTakeFirst();
+export async function findCollection(db: Db, address: string): Promise<StoredCollection | undefined> {
+  const row = await db.selectFrom("collections").selectAll().where("address", "=", address).executeTakeFirst();
+  return row && toCollection(row);
 }
 
 /** A successfully created collection of this app; another app's counts as none. */
-export async function findCollectionOfApp(db: Db, appId: string, address: string): Promise<CollectionRow | undefined> {
-  return db
+export async function findCollectionOfApp(
+  db: Db,
+  appId: string,
+  address: string,
+): Promise<StoredCollection | undefined> {
+  const row = await db
     .selectFrom("collections")
     .selectAll()
     .where("address", "=", address)
     .where("app_id", "=", appId)
     .where("listed", "=", 1)
     .executeTakeFirst();
+  return row && toCollection(row);
 }
 
 /** Successfully created ones only, oldest first. */
-export async function listCollections(db: Db, appId: string, page: PageQuery): Promise<Page<CollectionRow>> {
+export async function listCollections(db: Db, appId: string, page: PageQuery): Promise<Page<StoredCollection>> {
   let query = db.selectFrom("collections").selectAll().where("app_id", "=", appId).where("listed", "=", 1);
   if (page.after !== null) query = query.where("seq", ">", page.after);
   const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows, await readCounter(db, counterKeys.collections(appId)), page, (row) => row.seq);
+  return pageOf(rows.map(toCollection), await readCounter(db, counterKeys.collections(appId)), page, (row) => row.seq);
 }
 
 /** The collection that a request made, as the command asked for it. It is listed once its block is deep enough. */
 export async function insertCollection(
   trx: Trx,
-  request: RequestRow,
+  request: { id: string; app_id: string },
   command: CreateCollection,
   made: { address: string; owner: string; blockNumber: number; createdAt: number },
 ): Promise<void> {

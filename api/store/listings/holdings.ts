@@ -1,7 +1,7 @@
 import type { CollectionType } from "../../domain/command.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/engine.ts";
-import type { NftView } from "./nfts.ts";
+import { type NftView, toNft } from "./nfts.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 
 /** One token in a wallet. */
@@ -68,7 +68,7 @@ export async function listContents(
   if (filter?.tokenId != null) query = query.where("holdings.token_id", "=", filter.tokenId);
   if (page.after !== null) query = query.where("holdings.seq", ">", page.after);
   const rows = await query.orderBy("holdings.seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows, await totalOfContents(db, owner, filter), page, (row) => row.seq);
+  return pageOf(rows.map(toNft), await totalOfContents(db, owner, filter), page, (row) => row.seq);
 }
 
 async function totalOfContents(db: Db, owner: string, filter: ContentsFilter | null): Promise<number> {

@@ -1,11 +1,29 @@
 import { sql } from "kysely";
 
-import type { CollectionType, Hosting } from "../../domain/command.ts";
+import type { CollectionType, Hosting, TokenMetadata } from "../../domain/command.ts";
+import { parseExact } from "../../shared/exact-json.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/engine.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import type { NftRow } from "../db/schema.ts";
+
+/** A token's row, with its metadata parsed. */
+export interface StoredNft extends Omit<NftRow, "metadata"> {
+  metadata: TokenMetadata | null;
+}
+
+/** Attributes may hold numbers that a JavaScript number would round. */
+export function toTokenMetadata(text: string | null): TokenMetadata | null {
+  return text === null ? null : (parseExact(text) as TokenMetadata);
+}
+
+/** Parses the metadata of a row. */
+export function toNft<Row extends { metadata: string | null }>(
+  row: Row,
+): Omit<Row, "metadata"> & { metadata: TokenMetadata | null } {
+  return { ...row, metadata: toTokenMetadata(row.metadata) };
+}
 
 /** What an NFT item shows, as far as the store knows it. */
 export interface NftView {
@@ -18,8 +36,7 @@ export interface NftView {
   hosting: Hosting | null;
   baseUri: string | null;
   tokenUri: string | null;
-  /** `TokenMetadata`, JSON. */
-  metadata: string | null;
+  metadata: TokenMetadata | null;
   mintedAt: number | null;
 }
 
@@ -75,22 +92,24 @@ export async function listNfts(db: Db, contract: string, page: PageQuery): Promi
   let query = collectionNfts(db, contract);
   if (page.after !== null) query = query.where("nfts.seq", ">", page.after);
   const rows = await query.orderBy("nfts.seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows, await readCounter(db, counterKeys.nfts(contract)), page, (row) => row.seq);
+  return pageOf(rows.map(toNft), await readCounter(db, counterKeys.nfts(contract)), page, (row) => row.seq);
 }
 
 export async function findNft(db: Db, contract: string, tokenId: string): Promise<CollectionNft | undefined> {
-  return collectionNfts(db, contract).where("nfts.token_id", "=", tokenId).executeTakeFirst();
+  const row = await collectionNfts(db, contract).where("nfts.token_id", "=", tokenId).executeTakeFirst();
+  return row && toNft(row);
 }
 
 /** The token's row as soon as its mint was in a block, burnt or not. */
-export async function findMintedNft(db: Db, contract: string, tokenId: string): Promise<NftRow | undefined> {
-  return db
+export async function findMintedNft(db: Db, contract: string, tokenId: string): Promise<StoredNft | undefined> {
+  const row = await db
     .selectFrom("nfts")
     .selectAll()
     .where("contract", "=", contract)
     .where("token_id", "=", tokenId)
     .where("minted_block", "is not", null)
     .executeTakeFirst();
+  return row && toNft(row);
 }
 
 /** Number of the last block that is deep enough to be final; -1 before the first. */

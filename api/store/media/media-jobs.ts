@@ -3,14 +3,14 @@ import type { ChainOutcome } from "../../domain/outcome.ts";
 import { AT_ONCE, whenDue } from "../db/due.ts";
 import { type Db, engineOf, type Trx } from "../db/engine.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
-import type { RequestRow } from "../db/schema.ts";
+import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
 /** No wait of a job is longer, in milliseconds. */
 const LONGEST_WAIT = 600_000;
 
 /** Content that a request waits for: until it is there, no relayer may see the request. */
 export interface MediaJob {
-  request: RequestRow;
+  request: StoredRequest;
   /** Tries made before this one. */
   tries: number;
   /** Grows each time that somebody takes the job: who took it earlier can change nothing any more. */
@@ -58,7 +58,7 @@ export async function takeMediaJobs(
       .set({ fence, due_at: options.leaseUntil, holder: options.holder })
       .where("request_id", "=", request.id)
       .execute();
-    jobs.push({ request, tries, fence });
+    jobs.push({ request: toRequest(request), tries, fence });
   }
   return jobs;
 }

@@ -1,15 +1,24 @@
+import { toCommand } from "../requests/stored-request.ts";
 import type { Db, Trx } from "../db/engine.ts";
 
 /** Rows read at once. */
 const PAGE = 500;
 
-/** Every text that may name hosted content: metadata and URIs of tokens and collections, and what is on its way to them. */
+/**
+ * Every text that may name hosted content: URIs, and the strings inside the metadata of tokens and collections and inside
+ * the commands of requests that are not final.
+ */
 export async function* textsThatNameContent(db: Db): AsyncGenerator<string> {
-  for await (const row of pages((after) => nfts(db, after))) yield* present([row.metadata, row.token_uri]);
+  for await (const row of pages((after) => nfts(db, after))) yield* stringsIn([parsed(row.metadata), row.token_uri]);
   for await (const row of pages((after) => collections(db, after))) {
-    yield* present([row.metadata, row.base_uri, row.collection_uri]);
+    yield* stringsIn([parsed(row.metadata), row.base_uri, row.collection_uri]);
   }
-  for await (const row of pages((after) => unsettled(db, after))) yield row.command;
+  for await (const row of pages((after) => unsettled(db, after))) {
+    const command = toCommand(row.command);
+    // The directory of a freeze that is not final yet is named by its bare CID.
+    if (command.kind === "freeze-metadata" && command.directory !== null) yield `ipfs://${command.directory}`;
+    yield* stringsIn(command);
+  }
 }
 
 /** CIDs of the files that were stored here, in pages. */
@@ -52,6 +61,16 @@ function unsettled(db: Db, after: number) {
   return query.where("seq", ">", after).orderBy("seq").limit(PAGE).execute();
 }
 
-function present(texts: (string | null)[]): string[] {
-  return texts.filter((text) => text !== null);
+function parsed(json: string | null): unknown {
+  return json === null ? null : (JSON.parse(json) as unknown);
+}
+
+/** All strings in a value, names of fields among them. */
+function* stringsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    yield name;
+    yield* stringsIn(item);
+  }
 }

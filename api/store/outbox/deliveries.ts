@@ -10,7 +10,8 @@ export interface DueDelivery {
   id: string;
   appId: string;
   eventId: string;
-  body: string;
+  /** The event's body as it was stored. It is sent and signed byte for byte, so nobody parses it on the way. */
+  payload: string;
   tries: number;
   url: string;
   /** Sealed signing secrets. */
@@ -59,7 +60,7 @@ export async function takeDueDeliveries(
       "delivery.app_id as appId",
       "delivery.tries as tries",
       "events.id as eventId",
-      "events.body as body",
+      "events.body as payload",
       "webhooks.url as url",
       "webhooks.secrets as secrets",
     ])

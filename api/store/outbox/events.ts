@@ -10,7 +10,8 @@ import type { RequestEvent } from "../../domain/event.ts";
 import { countUp, counterKeys } from "../db/counters.ts";
 import { insertDelivery } from "./deliveries.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import type { DeliveryRow, EventRow } from "../db/schema.ts";
+import type { DeliveryRow } from "../db/schema.ts";
+import { toEventTypes } from "./webhooks.ts";
 
 /** Body of a webhook and of an entry of the events feed (interface section 6). */
 export interface EventBody {
@@ -26,6 +27,12 @@ export interface EventBody {
   /** On `error`, and on `corrected` when the effect is gone. */
   error_code?: RequestFailureCode;
   created_at: string;
+}
+
+/** An entry of the events feed. */
+export interface FeedEvent {
+  position: number;
+  body: EventBody;
 }
 
 interface Subject {
@@ -96,7 +103,7 @@ async function enqueueDelivery(
     .where("app_id", "=", event.app_id)
     .executeTakeFirst();
   if (webhook === undefined || webhook.disabled_at !== null) return;
-  const wanted = webhook.events === null ? null : (JSON.parse(webhook.events) as string[]);
+  const wanted = toEventTypes(webhook.events);
   if (wanted !== null && !wanted.includes(event.type)) return;
   await insertDelivery(trx, event, now);
 }
@@ -129,15 +136,17 @@ export async function enqueueTestEvent(trx: Trx, appId: string, now: number): Pr
 }
 
 /** The app's events behind a position of its feed, oldest first. */
-export async function eventsAfter(db: Db, appId: string, after: number, limit: number): Promise<EventRow[]> {
-  return db
+export async function eventsAfter(db: Db, appId: string, after: number, limit: number): Promise<FeedEvent[]> {
+  const rows = await db
     .selectFrom("events")
-    .selectAll()
+    .select(["position", "body"])
     .where("app_id", "=", appId)
     .where("position", ">", after)
+    .$narrowType<{ position: number }>()
     .orderBy("position")
     .limit(limit)
     .execute();
+  return rows.map(({ position, body }) => ({ position, body: JSON.parse(body) as EventBody }));
 }
 
 function created(request: Subject): Pick<EventBody, "nft_collection" | "nft_token_id"> {

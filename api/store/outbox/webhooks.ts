@@ -1,16 +1,33 @@
 import { abandonDeliveries } from "./deliveries.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import type { RequestEvent } from "../../domain/event.ts";
 import type { WebhookRow } from "../db/schema.ts";
 
-export async function findWebhook(db: Db, appId: string): Promise<WebhookRow | undefined> {
-  return db.selectFrom("webhooks").selectAll().where("app_id", "=", appId).executeTakeFirst();
+/** A webhook's row, with its event types parsed. */
+export interface StoredWebhook extends Omit<WebhookRow, "events"> {
+  /** null: all. */
+  events: RequestEvent[] | null;
+}
+
+/** @param text of the column `events`. */
+export function toEventTypes(text: string | null): RequestEvent[] | null {
+  return text === null ? null : (JSON.parse(text) as RequestEvent[]);
+}
+
+function fromEventTypes(types: RequestEvent[] | null): string | null {
+  return types === null ? null : JSON.stringify(types);
+}
+
+export async function findWebhook(db: Db, appId: string): Promise<StoredWebhook | undefined> {
+  const row = await db.selectFrom("webhooks").selectAll().where("app_id", "=", appId).executeTakeFirst();
+  return row && { ...row, events: toEventTypes(row.events) };
 }
 
 /** @returns false when the app has a webhook already. */
-export async function insertWebhook(trx: Trx, webhook: WebhookRow): Promise<boolean> {
+export async function insertWebhook(trx: Trx, webhook: StoredWebhook): Promise<boolean> {
   const inserted = await trx
     .insertInto("webhooks")
-    .values(webhook)
+    .values({ ...webhook, events: fromEventTypes(webhook.events) })
     .onConflict((conflict) => conflict.column("app_id").doNothing())
     .executeTakeFirst();
   return inserted.numInsertedOrUpdatedRows === 1n;
@@ -20,11 +37,11 @@ export async function insertWebhook(trx: Trx, webhook: WebhookRow): Promise<bool
 export async function updateWebhook(
   trx: Trx,
   appId: string,
-  change: { url: string; events: string | null; now: number },
+  change: { url: string; events: RequestEvent[] | null; now: number },
 ): Promise<void> {
   await trx
     .updateTable("webhooks")
-    .set({ url: change.url, events: change.events, disabled_at: null, updated_at: change.now })
+    .set({ url: change.url, events: fromEventTypes(change.events), disabled_at: null, updated_at: change.now })
     .where("app_id", "=", appId)
     .execute();
 }

@@ -11,10 +11,11 @@ import {
   type SignedAttempt,
 } from "../sending/batches.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { commandOf, failBeforeSending, markProcessing } from "../requests/request-state.ts";
+import { failBeforeSending, markProcessing } from "../requests/request-state.ts";
 import { insertRequest } from "../requests/requests.ts";
 import { reserveAgain } from "../requests/reservations.ts";
-import type { LaneRow, RequestRow } from "../db/schema.ts";
+import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
+import type { LaneRow } from "../db/schema.ts";
 import { RECOVERED_APP } from "./recovered-app.ts";
 
 /*
@@ -23,7 +24,7 @@ import { RECOVERED_APP } from "./recovered-app.ts";
  */
 
 export interface LostCall {
-  number: string;
+  number: bigint;
   command: Command;
   /** Whether it was dealt with, and did not fail: then its effect is on chain. */
   happened: boolean;
@@ -102,7 +103,7 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
     if (request.status === "completed" || request.status === "failed") continue;
     await trx
       .updateTable("requests")
-      .set({ number: call.number, batch_id: batchId, lane: null, ready_at: null })
+      .set({ number: call.number.toString(), batch_id: batchId, lane: null, ready_at: null })
       .where("id", "=", request.id)
       .execute();
     await markProcessing(trx, request, batch.attempt.hash, now);
@@ -121,10 +122,15 @@ async function requireSame(trx: Trx, batchId: number, batch: LostBatch): Promise
 }
 
 /** By its number; or, because an ERC1155 id is created once only, by the id that it creates. */
-async function requestOf(trx: Trx, { number, command, happened }: LostCall): Promise<RequestRow | undefined> {
-  const byNumber = await trx.selectFrom("requests").selectAll().where("number", "=", number).executeTakeFirst();
-  if (byNumber !== undefined || command.kind !== "create-erc1155" || !happened) return byNumber;
-  const found = await trx
+async function requestOf(trx: Trx, { number, command, happened }: LostCall): Promise<StoredRequest | undefined> {
+  const byNumber = await trx
+    .selectFrom("requests")
+    .selectAll()
+    .where("number", "=", number.toString())
+    .executeTakeFirst();
+  if (byNumber !== undefined) return toRequest(byNumber);
+  if (command.kind !== "create-erc1155" || !happened) return undefined;
+  const row = await trx
     .selectFrom("requests")
     .selectAll()
     .where("nft_collection", "=", command.collection)
@@ -133,8 +139,9 @@ async function requestOf(trx: Trx, { number, command, happened }: LostCall): Pro
     .where("status", "=", "pending")
     .where("number", "is", null)
     .executeTakeFirst();
-  if (found === undefined) return undefined;
-  const asked = commandOf(found);
+  if (row === undefined) return undefined;
+  const found = toRequest(row);
+  const asked = found.command;
   if (asked.kind !== command.kind || asked.to !== command.to || asked.quantity !== command.quantity) return undefined;
   // Its id may have been taken for a stranger's: what the request brought along hangs on it again.
   const metadata = asked.metadata === null ? null : JSON.stringify(asked.metadata);
@@ -148,7 +155,7 @@ async function requestOf(trx: Trx, { number, command, happened }: LostCall): Pro
   return found;
 }
 
-async function addRequest(trx: Trx, { command }: LostCall, now: number): Promise<RequestRow> {
+async function addRequest(trx: Trx, { command }: LostCall, now: number): Promise<StoredRequest> {
   await trx
     .insertInto("apps")
     .values({ id: RECOVERED_APP, name: "Recovered from the chain", created_at: now })
@@ -157,11 +164,11 @@ async function addRequest(trx: Trx, { command }: LostCall, now: number): Promise
   const id = randomBytes(32).toString("hex");
   const collection = "collection" in command ? command.collection : null;
   const tokenId = "tokenId" in command ? command.tokenId : null;
-  const request = { id, appId: RECOVERED_APP, type: typeOf(command), command: JSON.stringify(command) };
+  const request = { id, appId: RECOVERED_APP, type: typeOf(command), command };
   await insertRequest(trx, { ...request, unlockable: null, collection, tokenId, now });
   // Taken back when its block is read, as that of any request.
-  await reserveAgain(trx, { id }, command);
-  return trx.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  await reserveAgain(trx, { id, command });
+  return toRequest(await trx.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow());
 }
 
 function typeOf({ kind }: Command): RequestType {
@@ -172,32 +179,34 @@ function typeOf({ kind }: Command): RequestType {
 }
 
 /** Of these numbers, the ones that requests of the database have. */
-export async function numbersAmong(db: Db, numbers: string[]): Promise<Set<string>> {
-  const known = new Set<string>();
-  for (let start = 0; start < numbers.length; start += 500) {
+export async function numbersAmong(db: Db, numbers: bigint[]): Promise<Set<bigint>> {
+  const known = new Set<bigint>();
+  const texts = numbers.map(String);
+  for (let start = 0; start < texts.length; start += 500) {
     const rows = await db
       .selectFrom("requests")
       .select("number")
-      .where("number", "in", numbers.slice(start, start + 500))
+      .where("number", "in", texts.slice(start, start + 500))
       .execute();
-    for (const row of rows) if (row.number !== null) known.add(row.number);
+    for (const row of rows) if (row.number !== null) known.add(BigInt(row.number));
   }
   return known;
 }
 
 /** Accepted, and never given a number: in the lost time they may have got one. Oldest first. */
-export async function withoutNumber(db: Db): Promise<RequestRow[]> {
-  return db
+export async function withoutNumber(db: Db): Promise<StoredRequest[]> {
+  const rows = await db
     .selectFrom("requests")
     .selectAll()
     .where("number", "is", null)
     .where("status", "=", "pending")
     .orderBy("seq")
     .execute();
+  return rows.map(toRequest);
 }
 
 /** Ends requests that may have been carried out under a number that was lost with the time. */
-export async function failUncertain(trx: Trx, requests: RequestRow[], now: number): Promise<void> {
+export async function failUncertain(trx: Trx, requests: StoredRequest[], now: number): Promise<void> {
   const message =
     "The service was restored from a backup, and a request like this one was carried out before. Look at what is there, and ask again if it is not enough.";
   const failure = {

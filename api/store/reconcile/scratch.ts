@@ -5,7 +5,7 @@ import type { Db, Trx } from "../db/engine.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { writeMeta } from "../db/meta.ts";
 import { migrate } from "../db/migrate.ts";
-import { commandOf } from "../requests/request-state.ts";
+import { toRequest } from "../requests/stored-request.ts";
 import { openSqlite } from "../db/sqlite.ts";
 
 /** A database of its own into which the chain is read anew, to be compared. It is thrown away afterwards. */
@@ -55,12 +55,10 @@ async function takeCollections(db: Db, from: Db): Promise<void> {
   const known = new Set(last.map((row) => row.address));
   const rows = await from.selectFrom("collections").selectAll().orderBy("seq").execute();
   for (const row of rows.filter(({ address }) => !known.has(address))) {
-    const request = await from
-      .selectFrom("requests")
-      .selectAll()
-      .where("id", "=", row.request_id)
-      .executeTakeFirstOrThrow();
-    const command = commandOf(request);
+    const request = toRequest(
+      await from.selectFrom("requests").selectAll().where("id", "=", row.request_id).executeTakeFirstOrThrow(),
+    );
+    const { command } = request;
     if (command.kind !== "create-collection") throw new Error(`request ${request.id} made no collection`);
     const made = { address: row.address, owner: row.owner, blockNumber: row.block_number, createdAt: row.created_at };
     await write(db, (trx) => insertCollection(trx, request, command, made));

@@ -1,9 +1,7 @@
-import type { ChainOutcome } from "../../domain/outcome.ts";
 import { isFinal } from "../../domain/request.ts";
 import type { Trx } from "../db/engine.ts";
 import { enqueueEvent } from "../outbox/events.ts";
-import { commandOf } from "./request-state.ts";
-import type { RequestRow } from "../db/schema.ts";
+import { type SettledRequest, toRequest } from "./stored-request.ts";
 
 /**
  * The call of a final request runs again, because the chain dropped a block that was deep enough to be final. Its status
@@ -12,13 +10,13 @@ import type { RequestRow } from "../db/schema.ts";
  */
 export async function correctFinal(
   trx: Trx,
-  row: RequestRow,
-  outcome: ChainOutcome,
+  { request, outcome }: SettledRequest,
   where: { transactionHash: string; blockNumber: number },
   now: number,
 ): Promise<void> {
-  const current = await trx.selectFrom("requests").selectAll().where("id", "=", row.id).executeTakeFirst();
-  if (current === undefined || !isFinal(current.status)) return;
+  const row = await trx.selectFrom("requests").selectAll().where("id", "=", request.id).executeTakeFirst();
+  if (row === undefined || !isFinal(row.status)) return;
+  const current = toRequest(row);
   // It failed then and fails now: whatever the reason, nothing has come of it.
   if (current.status === "failed" && !outcome.ok) return;
   const made = outcome.ok
@@ -39,6 +37,5 @@ export async function correctFinal(
     .where("id", "=", row.id)
     .execute();
   if (same) return;
-  const subject = { ...current, ...moved, command: commandOf(current) };
-  await enqueueEvent(trx, subject, "corrected", now, outcome.ok ? undefined : outcome.errorCode);
+  await enqueueEvent(trx, { ...current, ...moved }, "corrected", now, outcome.ok ? undefined : outcome.errorCode);
 }

@@ -1,6 +1,6 @@
+import type { TokenMetadata } from "../../domain/command.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { confirmedBlock } from "../listings/nfts.ts";
-import type { NftRow } from "../db/schema.ts";
+import { confirmedBlock, toTokenMetadata } from "../listings/nfts.ts";
 
 /** Values of `collections.metadata_frozen`. */
 const OPEN = 0;
@@ -65,7 +65,7 @@ export async function hasUnsettledMints(db: Db, collection: string): Promise<boo
 export async function* hostedTokens(
   db: Db,
   collection: string,
-): AsyncGenerator<Pick<NftRow, "token_id"> & { metadata: string }> {
+): AsyncGenerator<{ token_id: string; metadata: TokenMetadata }> {
   for (let after = 0; ;) {
     const rows = await db
       .selectFrom("nfts")
@@ -79,8 +79,9 @@ export async function* hostedTokens(
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last.seq;
-    for (const { token_id, metadata, supply } of rows) {
-      if (metadata !== null && supply !== "0") yield { token_id, metadata };
+    for (const { token_id, metadata: text, supply } of rows) {
+      const metadata = supply === "0" ? null : toTokenMetadata(text);
+      if (metadata !== null) yield { token_id, metadata };
     }
   }
 }

@@ -1,7 +1,6 @@
-import type { Command } from "../../domain/command.ts";
 import { estimateGas, shareGas } from "../../domain/gas-estimate.ts";
 import type { Trx } from "../db/engine.ts";
-import type { RequestRow } from "../db/schema.ts";
+import type { StoredRequest } from "./stored-request.ts";
 
 /*
  * Gas that an app's requests use in a day (UTC), where that is limited. A request is charged an estimate when it is
@@ -44,10 +43,10 @@ export async function chargeGas(
   return updated.numUpdatedRows === 1n ? { day, gas: charge.gas } : null;
 }
 
-type Charged = Pick<RequestRow, "id" | "app_id" | "command" | "gas_day" | "gas_charged">;
+type Charged = Pick<StoredRequest, "id" | "app_id" | "command" | "gas_day" | "gas_charged">;
 
 function estimateOf(request: Charged): number {
-  return estimateGas(JSON.parse(request.command) as Command);
+  return estimateGas(request.command);
 }
 
 /** Puts the shares of what a transaction used in the place of what its requests were charged so far. */

@@ -1,6 +1,7 @@
-import { parseExact } from "../../shared/exact-json.ts";
+import type { CollectionMetadata, TokenMetadata } from "../../domain/command.ts";
 import type { Trx } from "../db/engine.ts";
 import type { CollectionRow, NftRow } from "../db/schema.ts";
+import { toCommand } from "./stored-request.ts";
 
 /*
  * Metadata is kept twice: beside what it describes, and in the command of the request that made that. The second is what
@@ -10,25 +11,37 @@ import type { CollectionRow, NftRow } from "../db/schema.ts";
 export async function replaceCollectionMetadata(
   trx: Trx,
   collection: Pick<CollectionRow, "address" | "request_id">,
-  metadata: string,
+  metadata: CollectionMetadata,
 ): Promise<void> {
-  await trx.updateTable("collections").set({ metadata }).where("address", "=", collection.address).execute();
+  await trx
+    .updateTable("collections")
+    .set({ metadata: JSON.stringify(metadata) })
+    .where("address", "=", collection.address)
+    .execute();
   await replaceInCommand(trx, collection.request_id, metadata);
 }
 
 export async function replaceTokenMetadata(
   trx: Trx,
   nft: Pick<NftRow, "seq" | "request_id">,
-  metadata: string,
+  metadata: TokenMetadata,
 ): Promise<void> {
-  await trx.updateTable("nfts").set({ metadata }).where("seq", "=", nft.seq).execute();
+  await trx
+    .updateTable("nfts")
+    .set({ metadata: JSON.stringify(metadata) })
+    .where("seq", "=", nft.seq)
+    .execute();
   if (nft.request_id !== null) await replaceInCommand(trx, nft.request_id, metadata);
 }
 
-async function replaceInCommand(trx: Trx, requestId: string, metadata: string): Promise<void> {
+async function replaceInCommand(
+  trx: Trx,
+  requestId: string,
+  metadata: CollectionMetadata | TokenMetadata,
+): Promise<void> {
   const request = await trx.selectFrom("requests").select("command").where("id", "=", requestId).executeTakeFirst();
   if (request === undefined) return;
-  const command = { ...(parseExact(request.command) as object), metadata: parseExact(metadata) };
+  const command = { ...toCommand(request.command), metadata };
   await trx
     .updateTable("requests")
     .set({ command: JSON.stringify(command) })

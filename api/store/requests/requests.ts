@@ -1,17 +1,17 @@
+import type { Command } from "../../domain/command.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../../domain/request.ts";
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import type { GasCharge } from "./gas-usage.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import type { RequestRow } from "../db/schema.ts";
+import { type StoredRequest, toRequest } from "./stored-request.ts";
 
 export interface NewRequest {
   id: string;
   appId: string;
   type: RequestType;
-  /** The `Command`, JSON. */
-  command: string;
+  command: Command;
   unlockable: string | null;
   collection: string | null;
   tokenId: string | null;
@@ -29,7 +29,7 @@ export async function insertRequest(trx: Trx, request: NewRequest): Promise<void
       app_id: request.appId,
       type: request.type,
       status: "pending",
-      command: request.command,
+      command: JSON.stringify(request.command),
       unlockable: request.unlockable,
       ready_at: AT_ONCE,
       returns: 0,
@@ -50,10 +50,11 @@ export async function hasRequests(db: Db): Promise<boolean> {
 }
 
 /** @param appId null: any app's (for the operator). */
-export async function findRequest(db: Db, appId: string | null, id: string): Promise<RequestRow | undefined> {
+export async function findRequest(db: Db, appId: string | null, id: string): Promise<StoredRequest | undefined> {
   let query = db.selectFrom("requests").selectAll().where("id", "=", id);
   if (appId !== null) query = query.where("app_id", "=", appId);
-  return query.executeTakeFirst();
+  const row = await query.executeTakeFirst();
+  return row && toRequest(row);
 }
 
 /** Newest first. */
@@ -62,7 +63,7 @@ export async function listRequests(
   appId: string,
   filter: { status: RequestStatus | null; type: RequestType | null },
   page: PageQuery,
-): Promise<Page<RequestRow>> {
+): Promise<Page<StoredRequest>> {
   let query = db.selectFrom("requests").selectAll().where("app_id", "=", appId);
   if (filter.status !== null) query = query.where("status", "=", filter.status);
   if (filter.type !== null) query = query.where("type", "=", filter.type);
@@ -71,7 +72,7 @@ export async function listRequests(
   const statuses = filter.status === null ? REQUEST_STATUSES : [filter.status];
   const types = filter.type === null ? REQUEST_TYPES : [filter.type];
   const keys = statuses.flatMap((status) => types.map((type) => counterKeys.requests(appId, status, type)));
-  return pageOf(rows, await sumOfCounters(db, keys), page, (row) => row.seq);
+  return pageOf(rows.map(toRequest), await sumOfCounters(db, keys), page, (row) => row.seq);
 }
 
 async function sumOfCounters(db: Db, keys: string[]): Promise<number> {

@@ -2,7 +2,7 @@ import type { CollectionType, Command, TokenMetadata } from "../../domain/comman
 import { MAX_QUANTITY } from "../../domain/numbers.ts";
 import type { Trx } from "../db/engine.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
-import type { RequestRow } from "../db/schema.ts";
+import type { StoredRequest } from "./stored-request.ts";
 
 /*
  * What an accepted request takes before the chain knows of it: a place under the cap, an ERC1155 id, copies of a
@@ -166,7 +166,7 @@ export async function releaseReservation(trx: Trx, command: Command, happened: b
  * Takes a reservation again, because a reorg took the block of its call back. It was granted once, so no limit is asked:
  * the chain itself decides in the end.
  */
-export async function reserveAgain(trx: Trx, request: Pick<RequestRow, "id">, command: Command): Promise<void> {
+export async function reserveAgain(trx: Trx, { id, command }: Pick<StoredRequest, "id" | "command">): Promise<void> {
   switch (command.kind) {
     case "create-collection":
     case "announce-metadata":
@@ -183,7 +183,7 @@ export async function reserveAgain(trx: Trx, request: Pick<RequestRow, "id">, co
       return;
     case "create-erc1155":
       // Its row is gone where the call had failed.
-      if (await reserveErc1155Create(trx, { ...command, requestId: request.id })) return;
+      if (await reserveErc1155Create(trx, { ...command, requestId: id })) return;
       await releaseSupply(trx, command.collection, command.tokenId, `-${command.quantity}`);
       return;
     case "mint-erc1155":

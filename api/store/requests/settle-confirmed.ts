@@ -1,7 +1,8 @@
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
-import { outcomeOf, settle } from "./request-state.ts";
+import { settle } from "./request-state.ts";
+import { toRequest } from "./stored-request.ts";
 
 /** Makes final what is deep enough: statuses with their events, and collections in the listings. */
 export async function settleConfirmed(trx: Trx, confirmed: number, now: number): Promise<void> {
@@ -13,9 +14,8 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
     .orderBy("block_number")
     .orderBy("seq")
     .execute();
-  for (const request of due) {
-    const outcome = outcomeOf(request);
-    if (outcome !== null) await settle(trx, request, outcome, now);
+  for (const request of due.map(toRequest)) {
+    if (request.outcome !== null) await settle(trx, { request, outcome: request.outcome }, now);
   }
   const listed = await trx
     .updateTable("collections")

@@ -1,9 +1,10 @@
 import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
+import type { AttemptRow, BatchRow } from "../db/schema.ts";
 import { chargeReverted } from "../requests/gas-usage.ts";
 import { markProcessing } from "../requests/request-state.ts";
 import type { ClaimedRequest } from "./claims.ts";
+import { type StoredRequest, toNumberedRequest } from "../requests/stored-request.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
 /** A signed version of a batch's transaction, as it is committed before it is broadcast. */
@@ -15,8 +16,30 @@ export interface SignedAttempt {
   gasLimit: bigint;
 }
 
+/** A signed version as it is stored. Times in milliseconds since 1970. */
+export interface StoredAttempt extends SignedAttempt {
+  id: number;
+  createdAt: number;
+  /** When it was last handed to a node; null: never yet. */
+  sentAt: number | null;
+}
+
+/** A batch whose nonce no known block has used, with all its signed versions, oldest first. */
 export interface OpenBatch extends BatchRow {
-  attempts: AttemptRow[];
+  attempts: StoredAttempt[];
+}
+
+function toAttempt(row: AttemptRow): StoredAttempt {
+  return {
+    id: row.id,
+    hash: row.hash,
+    raw: row.raw,
+    maxFeePerGas: BigInt(row.max_fee_per_gas),
+    maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
+    gasLimit: BigInt(row.gas_limit),
+    createdAt: row.created_at,
+    sentAt: row.sent_at,
+  };
 }
 
 /**
@@ -126,7 +149,8 @@ export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
     )
     .orderBy("id")
     .execute();
-  return batches.map((batch) => ({ ...batch, attempts: attempts.filter((attempt) => attempt.batch_id === batch.id) }));
+  const byBatch = Map.groupBy(attempts, (attempt) => attempt.batch_id);
+  return batches.map((batch) => ({ ...batch, attempts: (byBatch.get(batch.id) ?? []).map(toAttempt) }));
 }
 
 /** The requests of a batch in the order of its calls, whatever has become of them since. */
@@ -138,10 +162,7 @@ export async function batchRequests(db: Db, batchId: number): Promise<ClaimedReq
     .where("batch_items.batch_id", "=", batchId)
     .orderBy("batch_items.position")
     .execute();
-  return rows.map((row) => {
-    if (row.number === null) throw new Error(`request ${row.id} is in a batch without a number`);
-    return { ...row, number: row.number };
-  });
+  return rows.map(toNumberedRequest);
 }
 
 /** The batches whose transactions, in any of their versions, have these hashes: batch id by hash. */
@@ -191,7 +212,7 @@ function waitBeforeReturn(returns: number): number {
  */
 export async function returnUntouched(
   trx: Trx,
-  request: RequestRow,
+  request: Pick<StoredRequest, "id" | "returns">,
   batchId: number,
   now: number,
   wait = 0,

@@ -1,12 +1,12 @@
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { LONGEST_WAIT, whenDue } from "../db/due.ts";
 import { type Db, engineOf, type Trx } from "../db/engine.ts";
-import type { RequestRow } from "../db/schema.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
+import { type NumberedRequest, toNumberedRequest } from "../requests/stored-request.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
 /** A claimed request, which has its number now. */
-export type ClaimedRequest = RequestRow & { number: string };
+export type ClaimedRequest = NumberedRequest;
 
 /**
  * Takes requests that are ready, oldest first, for this lane alone, and gives each its number for life.
@@ -35,7 +35,7 @@ export async function claimRequests(
       .set({ ready_at: null, lane: lease.lane, number })
       .where("id", "=", row.id)
       .execute();
-    claimed.push({ ...row, ready_at: null, lane: lease.lane, number });
+    claimed.push(toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number }));
   }
   return claimed;
 }

@@ -1,6 +1,5 @@
 import { changeCollectionMetadata } from "../../commands/change-metadata.ts";
 import type { Limits } from "../../config/limits.ts";
-import type { CollectionMetadata } from "../../domain/command.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { REQUEST_ID } from "../examples.ts";
 import { changedCollection, collectionChanges } from "../schemas/metadata.ts";
@@ -26,7 +25,7 @@ export function changeCollection(limits: Limits) {
     errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
     handle: async (deps, call) => {
       const { metadata, requestId } = await changeCollectionMetadata(deps, call, call.params.address, call.body);
-      return { metadata: JSON.parse(metadata) as CollectionMetadata, request_id: requestId };
+      return { metadata, request_id: requestId };
     },
   });
 }

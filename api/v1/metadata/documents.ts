@@ -2,10 +2,9 @@ import { getAddress } from "ethers";
 
 import { MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { collectionMetadata } from "../../shared/metadata-documents.ts";
-import { findCollection } from "../../store/listings/collections.ts";
+import { findCollection, type StoredCollection } from "../../store/listings/collections.ts";
 import type { Db } from "../../store/db/engine.ts";
 import { confirmedBlock, findMintedNft } from "../../store/listings/nfts.ts";
-import type { CollectionRow } from "../../store/db/schema.ts";
 import { presentMetadata } from "../present/nft.ts";
 
 export interface Document {
@@ -32,7 +31,7 @@ export async function tokenDocument(db: Db, address: string, tokenId: string): P
   return { content: presentMetadata(nft.metadata, id), final: nft.minted_block <= confirmed };
 }
 
-async function findHosted(db: Db, text: string): Promise<CollectionRow | null> {
+async function findHosted(db: Db, text: string): Promise<StoredCollection | null> {
   const address = readAddress(text);
   const collection = address === null ? undefined : await findCollection(db, address);
   return collection?.hosting === "hosted" ? collection : null;

@@ -1,12 +1,11 @@
 import type { z } from "zod";
 
-import type { CollectionMetadata } from "../../domain/command.ts";
-import type { CollectionRow } from "../../store/db/schema.ts";
+import type { StoredCollection } from "../../store/listings/collections.ts";
 import type { collection } from "../schemas/collections.ts";
 import { isoTime } from "./time.ts";
 import { hostedCollectionUri, type Place } from "./uris.ts";
 
-export function presentCollection(place: Place, row: CollectionRow): z.input<typeof collection> {
+export function presentCollection(place: Place, row: StoredCollection): z.input<typeof collection> {
   const hosted = row.hosting === "hosted";
   return {
     address: row.address,
@@ -24,8 +23,7 @@ export function presentCollection(place: Place, row: CollectionRow): z.input<typ
   };
 }
 
-function presentHostedMetadata(row: CollectionRow) {
-  const metadata = JSON.parse(row.metadata) as CollectionMetadata;
+function presentHostedMetadata({ metadata }: StoredCollection) {
   return {
     description: metadata.description ?? null,
     image: metadata.image ?? null,

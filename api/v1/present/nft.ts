@@ -53,6 +53,6 @@ function tokenUri(place: Place, nft: NftView): string | null {
 }
 
 /** The stored metadata with the token's id in the place of `{token_id}`. */
-export function presentMetadata(stored: string, tokenId: string): TokenMetadata {
+export function presentMetadata(stored: TokenMetadata, tokenId: string): TokenMetadata {
   return tokenMetadata(stored, tokenId);
 }

@@ -1,12 +1,11 @@
 import type { z } from "zod";
 
-import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
-import type { RequestRow } from "../../store/db/schema.ts";
+import type { StoredRequest } from "../../store/requests/stored-request.ts";
 import type { request } from "../schemas/requests.ts";
 import { isoTime } from "./time.ts";
 
-export function presentRequest(row: RequestRow): z.input<typeof request> {
+export function presentRequest(row: StoredRequest): z.input<typeof request> {
   return {
     request_id: row.id,
     type: row.type,
@@ -15,8 +14,8 @@ export function presentRequest(row: RequestRow): z.input<typeof request> {
     nft_token_id: row.nft_token_id === null ? null : toWireInteger(row.nft_token_id),
     transaction_hash: row.transaction_hash,
     block_number: row.block_number,
-    error_code: row.error_code as RequestFailureCode | null,
-    errors: row.errors === null ? null : (JSON.parse(row.errors) as FieldError[]),
+    error_code: row.error_code,
+    errors: row.errors,
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),
   };

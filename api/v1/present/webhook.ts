@@ -1,16 +1,15 @@
 import type { z } from "zod";
 
-import type { RequestEvent } from "../../domain/event.ts";
 import type { LoggedDelivery } from "../../store/outbox/delivery-log.ts";
-import type { WebhookRow } from "../../store/db/schema.ts";
+import type { StoredWebhook } from "../../store/outbox/webhooks.ts";
 import type { delivery } from "../schemas/webhook.ts";
 import { isoTime } from "./time.ts";
 
 /** The webhook without its secrets. */
-export function presentWebhook(row: WebhookRow) {
+export function presentWebhook(row: StoredWebhook) {
   return {
     url: row.url,
-    events: row.events === null ? null : (JSON.parse(row.events) as RequestEvent[]),
+    events: row.events,
     disabled_at: row.disabled_at === null ? null : isoTime(row.disabled_at),
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),

@@ -157,13 +157,13 @@ describe("decodeRelayEvent", () => {
     expect(read("CallFailed", [number, "0x1234"])).to.deep.equal({
       kind: "call-failed",
       ...POSITION,
-      number: number.toString(),
+      number,
       reason: "0x1234",
     });
     expect(read("CallSkipped", [number])).to.deep.equal({
       kind: "call-skipped",
       ...POSITION,
-      number: number.toString(),
+      number,
     });
     expect(read("OperatorSet", [ALICE, true])).to.equal(null);
   });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 
 import { estimateGas, shareGas } from "../../../api/domain/gas-estimate.ts";
 import { chargeReverted, refundGas, secondsOfDayLeft, settleGas } from "../../../api/store/requests/gas-usage.ts";
+import { toRequest } from "../../../api/store/requests/stored-request.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addWallet, randomAddress } from "../support/rows.ts";
@@ -23,8 +24,10 @@ describe("gas of an app in a day", () => {
     const rows = await api.database.read.selectFrom("gas_usage").select("used").where("app_id", "=", app).execute();
     return rows.map((row) => row.used);
   };
-  const row = (id: string) =>
-    api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const row = async (id: string) =>
+    toRequest(
+      await api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
+    );
 
   it("accepts, of requests at the same instant, exactly as many as the budget holds", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => mint()));

@@ -14,8 +14,8 @@ const AT = { transactionHash: "0x01", blockNumber: 5 };
 function requestOf(number: number, command: Command, fields: Partial<ClaimedRequest> = {}): ClaimedRequest {
   return {
     id: `r${number.toString()}`,
-    number: number.toString(),
-    command: JSON.stringify(command),
+    number: BigInt(number),
+    command,
     status: "processing",
     outcome: null,
     ...fields,
@@ -60,11 +60,11 @@ function closing(executed: number): RelayEvent {
 }
 
 function failure(number: number, reason = "0x"): RelayEvent {
-  return { kind: "call-failed", number: number.toString(), reason, ...AT, logIndex: position++ };
+  return { kind: "call-failed", number: BigInt(number), reason, ...AT, logIndex: position++ };
 }
 
 function skip(number: number): RelayEvent {
-  return { kind: "call-skipped", number: number.toString(), ...AT, logIndex: position++ };
+  return { kind: "call-skipped", number: BigInt(number), ...AT, logIndex: position++ };
 }
 
 function run(requests: ClaimedRequest[], logs: Partial<TransactionLogs>) {
@@ -112,7 +112,11 @@ describe("attribute", () => {
   });
 
   it("passes over a skipped number whose outcome is known already", () => {
-    for (const known of [{ status: "completed" as const }, { status: "failed" as const }, { outcome: "{}" }]) {
+    for (const known of [
+      { status: "completed" as const },
+      { status: "failed" as const },
+      { outcome: { ok: true as const, collection: COLLECTION, tokenId: "1" } },
+    ]) {
       expect(run([{ ...mint(1), ...known }], { relay: [skip(1), closing(1)] })).to.deep.equal({
         outcomes: [],
         untouched: [],
@@ -168,7 +172,7 @@ describe("attribute", () => {
       metadata: {},
       newOwner: null,
     });
-    const created = new Map([["8", COLLECTION]]);
+    const created = new Map([[8n, COLLECTION]]);
     const { result } = attribute(
       { batchId: 1, ...AT, requests: [create] },
       { relay: [closing(1)], moves: [], created },

@@ -21,7 +21,6 @@ describe("namedContent", () => {
     `{"image":"https://nft.example/ipfs/${CID}"}`,
     `{"image":"http://localhost:3000/ipfs/${CID}/1.png?x"}`,
     `{"description":"see ipfs://${CID}, it is good"}`,
-    `{"kind":"freeze-metadata","directory":"${CID}"}`,
     `ipfs://${CID}/{id}.json`,
   ]) {
     it(`is found in ${text}`, async () => {

@@ -55,7 +55,7 @@ describe("an old backup whose lost time still waits in the node's pool", functio
 
     await node.provider.send("evm_setAutomine", [false]);
     await start();
-    await eventually(async () => (await openBatches(service.database.read))[0]?.attempts[0]?.sent_at ?? undefined);
+    await eventually(async () => (await openBatches(service.database.read))[0]?.attempts[0]?.sentAt ?? undefined);
     await stop();
     for (const suffix of ["", "-wal", "-shm"]) await rm(file() + suffix, { force: true });
     await copyFile(`${folder.path}/backup`, file());

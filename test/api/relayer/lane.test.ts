@@ -48,7 +48,7 @@ describe("Lane", function () {
         id,
         appId,
         type,
-        command: JSON.stringify(command),
+        command,
         unlockable: null,
         collection: null,
         tokenId: null,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { commandOf } from "../../../api/store/requests/request-state.ts";
+import { toCommand } from "../../../api/store/requests/stored-request.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo, randomAddress } from "../support/rows.ts";
@@ -41,7 +41,11 @@ describe("changing metadata", () => {
         external_link: "https://c",
       });
       const request = await stored(id);
-      expect(commandOf(request)).to.deep.equal({ kind: "announce-metadata", collection: contract, tokenId: null });
+      expect(toCommand(request.command)).to.deep.equal({
+        kind: "announce-metadata",
+        collection: contract,
+        tokenId: null,
+      });
       expect((await api.get(`/v1/requests/${id}`)).body).to.include({
         type: "metadata",
         status: "pending",
@@ -77,7 +81,10 @@ describe("changing metadata", () => {
         .select("request_id")
         .where("address", "=", contract)
         .executeTakeFirstOrThrow();
-      expect(commandOf(await stored(id))).to.deep.include({ metadata: { description: "new" }, name: "Collection" });
+      expect(toCommand((await stored(id)).command)).to.deep.include({
+        metadata: { description: "new" },
+        name: "Collection",
+      });
     });
 
     it("refuses what cannot be changed", async () => {
@@ -110,7 +117,7 @@ describe("changing metadata", () => {
       const expected = { name: `Cat ${tokenId.toString()}`, attributes: [], description: `No. ${tokenId.toString()}` };
       expect(answer.body).to.deep.equal({ metadata: expected, request_id: requestIn(answer) });
       expect(await published(`${contract}/${tokenId.toString()}`)).to.deep.equal(expected);
-      expect(commandOf(await stored(requestIn(answer)))).to.deep.include({ tokenId: tokenId.toString() });
+      expect(toCommand((await stored(requestIn(answer))).command)).to.deep.include({ tokenId: tokenId.toString() });
     });
 
     it("keeps numbers that no JavaScript number holds, its own and those of before", async () => {

@@ -5,7 +5,7 @@ import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { followForeignContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
 import { reserveErc1155Create, reserveErc1155Mint } from "../../../../api/store/requests/reservations.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import type { RequestRow } from "../../../../api/store/db/schema.ts";
+import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import {
   addApp,
@@ -33,7 +33,7 @@ describe("applyRange", () => {
   async function reservedCreate(
     collection: string,
     quantity: string,
-  ): Promise<{ request: RequestRow; command: CreateErc1155 }> {
+  ): Promise<{ request: StoredRequest; command: CreateErc1155 }> {
     const command: CreateErc1155 = {
       kind: "create-erc1155",
       collection,

@@ -10,7 +10,7 @@ import {
   returnMediaJob,
   takeMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
-import { commandOf } from "../../../../api/store/requests/request-state.ts";
+import { toCommand } from "../../../../api/store/requests/stored-request.ts";
 import { type TestApi, startApi } from "../../support/api.ts";
 import { expectAccepted, expectRefusal } from "../../support/expect.ts";
 import { addCollection, randomAddress } from "../../support/rows.ts";
@@ -41,7 +41,7 @@ describe("media jobs", () => {
   const row = (id: string) =>
     api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
   const withMedia = (job: MediaJob) => {
-    const command = commandOf(job.request) as Extract<Mint, { metadata: unknown }>;
+    const command = job.request.command as Extract<Mint, { metadata: unknown }>;
     return { ...command, metadata: { ...command.metadata, image: "ipfs://cid" } };
   };
 
@@ -54,7 +54,7 @@ describe("media jobs", () => {
     expect(await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 2))).to.equal(true);
     const done = await row(id);
     expect(done.ready_at).to.not.equal(null);
-    expect(commandOf(done)).to.have.nested.property("metadata.image", "ipfs://cid");
+    expect(toCommand(done.command)).to.have.nested.property("metadata.image", "ipfs://cid");
     expect(await take(10_000)).to.deep.equal([]);
   });
 

@@ -99,7 +99,7 @@ describe("leases of a lane", () => {
       const second = await held("b", 100);
       expect(await database.write((trx) => returnAbandonedClaims(trx, second, 5))).to.equal(1);
       const [after] = await database.write((trx) => claimRequests(trx, second, options));
-      expect([before?.number, after?.number]).to.deep.equal(["40", "40"]);
+      expect([before?.number, after?.number]).to.deep.equal([40n, 40n]);
     });
   });
 
@@ -123,9 +123,7 @@ describe("leases of a lane", () => {
       );
       const failed = await requestRow(database, first.id);
       expect(failed).to.include({ status: "failed", error_code: "execution_reverted", lane: null, ready_at: null });
-      expect(JSON.parse(failed.errors ?? "")).to.deep.equal([
-        { field: "transaction", code: "execution_reverted", message: "too long" },
-      ]);
+      expect(failed.errors).to.deep.equal([{ field: "transaction", code: "execution_reverted", message: "too long" }]);
       await database.write((trx) =>
         failClaims(
           trx,

@@ -11,7 +11,7 @@ import { insertCollection } from "../../../../api/store/listings/collections.ts"
 import { writeMeta } from "../../../../api/store/db/meta.ts";
 import type { StoredMove } from "../../../../api/store/ledger/ownership.ts";
 import { findRequest, insertRequest } from "../../../../api/store/requests/requests.ts";
-import type { RequestRow } from "../../../../api/store/db/schema.ts";
+import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 
 export const APP = "app-1";
 
@@ -33,7 +33,7 @@ export async function addRequest(
   database: Database,
   command: Command,
   options: { app?: string; now?: number } = {},
-): Promise<RequestRow> {
+): Promise<StoredRequest> {
   const id = randomBytes(32).toString("hex");
   const type: RequestType =
     command.kind === "create-collection" ? "collection" : command.kind === "transfer" ? "transfer" : "mint";
@@ -42,7 +42,7 @@ export async function addRequest(
       id,
       appId: options.app ?? APP,
       type,
-      command: JSON.stringify(command),
+      command,
       unlockable: null,
       collection: null,
       tokenId: null,
@@ -52,7 +52,7 @@ export async function addRequest(
   return requestRow(database, id);
 }
 
-export async function requestRow(database: Database, id: string): Promise<RequestRow> {
+export async function requestRow(database: Database, id: string): Promise<StoredRequest> {
   const row = await findRequest(database.read, null, id);
   if (row === undefined) throw new Error(`no request ${id}`);
   return row;

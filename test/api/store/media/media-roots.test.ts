@@ -1,0 +1,41 @@
+import { expect } from "chai";
+
+import { namedContent } from "../../../../api/ipfs/named-content.ts";
+import { textsThatNameContent } from "../../../../api/store/media/media-roots.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addApp, addCollection, addRequest, address } from "../support/rows.ts";
+
+const CIDS = [
+  "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
+  "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+  "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi",
+] as const;
+
+describe("textsThatNameContent", () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+  });
+  afterEach(() => database.remove());
+
+  const named = async () => [...(await namedContent(textsThatNameContent(database.read))).keys()];
+
+  it("names what the metadata of a collection refers to", async () => {
+    await addCollection(database, {
+      metadata: { image: `ipfs://${CIDS[0]}`, external_link: `https://a.example/ipfs/${CIDS[1]}` },
+    });
+    expect(await named()).to.have.members([CIDS[0], CIDS[1]]);
+  });
+
+  it("names the media of a mint that is not final yet", async () => {
+    const metadata = { attributes: [{ trait_type: "film", value: [`ipfs://${CIDS[0]}/1.mp4`] }] };
+    await addRequest(database, { kind: "mint-erc721", collection: address(), to: address(), metadata });
+    expect(await named()).to.deep.equal([CIDS[0]]);
+  });
+
+  it("names the directory of a freeze that is not final yet", async () => {
+    await addRequest(database, { kind: "freeze-metadata", collection: address(), type: "ERC721", directory: CIDS[2] });
+    expect(await named()).to.deep.equal([CIDS[2]]);
+  });
+});
