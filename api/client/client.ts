@@ -2,42 +2,42 @@ import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 
 import { pause } from "../shared/pause.ts";
 import type { components, paths } from "./document.ts";
-import { ApiRefusal, type ErrorBody, RequestFailed, RequestTimeout } from "./errors.ts";
+import { ApiRefusal, readErrorBody, RequestFailed, RequestTimeout } from "./errors.ts";
 
-/** A shape of the document by its name: `Shape<"Wallet">`. */
+/** A schema of the OpenAPI document by its name: `Shape<"Wallet">`. */
 export type Shape<Name extends keyof components["schemas"]> = components["schemas"][Name];
 
 export interface ClientOptions {
-  /** Where the service is, without `/v1`. */
+  /** URL of the service, without `/v1`. */
   baseUrl: string;
   /** A token of the app. */
   token: string;
-  /** In the place of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
-  /** Ends every call that is under way. */
+  /** Aborts every call under way. */
   signal?: AbortSignal;
 }
 
 export interface WaitOptions {
-  /** Milliseconds to wait at most. */
+  /** Longest wait, in milliseconds. */
   timeout?: number;
-  /** Milliseconds from one look to the next. */
+  /** Milliseconds between two polls. */
   interval?: number;
   signal?: AbortSignal;
 }
 
 /**
- * Calls by path and method, typed by the document: `client.POST("/v1/accounts", { body: { user_identifier: "alice" } })`
- * resolves to `{ data, error, response }`. `answerOf` gives the data or throws.
+ * Calls by path and method, typed from the OpenAPI document: `client.POST("/v1/accounts", { body: { user_identifier: "alice" } })`
+ * resolves to `{ data, error, response }`. `answerOf` returns the data or throws.
  */
 export interface Client extends FetchClient<paths, "application/json"> {
-  /** Looks until the request is final. @throws RequestFailed, RequestTimeout, ApiRefusal */
+  /** Polls until the request is final. @throws RequestFailed, RequestTimeout, ApiRefusal */
   waitFor(requestId: string, options?: WaitOptions): Promise<Shape<"Request">>;
 }
 
 const TIMEOUT = 120_000;
 const INTERVAL = 250;
-/** Too many calls, or nothing to be done right now: `Retry-After` says when to come back. */
+/** Rate limited or unavailable: `Retry-After` says how long to wait. */
 const BUSY = [429, 503];
 
 export function createClient({ baseUrl, token, fetch, signal }: ClientOptions): Client {
@@ -79,6 +79,6 @@ interface Outcome<T> {
 /** The data of a call. @throws ApiRefusal when the service refused it. */
 export async function answerOf<T>(call: Outcome<T> | Promise<Outcome<T>>): Promise<NonNullable<T>> {
   const { data, error, response } = await call;
-  if (data === undefined || data === null) throw new ApiRefusal(response.status, (error ?? null) as ErrorBody | null);
+  if (data === undefined || data === null) throw new ApiRefusal(response.status, readErrorBody(error));
   return data;
 }

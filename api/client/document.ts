@@ -1,160 +1,6 @@
 // Written by `npm run client` from the published document (GET /openapi.json): do not edit.
 
 export interface paths {
-    "/metadata/{chain_id}/{collection}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Metadata of a hosted collection */
-        get: operations["getCollectionMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Metadata of a hosted collection: what other origins may ask */
-        options: operations["getCollectionMetadataOptions"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/metadata/{chain_id}/{collection}/{token_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Metadata of a hosted token */
-        get: operations["getTokenMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Metadata of a hosted token: what other origins may ask */
-        options: operations["getTokenMetadataOptions"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/ipfs/{cid}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Content that the service hosts on IPFS
-         * @description The same for ever. `Range` is understood. Content comes from strangers: nothing of it runs on this origin.
-         */
-        get: operations["getContent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Content that the service hosts on IPFS: what other origins may ask */
-        options: operations["getContentOptions"];
-        /**
-         * Content that the service hosts on IPFS: its size and type alone
-         * @description The same for ever. `Range` is understood. Content comes from strangers: nothing of it runs on this origin.
-         */
-        head: operations["headContent"];
-        patch?: never;
-        trace?: never;
-    };
-    "/ipfs/{cid}/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A file of a directory that the service hosts on IPFS
-         * @description The same for ever. `Range` is understood. Content comes from strangers: nothing of it runs on this origin.
-         */
-        get: operations["getContentAt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** A file of a directory that the service hosts on IPFS: what other origins may ask */
-        options: operations["getContentAtOptions"];
-        /**
-         * A file of a directory that the service hosts on IPFS: its size and type alone
-         * @description The same for ever. `Range` is understood. Content comes from strangers: nothing of it runs on this origin.
-         */
-        head: operations["headContentAt"];
-        patch?: never;
-        trace?: never;
-    };
-    "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether the process runs */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether the service can do its work */
-        get: operations["getReadiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/docs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** This document as a page, to read and to try out */
-        get: operations["getDocs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** This document */
-        get: operations["getDocument"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/accounts": {
         parameters: {
             query?: never;
@@ -578,6 +424,239 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metadata/{chain_id}/{collection}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metadata of a hosted collection */
+        get: operations["getCollectionMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /** Metadata of a hosted collection: CORS preflight */
+        options: operations["getCollectionMetadataOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metadata/{chain_id}/{collection}/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metadata of a hosted token */
+        get: operations["getTokenMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /** Metadata of a hosted token: CORS preflight */
+        options: operations["getTokenMetadataOptions"];
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ipfs/{cid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Content that the service hosts on IPFS
+         * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
+         */
+        get: operations["getContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /** Content that the service hosts on IPFS: CORS preflight */
+        options: operations["getContentOptions"];
+        /**
+         * Content that the service hosts on IPFS: headers only
+         * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
+         */
+        head: operations["headContent"];
+        patch?: never;
+        trace?: never;
+    };
+    "/ipfs/{cid}/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file of a directory that the service hosts on IPFS
+         * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
+         */
+        get: operations["getContentAt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        /** A file of a directory that the service hosts on IPFS: CORS preflight */
+        options: operations["getContentAtOptions"];
+        /**
+         * A file of a directory that the service hosts on IPFS: headers only
+         * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
+         */
+        head: operations["headContentAt"];
+        patch?: never;
+        trace?: never;
+    };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Links to the documentation and the health checks
+         * @description A page for browsers (`Accept: text/html`), JSON for all others.
+         */
+        get: operations["getHome"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the process runs */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the service can do its work */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document as a page, to read and to try out */
+        get: operations["getDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All error codes as a page
+         * @description A status shows that an HTTP answer has the code; “request” shows that an accepted request can fail with it later.
+         *
+         *     | Status | `error_code` | `message` | `doc_url` |
+         *     |---|---|---|---|
+         *     | 400 | `malformed_json` | The body is not valid JSON in UTF-8. Correct the body and send it again. | [docs/errors#malformed_json](docs/errors#malformed_json) |
+         *     | 400 | `malformed_request` | The call is not valid HTTP. Check the request line and the headers; HTTP/1.1 requires `Host`. | [docs/errors#malformed_request](docs/errors#malformed_request) |
+         *     | 401 | `unauthorized` | The token is missing, unknown, expired or revoked. Send a valid token in `Authorization: Bearer <token>`. | [docs/errors#unauthorized](docs/errors#unauthorized) |
+         *     | 403 | `forbidden` | The token lacks the scope that this call needs. Use a token with that scope. | [docs/errors#forbidden](docs/errors#forbidden) |
+         *     | 404 | `not_found` | Not found, or it belongs to another app. Check the path and the ids in it. | [docs/errors#not_found](docs/errors#not_found) |
+         *     | 405 | `method_not_allowed` | This path does not support the method. Use one of the methods in the `Allow` header. | [docs/errors#method_not_allowed](docs/errors#method_not_allowed) |
+         *     | 408 | `request_timeout` | The request did not arrive in time. Send it again. | [docs/errors#request_timeout](docs/errors#request_timeout) |
+         *     | 409 | `idempotency_key_reused` | This Idempotency-Key was already used with a different path or body. Use a new key for a new request. | [docs/errors#idempotency_key_reused](docs/errors#idempotency_key_reused) |
+         *     | 413 | `payload_too_large` | The body, or the URL with the headers, is too large. Send a smaller request. | [docs/errors#payload_too_large](docs/errors#payload_too_large) |
+         *     | 415 | `unsupported_media_type` | The body is not `application/json` in UTF-8. Send JSON with `Content-Type: application/json`. | [docs/errors#unsupported_media_type](docs/errors#unsupported_media_type) |
+         *     | 416 | `range_not_satisfiable` | The requested range is outside the content. `Content-Range` has the size of the content. | [docs/errors#range_not_satisfiable](docs/errors#range_not_satisfiable) |
+         *     | 417 | `expectation_failed` | The service supports no `Expect` header other than `100-continue`. Remove the header. | [docs/errors#expectation_failed](docs/errors#expectation_failed) |
+         *     | 422 | `validation_failed` | Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. | [docs/errors#validation_failed](docs/errors#validation_failed) |
+         *     | 422 | `user_identifier_taken` | Another wallet of this app already has this user identifier. Use that wallet, or another identifier. | [docs/errors#user_identifier_taken](docs/errors#user_identifier_taken) |
+         *     | 422 | `wallet_not_found` | This app has no wallet with this address. Check the address, or create a wallet first. | [docs/errors#wallet_not_found](docs/errors#wallet_not_found) |
+         *     | 422 | `collection_not_found` | This app has no collection at this address. Check the address, or wait until its request has completed. | [docs/errors#collection_not_found](docs/errors#collection_not_found) |
+         *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155. Check the address. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
+         *     | 422 | `token_not_found` | The token does not exist. Check the token id, or wait until its mint has completed. | [docs/errors#token_not_found](docs/errors#token_not_found) |
+         *     | 422, request | `token_already_exists` | This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies. | [docs/errors#token_already_exists](docs/errors#token_already_exists) |
+         *     | 422, request | `insufficient_balance` | The wallet does not hold the token, or not enough copies of it. Check what the wallet holds. | [docs/errors#insufficient_balance](docs/errors#insufficient_balance) |
+         *     | 422, request | `supply_exceeded` | The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer. | [docs/errors#supply_exceeded](docs/errors#supply_exceeded) |
+         *     | 422 | `wrong_collection_type` | Some fields belong to the other collection type. Remove the fields that `errors` names. | [docs/errors#wrong_collection_type](docs/errors#wrong_collection_type) |
+         *     | 422 | `wrong_hosting` | The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned. | [docs/errors#wrong_hosting](docs/errors#wrong_hosting) |
+         *     | 422 | `token_busy` | An earlier transfer of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
+         *     | 422, request | `receiver_rejected` | The contract at the destination refused the token. Choose a destination that accepts it. | [docs/errors#receiver_rejected](docs/errors#receiver_rejected) |
+         *     | 422, request | `service_cannot_mint` | The collection's owner removed the service as a minter. Ask the owner to appoint it again. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
+         *     | 422 | `metadata_frozen` | The collection's metadata is frozen, or about to be. Frozen metadata can never change. | [docs/errors#metadata_frozen](docs/errors#metadata_frozen) |
+         *     | 429 | `rate_limited` | Too many calls. Try again after the number of seconds in `Retry-After`. | [docs/errors#rate_limited](docs/errors#rate_limited) |
+         *     | 429 | `quota_exceeded` | The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins. | [docs/errors#quota_exceeded](docs/errors#quota_exceeded) |
+         *     | 500 | `internal_error` | The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. | [docs/errors#internal_error](docs/errors#internal_error) |
+         *     | 503 | `unavailable` | The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. | [docs/errors#unavailable](docs/errors#unavailable) |
+         *     | request | `execution_reverted` | The contract reverted the call. `errors` has the decoded reason. | [docs/errors#execution_reverted](docs/errors#execution_reverted) |
+         *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
+         *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
+         *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address. | [docs/errors#media_blocked](docs/errors#media_blocked) |
+         *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
+         */
+        get: operations["getErrorCodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     event: {
@@ -590,8 +669,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Something happened to a request
-         * @description `sent` may come once per request; of `completed` and `error` exactly one comes. Each may be delivered more than once: its `webhook-id` tells. Events of one request come in their order.
+         * An event of a request
+         * @description `sent` comes at most once per request, then either `completed` or `error`. An event can be delivered more than once: compare its `webhook-id`. The events of one request arrive in order.
          */
         post: operations["receiveEvent"];
         delete?: never;
@@ -610,8 +689,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The app asked for a test
-         * @description Sent by `POST /v1/webhook/test`, and signed like every other.
+         * A test event
+         * @description Sent by `POST /v1/webhook/test`, and signed like every event.
          */
         post: operations["receiveTest"];
         delete?: never;
@@ -631,9 +710,9 @@ export interface components {
             type: components["schemas"]["CollectionType"];
             name: string;
             symbol: string;
-            /** @description ERC721 only: most tokens ever; 0 is unlimited. */
+            /** @description ERC721 only: the most tokens that can ever be minted. 0 means unlimited. */
             mint_supply_count?: (number | string) | null;
-            /** @description The same as mint_supply_count. */
+            /** @description Another name for mint_supply_count. */
             mint_supply_account?: (number | string) | null;
             new_owner?: string | null;
             description?: string | null;
@@ -648,17 +727,17 @@ export interface components {
         CollectionType: "ERC721" | "ERC1155";
         Mint: {
             collection_address: string;
-            /** @description Destination of an ERC721 mint, or of more copies. */
+            /** @description Destination of an ERC721 token, or of more ERC1155 copies. */
             to_address?: string | null;
             /** @description Destination of a new ERC1155 id. */
             initial_owner?: string | null;
             /** @description ERC1155 only. */
             token_id?: (number | string) | null;
-            /** @description Copies of a new ERC1155 id. */
+            /** @description Number of copies of a new ERC1155 id. */
             initial_supply?: (number | string) | null;
-            /** @description More copies of an existing ERC1155 id. */
+            /** @description Number of further copies of an existing ERC1155 id. */
             quantity?: (number | string) | null;
-            /** @description Metadata URI of a new ERC1155 id, in place of the scheme. */
+            /** @description Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:. */
             uri?: string | null;
             name?: string | null;
             description?: string | null;
@@ -668,9 +747,9 @@ export interface components {
             background_color?: string | null;
             animation_url?: string | null;
             youtube_url?: string | null;
-            /** @description Hosted only. true: what image and animation_url lead to (http, https, data, ipfs) is copied to IPFS and hosted. */
+            /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. */
             copy_media?: boolean | null;
-            /** @description Text that only the holder may see; at most 65536 bytes. */
+            /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
             unlockable_content?: string | null;
         };
         Transfer: {
@@ -701,26 +780,26 @@ export interface components {
             error_code?: components["schemas"]["RequestFailure"];
             created_at: components["schemas"]["Time"];
         };
-        /** @description Id of a request: 64 hex digits. */
+        /** @description Request id: 64 hex digits. */
         RequestId: string;
         /** @description Address in EIP-55 checksum form. */
         Address: string;
-        /** @description An integer up to 2^53-1; a decimal string above that. */
+        /** @description A JSON integer up to 2^53-1, a decimal string above that. */
         Integer: number | string;
         /**
-         * @description - `execution_reverted`: The contract refused the call; `errors` has its decoded reason.
-         *     - `receiver_rejected`: The contract at the destination refuses the token.
-         *     - `service_cannot_mint`: The collection's owner took the right to mint away from the service.
-         *     - `media_unavailable`: Media could not be fetched.
-         *     - `media_too_large`: Media are larger than the service takes.
-         *     - `media_blocked`: Media are at an address that the service does not ask.
-         *     - `supply_exceeded`: More than the collection's cap, or than an id can ever have.
-         *     - `token_already_exists`: The ERC1155 id was created before.
-         *     - `insufficient_balance`: The wallet does not hold the token, or not that many copies.
-         *     - `number_taken`: A transaction that is not the service's used the request's number.
+         * @description - `token_already_exists`: This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.
+         *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
+         *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
+         *     - `receiver_rejected`: The contract at the destination refused the token. Choose a destination that accepts it.
+         *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+         *     - `execution_reverted`: The contract reverted the call. `errors` has the decoded reason.
+         *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
+         *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
+         *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address.
+         *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
          * @enum {string}
          */
-        RequestFailure: "execution_reverted" | "receiver_rejected" | "service_cannot_mint" | "media_unavailable" | "media_too_large" | "media_blocked" | "supply_exceeded" | "token_already_exists" | "insufficient_balance" | "number_taken";
+        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "execution_reverted" | "media_unavailable" | "media_too_large" | "media_blocked" | "number_taken";
         /**
          * Format: date-time
          * @description Time in UTC, ISO 8601.
@@ -734,27 +813,6 @@ export interface components {
             request_type: null;
             transaction_hash: null;
             created_at: components["schemas"]["Time"];
-        };
-        /** @description Contract-level metadata (ERC-7572). */
-        CollectionMetadata: {
-            name: string;
-            symbol: string;
-            description?: string;
-            image?: string;
-            external_link?: string;
-            seller_fee_basis_points?: number;
-            fee_recipient?: string;
-        };
-        /** @description Token metadata of a hosted token, {token_id} replaced. */
-        TokenMetadata: {
-            name?: string;
-            description?: string;
-            image?: string;
-            external_url?: string;
-            attributes?: unknown[];
-            background_color?: string;
-            animation_url?: string;
-            youtube_url?: string;
         };
         Wallet: {
             address: components["schemas"]["Address"];
@@ -806,13 +864,24 @@ export interface components {
             collection_name: string | null;
             type: components["schemas"]["CollectionType"];
             token_id: components["schemas"]["Integer"];
-            /** @description ERC1155: copies that this wallet or this collection has. */
+            /** @description ERC1155: number of copies in this wallet or this collection. */
             quantity?: components["schemas"]["Integer"];
             token_uri: string | null;
             metadata: components["schemas"]["TokenMetadata"] | null;
             minted_at: components["schemas"]["Time"] | null;
-            /** @description Only while this wallet holds the token. */
+            /** @description Shown only while this wallet holds the token. */
             unlockable_content: string | null;
+        };
+        /** @description Metadata of a hosted token, with {token_id} replaced by the token id. */
+        TokenMetadata: {
+            name?: string;
+            description?: string;
+            image?: string;
+            external_url?: string;
+            attributes?: unknown[];
+            background_color?: string;
+            animation_url?: string;
+            youtube_url?: string;
         };
         Accepted: {
             request_id: components["schemas"]["RequestId"];
@@ -831,7 +900,7 @@ export interface components {
             name: string;
             symbol: string;
             hosting: components["schemas"]["Hosting"];
-            /** @description null is unlimited. */
+            /** @description null means unlimited. */
             mint_supply_count: number | null;
             /** @description Tokens (ERC721) or distinct ids (ERC1155) ever minted. */
             minted: number;
@@ -839,7 +908,7 @@ export interface components {
             collection_uri: string | null;
             /** @description Self-hosted only. */
             base_uri?: string | null;
-            /** @description Hosted only, as the next four. */
+            /** @description Hosted only, like the next four fields. */
             description?: string | null;
             image?: string | null;
             external_link?: string | null;
@@ -863,7 +932,7 @@ export interface components {
             collection_name: string | null;
             type: components["schemas"]["CollectionType"];
             token_id: components["schemas"]["Integer"];
-            /** @description ERC1155: copies that this wallet or this collection has. */
+            /** @description ERC1155: number of copies in this wallet or this collection. */
             quantity?: components["schemas"]["Integer"];
             token_uri: string | null;
             metadata: components["schemas"]["TokenMetadata"] | null;
@@ -877,7 +946,7 @@ export interface components {
             /** @constant */
             type: "ERC721";
             token_id: components["schemas"]["Integer"];
-            /** @description ERC1155: copies that this wallet or this collection has. */
+            /** @description ERC1155: number of copies in this wallet or this collection. */
             quantity?: components["schemas"]["Integer"];
             token_uri: string | null;
             metadata: components["schemas"]["TokenMetadata"] | null;
@@ -890,7 +959,7 @@ export interface components {
             /** @constant */
             type: "ERC1155";
             token_id: components["schemas"]["Integer"];
-            /** @description ERC1155: copies that this wallet or this collection has. */
+            /** @description ERC1155: number of copies in this wallet or this collection. */
             quantity?: components["schemas"]["Integer"];
             token_uri: string | null;
             metadata: components["schemas"]["TokenMetadata"] | null;
@@ -928,15 +997,25 @@ export interface components {
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
         };
-        /** @description What is wrong with which field; null when no field is. */
+        /** @description What is wrong with each field. null when the error is about no field. */
         FieldErrors: {
             field: string;
             code: string;
             message: string;
         }[] | null;
+        /** @description Contract-level metadata (ERC-7572). */
+        CollectionMetadata: {
+            name: string;
+            symbol: string;
+            description?: string;
+            image?: string;
+            external_link?: string;
+            seller_fee_basis_points?: number;
+            fee_recipient?: string;
+        };
     };
     responses: {
-        /** @description The body is not JSON in UTF-8, or the call is not HTTP. */
+        /** @description The body is not valid JSON in UTF-8. Correct the body and send it again. */
         MalformedJson: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -946,11 +1025,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "malformed_json";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description The token is missing, unknown, expired or revoked. */
+        /** @description The token is missing, unknown, expired or revoked. Send a valid token in `Authorization: Bearer <token>`. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -963,11 +1044,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "unauthorized";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description The token lacks the scope that the call needs. */
+        /** @description The token lacks the scope that this call needs. Use a token with that scope. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -977,11 +1060,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "forbidden";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description There is no such thing, or none of this app's. */
+        /** @description Not found, or it belongs to another app. Check the path and the ids in it. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -991,11 +1076,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "not_found";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description The Idempotency-Key came before, with another body or at another path. */
+        /** @description This Idempotency-Key was already used with a different path or body. Use a new key for a new request. */
         IdempotencyKeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1005,11 +1092,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "idempotency_key_reused";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description The body, or the URL with the headers, is larger than the service takes. */
+        /** @description The body, or the URL with the headers, is too large. Send a smaller request. */
         PayloadTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -1018,11 +1107,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "payload_too_large";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description The body must be `application/json` in UTF-8. */
+        /** @description The body is not `application/json` in UTF-8. Send JSON with `Content-Type: application/json`. */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1032,11 +1123,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "unsupported_media_type";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description The content has none of the bytes that were asked for. */
+        /** @description The requested range is outside the content. `Content-Range` has the size of the content. */
         RangeNotSatisfiable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1046,11 +1139,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "range_not_satisfiable";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description Fields are missing, wrong or unknown; `errors` names each of them. */
+        /** @description Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. */
         ValidationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1060,11 +1155,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "validation_failed";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description Too many calls; `Retry-After` says when to go on. */
+        /** @description Too many calls. Try again after the number of seconds in `Retry-After`. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1077,11 +1174,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "rate_limited";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description A fault of the service. Its log has the call under the id of `X-Request-Id`. */
+        /** @description The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1091,11 +1190,13 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "internal_error";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
         };
-        /** @description The service cannot act on the chain now; `Retry-After` says when to try again. */
+        /** @description The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1106,6 +1207,8 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "unavailable";
+                    /** @description What happened, and what to do next. */
+                    message: string;
                     errors: components["schemas"]["FieldErrors"];
                 };
             };
@@ -1113,7 +1216,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
          * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
          */
         IdempotencyKey: string;
@@ -1121,22 +1224,22 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Id of the call in the service's log: the caller's own `X-Request-Id` when that is short and plain.
+         * @description Id of the call in the service's log. The caller's own `X-Request-Id` is kept when it has 1 to 128 letters, digits, dots, dashes or underscores.
          * @example 1c9ad3f2-3a1b-4f44-8d9e-0a7d0a3d1f0e
          */
         "X-Request-Id": string;
         /**
-         * @description What is left (`r`) for how many seconds (`t`).
+         * @description Calls left (`r`), and the seconds until the window ends (`t`).
          * @example "token";r=599;t=60
          */
         RateLimit: string;
         /**
-         * @description Calls (`q`) that are free in so many seconds (`w`).
+         * @description Calls allowed (`q`) per window of seconds (`w`).
          * @example "token";q=600;w=60
          */
         "RateLimit-Policy": string;
         /**
-         * @description Seconds after which the call may be tried again.
+         * @description Seconds to wait before a retry.
          * @example 5
          */
         "Retry-After": number;
@@ -1146,22 +1249,22 @@ export interface components {
          */
         "WWW-Authenticate": string;
         /**
-         * @description Tag of this content, for `If-None-Match`.
+         * @description Tag of this version, for `If-None-Match`.
          * @example "dGFn"
          */
         ETag: string;
         /**
-         * @description Parts may be asked for by `Range`.
+         * @description `Range` is supported.
          * @example bytes
          */
         "Accept-Ranges": string;
         /**
-         * @description Which bytes these are, of how many.
+         * @description The bytes in this answer, and the total size.
          * @example bytes 0-99/1234
          */
         "Content-Range": string;
         /**
-         * @description Whether, and for how long, others may keep a copy.
+         * @description Whether and how long others may cache the answer.
          * @example public, max-age=300
          */
         "Cache-Control": string;
@@ -1170,619 +1273,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    getCollectionMetadata: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the chain that the service works on.
-                 * @example 31337
-                 */
-                chain_id: string;
-                /**
-                 * @description Address of the collection, in any case.
-                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
-                 */
-                collection: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "Cats",
-                     *       "symbol": "CAT",
-                     *       "description": "A thousand cats",
-                     *       "image": "https://cats.example/all.png"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CollectionMetadata"];
-                };
-            };
-            /** @description `If-None-Match` has it already. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getCollectionMetadataOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the chain that the service works on.
-                 * @example 31337
-                 */
-                chain_id: string;
-                /**
-                 * @description Address of the collection, in any case.
-                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
-                 */
-                collection: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-        };
-    };
-    getTokenMetadata: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the chain that the service works on.
-                 * @example 31337
-                 */
-                chain_id: string;
-                /**
-                 * @description Address of the collection, in any case.
-                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
-                 */
-                collection: string;
-                /**
-                 * @description The id: 64 digits are hexadecimal, anything else is decimal.
-                 * @example 12
-                 */
-                token_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "Cat 12",
-                     *       "image": "https://cats.example/12.png",
-                     *       "attributes": [
-                     *         {
-                     *           "trait_type": "fur",
-                     *           "value": "red"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TokenMetadata"];
-                };
-            };
-            /** @description `If-None-Match` has it already. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getTokenMetadataOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the chain that the service works on.
-                 * @example 31337
-                 */
-                chain_id: string;
-                /**
-                 * @description Address of the collection, in any case.
-                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
-                 */
-                collection: string;
-                /**
-                 * @description The id: 64 digits are hexadecimal, anything else is decimal.
-                 * @example 12
-                 */
-                token_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-        };
-    };
-    getContent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description All of it. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "*/*": string;
-                };
-            };
-            /** @description The bytes that `Range` asked for. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    "Content-Range": components["headers"]["Content-Range"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "*/*": string;
-                };
-            };
-            /** @description `If-None-Match` has it already. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getContentOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-        };
-    };
-    headContent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What GET would say of it. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What GET would say of the bytes that `Range` asks for. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    "Content-Range": components["headers"]["Content-Range"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `If-None-Match` has it already. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getContentAt: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-                /**
-                 * @description Path of the file in the directory, **slashes included**, as in `images/cat.png`: OpenAPI 3.1 has no way to say that of a parameter. Clients made from this document may escape the slashes (`%2F`): such a slash counts as one.
-                 * @example collection.json
-                 */
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description All of it. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "*/*": string;
-                };
-            };
-            /** @description The bytes that `Range` asked for. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    "Content-Range": components["headers"]["Content-Range"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "*/*": string;
-                };
-            };
-            /** @description `If-None-Match` has it already. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getContentAtOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-                /**
-                 * @description Path of the file in the directory, **slashes included**, as in `images/cat.png`: OpenAPI 3.1 has no way to say that of a parameter. Clients made from this document may escape the slashes (`%2F`): such a slash counts as one.
-                 * @example collection.json
-                 */
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-        };
-    };
-    headContentAt: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-                /**
-                 * @description Path of the file in the directory, **slashes included**, as in `images/cat.png`: OpenAPI 3.1 has no way to say that of a parameter. Clients made from this document may escape the slashes (`%2F`): such a slash counts as one.
-                 * @example collection.json
-                 */
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What GET would say of it. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What GET would say of the bytes that `Range` asks for. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    "Content-Range": components["headers"]["Content-Range"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `If-None-Match` has it already. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ok"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "ok";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-        };
-    };
-    getReadiness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ready",
-                     *       "checks": {
-                     *         "database": "ok",
-                     *         "chain": "ok"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @constant */
-                        status: "ready";
-                        checks: {
-                            [key: string]: string;
-                        };
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getDocs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description From the path with a slash at its end. */
-            308: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-        };
-    };
-    getDocument: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "openapi": "3.1.0"
-                     *     }
-                     */
-                    "application/json": {
-                        openapi: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-        };
-    };
     listAccounts: {
         parameters: {
             query?: {
@@ -1836,7 +1326,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
                  * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -1875,8 +1365,8 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
-             *     - `user_identifier_taken`: Another wallet of the app has this user identifier.
+             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+             *     - `user_identifier_taken`: Another wallet of this app already has this user identifier. Use that wallet, or another identifier.
              */
             422: {
                 headers: {
@@ -1887,6 +1377,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "validation_failed" | "user_identifier_taken";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -2122,8 +1614,8 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             /**
-             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
-             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155.
+             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
              */
             422: {
                 headers: {
@@ -2134,6 +1626,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "validation_failed" | "contract_not_supported";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -2206,8 +1700,8 @@ export interface operations {
             404: components["responses"]["NotFound"];
             413: components["responses"]["PayloadTooLarge"];
             /**
-             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
-             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155.
+             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
              */
             422: {
                 headers: {
@@ -2218,6 +1712,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "validation_failed" | "contract_not_supported";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -2294,7 +1790,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
                  * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2333,8 +1829,8 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             /**
-             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
-             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
              */
             429: {
                 headers: {
@@ -2348,6 +1844,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -2468,7 +1966,7 @@ export interface operations {
                             seller_fee_basis_points?: number;
                             fee_recipient?: components["schemas"]["Address"];
                         };
-                        /** @description The request that announces the change on chain; null when nothing changed, or when the collection has an owner of its own, who alone can announce. */
+                        /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
                         request_id: components["schemas"]["RequestId"] | null;
                     };
                 };
@@ -2480,9 +1978,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
-             *     - `wrong_hosting`: Fields belong to the other kind of hosting.
-             *     - `metadata_frozen`: The metadata was frozen for good.
+             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+             *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
+             *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
              */
             422: {
                 headers: {
@@ -2493,13 +1991,15 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
             };
             /**
-             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
-             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
              */
             429: {
                 headers: {
@@ -2513,6 +2013,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -2560,9 +2062,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
-             *     - `wrong_hosting`: Fields belong to the other kind of hosting.
-             *     - `metadata_frozen`: The metadata was frozen for good.
+             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+             *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
+             *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
              */
             422: {
                 headers: {
@@ -2573,13 +2075,15 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
             };
             /**
-             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
-             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
              */
             429: {
                 headers: {
@@ -2593,6 +2097,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -2710,7 +2216,7 @@ export interface operations {
                      */
                     "application/json": {
                         metadata: components["schemas"]["TokenMetadata"];
-                        /** @description The request that announces the change on chain; null when nothing changed, or when the collection has an owner of its own, who alone can announce. */
+                        /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
                         request_id: components["schemas"]["RequestId"] | null;
                     };
                 };
@@ -2722,9 +2228,9 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
-             *     - `wrong_hosting`: Fields belong to the other kind of hosting.
-             *     - `metadata_frozen`: The metadata was frozen for good.
+             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+             *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
+             *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
              */
             422: {
                 headers: {
@@ -2735,13 +2241,15 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
             };
             /**
-             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
-             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
              */
             429: {
                 headers: {
@@ -2755,6 +2263,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -2828,7 +2338,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
                  * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2866,15 +2376,15 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
-             *     - `collection_not_found`: The app has no such collection.
-             *     - `token_not_found`: There is no such token.
-             *     - `token_already_exists`: The ERC1155 id was created before.
-             *     - `supply_exceeded`: More than the collection's cap, or than an id can ever have.
-             *     - `wrong_collection_type`: Fields belong to the other type of collection.
-             *     - `wrong_hosting`: Fields belong to the other kind of hosting.
-             *     - `service_cannot_mint`: The collection's owner took the right to mint away from the service.
-             *     - `metadata_frozen`: The metadata was frozen for good.
+             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+             *     - `collection_not_found`: This app has no collection at this address. Check the address, or wait until its request has completed.
+             *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
+             *     - `token_already_exists`: This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.
+             *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
+             *     - `wrong_collection_type`: Some fields belong to the other collection type. Remove the fields that `errors` names.
+             *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
+             *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+             *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
              */
             422: {
                 headers: {
@@ -2885,13 +2395,15 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "validation_failed" | "collection_not_found" | "token_not_found" | "token_already_exists" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "service_cannot_mint" | "metadata_frozen";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
             };
             /**
-             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
-             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
              */
             429: {
                 headers: {
@@ -2905,6 +2417,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -2918,7 +2432,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. A new random value for each intent.
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
                  * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -2956,12 +2470,12 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
-             * @description - `validation_failed`: Fields are missing, wrong or unknown; `errors` names each of them.
-             *     - `wallet_not_found`: The app has no such wallet.
-             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155.
-             *     - `token_not_found`: There is no such token.
-             *     - `insufficient_balance`: The wallet does not hold the token, or not that many copies.
-             *     - `token_busy`: An earlier transfer of the token is still pending.
+             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+             *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
+             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
+             *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
+             *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
+             *     - `token_busy`: An earlier transfer of this token is still pending. Try again when that request is final.
              */
             422: {
                 headers: {
@@ -2972,13 +2486,15 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "validation_failed" | "wallet_not_found" | "contract_not_supported" | "token_not_found" | "insufficient_balance" | "token_busy";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
             };
             /**
-             * @description - `rate_limited`: Too many calls; `Retry-After` says when to go on.
-             *     - `quota_exceeded`: The app has spent its gas for today; `Retry-After` says when the next day begins.
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
              */
             429: {
                 headers: {
@@ -2992,6 +2508,8 @@ export interface operations {
                     "application/json": {
                         /** @enum {string} */
                         error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
                         errors: components["schemas"]["FieldErrors"];
                     };
                 };
@@ -3572,17 +3090,699 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getCollectionMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the service's chain.
+                 * @example 31337
+                 */
+                chain_id: string;
+                /**
+                 * @description Address of the collection, in any case.
+                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
+                 */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Cats",
+                     *       "symbol": "CAT",
+                     *       "description": "A thousand cats",
+                     *       "image": "https://cats.example/all.png"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CollectionMetadata"];
+                };
+            };
+            /** @description Not changed: `If-None-Match` has the current tag. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCollectionMetadataOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the service's chain.
+                 * @example 31337
+                 */
+                chain_id: string;
+                /**
+                 * @description Address of the collection, in any case.
+                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
+                 */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+        };
+    };
+    getTokenMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the service's chain.
+                 * @example 31337
+                 */
+                chain_id: string;
+                /**
+                 * @description Address of the collection, in any case.
+                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
+                 */
+                collection: string;
+                /**
+                 * @description Token id. Exactly 64 digits are read as hexadecimal, anything else as decimal.
+                 * @example 12
+                 */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Cat 12",
+                     *       "image": "https://cats.example/12.png",
+                     *       "attributes": [
+                     *         {
+                     *           "trait_type": "fur",
+                     *           "value": "red"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenMetadata"];
+                };
+            };
+            /** @description Not changed: `If-None-Match` has the current tag. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTokenMetadataOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the service's chain.
+                 * @example 31337
+                 */
+                chain_id: string;
+                /**
+                 * @description Address of the collection, in any case.
+                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
+                 */
+                collection: string;
+                /**
+                 * @description Token id. Exactly 64 digits are read as hexadecimal, anything else as decimal.
+                 * @example 12
+                 */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+        };
+    };
+    getContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Content identifier.
+                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+                 */
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole content. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The bytes in `Range`. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description Not changed: `If-None-Match` has the current tag. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getContentOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Content identifier.
+                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+                 */
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+        };
+    };
+    headContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Content identifier.
+                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+                 */
+                cid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The headers of the same GET. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The headers of the same GET with `Range`. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not changed: `If-None-Match` has the current tag. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getContentAt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Content identifier.
+                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+                 */
+                cid: string;
+                /**
+                 * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
+                 * @example collection.json
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole content. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The bytes in `Range`. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description Not changed: `If-None-Match` has the current tag. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getContentAtOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Content identifier.
+                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+                 */
+                cid: string;
+                /**
+                 * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
+                 * @example collection.json
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+        };
+    };
+    headContentAt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Content identifier.
+                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+                 */
+                cid: string;
+                /**
+                 * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
+                 * @example collection.json
+                 */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The headers of the same GET. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The headers of the same GET with `Range`. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not changed: `If-None-Match` has the current tag. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getHome: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Moneta",
+                     *       "version": "1.0.0",
+                     *       "links": {
+                     *         "docs": "https://nft.example/docs"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        name: string;
+                        version: string;
+                        links: {
+                            [key: string]: string;
+                        };
+                    };
+                    "text/html": string;
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ok";
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "checks": {
+                     *         "database": "ok",
+                     *         "chain": "ok"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        status: "ready";
+                        checks: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description From the same path with a slash at its end. */
+            308: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0"
+                     *     }
+                     */
+                    "application/json": {
+                        openapi: string;
+                    } & {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getErrorCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description From the same path with a slash at its end. */
+            308: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            500: components["responses"]["InternalError"];
+        };
+    };
     receiveEvent: {
         parameters: {
             query?: never;
             header: {
                 /**
-                 * @description The same at every try, and the `id` of the body.
+                 * @description The `id` of the body, the same at every try.
                  * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
                  */
                 "webhook-id": string;
                 /**
-                 * @description When it was sent, in seconds since 1970. Refuse what is old.
+                 * @description Time of sending, in seconds since 1970. Refuse old calls.
                  * @example 1777889730
                  */
                 "webhook-timestamp": string;
@@ -3613,21 +3813,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No more of them: the webhook is disabled. */
+            /** @description The receiver wants no more events: the webhook is disabled. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Taken, within 15 seconds. */
+            /** @description Delivered. The receiver has 15 seconds to answer. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Tried again later; redirects are not followed. */
+            /** @description The delivery is retried later. Redirects are not followed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3641,12 +3841,12 @@ export interface operations {
             query?: never;
             header: {
                 /**
-                 * @description The same at every try, and the `id` of the body.
+                 * @description The `id` of the body, the same at every try.
                  * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
                  */
                 "webhook-id": string;
                 /**
-                 * @description When it was sent, in seconds since 1970. Refuse what is old.
+                 * @description Time of sending, in seconds since 1970. Refuse old calls.
                  * @example 1777889730
                  */
                 "webhook-timestamp": string;
@@ -3675,21 +3875,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No more of them: the webhook is disabled. */
+            /** @description The receiver wants no more events: the webhook is disabled. */
             410: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Taken, within 15 seconds. */
+            /** @description Delivered. The receiver has 15 seconds to answer. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Tried again later; redirects are not followed. */
+            /** @description The delivery is retried later. Redirects are not followed. */
             default: {
                 headers: {
                     [name: string]: unknown;

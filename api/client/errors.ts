@@ -1,8 +1,10 @@
 import type { components } from "./document.ts";
 
-/** What the service answers to a call that it refuses. */
+/** The body of every error. */
 export interface ErrorBody {
   error_code: string;
+  /** What happened, and what to do next. */
+  message: string;
   errors: components["schemas"]["FieldErrors"];
 }
 
@@ -10,14 +12,27 @@ export interface ErrorBody {
 export class ApiRefusal extends Error {
   override readonly name = "ApiRefusal";
   readonly status: number;
-  /** null when something between here and the service answered. */
+  /** null when the answer is not the service's own, such as that of a proxy. */
   readonly body: ErrorBody | null;
 
   constructor(status: number, body: ErrorBody | null) {
-    super(`the service answered ${status.toString()}${body === null ? "" : ` ${JSON.stringify(body)}`}`);
+    super(describe(status, body));
     this.status = status;
     this.body = body;
   }
+}
+
+function describe(status: number, body: ErrorBody | null): string {
+  if (body === null) return `HTTP status ${status.toString()}, without an error body of the service`;
+  const fields = (body.errors ?? []).map(({ field, message }) => `${field}: ${message}`);
+  return [`${status.toString()} ${body.error_code}: ${body.message}`, ...fields].join(" ");
+}
+
+/** @returns null when the value is not an error body. */
+export function readErrorBody(value: unknown): ErrorBody | null {
+  return typeof value === "object" && value !== null && "error_code" in value && "message" in value
+    ? (value as ErrorBody)
+    : null;
 }
 
 type Request = components["schemas"]["Request"];
@@ -28,18 +43,18 @@ export class RequestFailed extends Error {
   readonly request: Request;
 
   constructor(request: Request) {
-    super(`request ${request.request_id} failed: ${request.error_code ?? "without a reason"}`);
+    super(`Request ${request.request_id} failed: ${request.error_code ?? "no error code"}`);
     this.request = request;
   }
 }
 
-/** A request was not final in time. It may still complete. */
+/** The request was not final within the timeout. It may still complete. */
 export class RequestTimeout extends Error {
   override readonly name = "RequestTimeout";
   readonly requestId: string;
 
   constructor(requestId: string) {
-    super(`request ${requestId} is not done yet`);
+    super(`Request ${requestId} was not final within the timeout. It may still complete.`);
     this.requestId = requestId;
   }
 }

@@ -3,6 +3,7 @@ import helmet from "helmet";
 
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
+import { checkRequest } from "./check-request.ts";
 import type { HttpDeps } from "./deps.ts";
 import { docs } from "./docs/routes.ts";
 import { endpointsOf } from "./endpoints.ts";
@@ -11,23 +12,28 @@ import { health } from "./health.ts";
 import { ipfsGateway } from "./ipfs/routes.ts";
 import { hostedMetadata } from "./metadata/routes.ts";
 import { mount } from "./mount.ts";
+import { home } from "./pages/home.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { requestLog } from "./request-log.ts";
 
-/** The whole HTTP side. It listens to nothing by itself: see `server.ts`. */
+/** The whole HTTP side. It opens no port: `server.ts` does. */
 export function createApp(deps: HttpDeps): Express {
   const app = express();
   const rates = new RateLimit(deps.settings.limits.ratePerMinute);
-  // Express would hash every answer; only hosted metadata is worth a tag, and makes its own.
+  // Express would hash every answer. Only hosted metadata needs a tag, and makes its own.
   app.disable("etag");
   app.use(requestLog(deps.logger));
   app.use(
     helmet({
-      // Nothing served here is a page, but for the docs, which say so. (The default would also send plain-HTTP installations to HTTPS.)
+      // JSON loads nothing. The pages set their own policy. (Helmet's default policy would also redirect plain HTTP to HTTPS.)
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+      // HTTPS for a whole domain is the operator's decision: the proxy that terminates TLS sets this header.
+      strictTransportSecurity: false,
     }),
   );
+  app.use(checkRequest);
   app.use(health(deps));
+  app.use(home(deps));
   app.use(docs(deps));
   app.use("/metadata", hostedMetadata(deps));
   app.use("/ipfs", ipfsGateway(deps));

@@ -6,7 +6,7 @@ import { findApiTokenByHash } from "../store/apps/api-tokens.ts";
 import type { Db } from "../store/db/engine.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
-/** Whose token came with the call, and what it may do. */
+/** The app behind the token of a call, and the token's scopes. */
 export interface Identity {
   appId: string;
   scopes: readonly Scope[];
@@ -14,10 +14,7 @@ export interface Identity {
 
 const identities = new WeakMap<Request, Identity>();
 
-/**
- * Lets through calls with a valid token only, as many as one may make. The token is looked up each time: a revocation
- * holds at once.
- */
+/** Passes calls with a valid token, within the rate limit. The token is looked up at each call: a revocation works at once. */
 export function authenticate(db: Db, rates: RateLimit): RequestHandler {
   return async (request, response, next) => {
     const token = tokenOf(request.get("authorization"));
@@ -36,11 +33,14 @@ export function authenticate(db: Db, rates: RateLimit): RequestHandler {
 export function identityFor(request: Request, scope: Scope): Identity {
   const identity = identities.get(request);
   if (identity === undefined) throw new ApiError("unauthorized");
-  if (!identity.scopes.includes(scope)) throw new ApiError("forbidden");
+  if (!identity.scopes.includes(scope)) {
+    const message = `The token lacks the scope \`${scope}\`, which this call needs. Use a token with that scope.`;
+    throw new ApiError("forbidden", null, { message });
+  }
   return identity;
 }
 
-/** `Bearer <token>`, or the token alone. */
+/** Reads `Bearer <token>`, or the token alone. */
 function tokenOf(header: string | undefined): string | null {
   const token = (header ?? "").trim().replace(/^bearer +/i, "");
   return looksLikeToken(token) ? token : null;

@@ -5,18 +5,18 @@ import express, { type Request, type RequestHandler, type Response } from "expre
 import { ApiError } from "../domain/error-codes.ts";
 import { parseExact } from "../shared/exact-json.ts";
 
-/** A JSON body, and its text as it came. */
+/** A JSON body, and its original text. */
 export interface JsonBody {
   value: unknown;
   text: string;
 }
 
-/** Reads JSON bodies of at most so many bytes. A call without any body counts as `{}`. */
+/** Reads JSON bodies of at most `limit` bytes. A call without a body counts as `{}`. */
 export function bodyReader(limit: number): (request: Request, response: Response) => Promise<JsonBody> {
   const readBytes = express.raw({ type: () => true, limit });
   return async (request, response) => {
     if (request.get("content-length") === "0") return { value: {}, text: "" };
-    // null: there is no body whose type could be wrong.
+    // `is` returns null when there is no body: nothing can have the wrong type then.
     if (request.is("application/json") === false || !isUtf8Charset(request.get("content-type"))) {
       throw new ApiError("unsupported_media_type");
     }
@@ -33,12 +33,12 @@ function parse(text: string): unknown {
   try {
     return parseExact(text);
   } catch {
-    // Text that is no JSON, or nested too deeply to be read.
+    // Not JSON, or nested too deeply for the parser.
     throw new ApiError("malformed_json");
   }
 }
 
-/** JSON is UTF-8 (RFC 8259); a charset that says otherwise is refused and not guessed at. */
+/** JSON is always UTF-8 (RFC 8259), so any other charset is refused. */
 function isUtf8Charset(contentType: string | undefined): boolean {
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType ?? "")?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset);
@@ -48,7 +48,7 @@ function run(handler: RequestHandler, request: Request, response: Response): Pro
   return new Promise((resolve, reject) => {
     void handler(request, response, (error?: unknown) => {
       if (error === undefined) resolve();
-      else reject(error instanceof Error ? error : new Error("the body reader failed", { cause: error }));
+      else reject(error instanceof Error ? error : new Error("Reading the body failed", { cause: error }));
     });
   });
 }

@@ -1,20 +1,15 @@
 import type { ErrorRequestHandler, Response } from "express";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
-import { ApiError, type FieldError, type HttpErrorCode } from "../domain/error-codes.ts";
+import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 
-/** Seconds after which a call that found the service unable to act may be tried again. */
+/** Seconds after which the caller may retry when the chain or the database was unavailable. */
 const RETRY_AFTER = 5;
 
-export interface ErrorBody {
-  error_code: HttpErrorCode;
-  errors: FieldError[] | null;
-}
-
-/** What any thrown thing is to the caller. Whatever is not known here stays inside: an `internal_error`. */
+/** Maps anything that was thrown to an answer. An unknown error becomes `internal_error`; its details stay inside. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  // What a node refuses, for a limit of its own, is not known either.
+  // RpcError: a node can refuse a call for its own limits, so the cause is not known here either.
   if (error instanceof ChainUnavailable || error instanceof RpcError || isBusyDatabase(error)) {
     return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER });
   }
@@ -23,7 +18,7 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError(codeOfHttpError(error) ?? "internal_error");
 }
 
-/** Errors of the body reader carry their status. */
+/** Errors of Express's body reader carry their status. */
 function codeOfHttpError(error: unknown): HttpErrorCode | null {
   if (!(error instanceof Error) || !("status" in error)) return null;
   switch (error.status) {
@@ -45,11 +40,10 @@ function isBusyDatabase(error: unknown): boolean {
 export function sendError(response: Response, error: ApiError): void {
   if (error.errorCode === "unauthorized") response.set("WWW-Authenticate", "Bearer");
   if (error.retryAfter !== null) response.set("Retry-After", error.retryAfter.toString());
-  const body: ErrorBody = { error_code: error.errorCode, errors: error.errors };
-  response.status(error.status).set("Cache-Control", "no-store").json(body);
+  response.status(error.status).set("Cache-Control", "no-store").json(error.body);
 }
 
-/** Last in the chain. Faults of the service go to its log; the caller learns a code. */
+/** Last in the chain. Faults of the service go to its log; the caller gets a code and its message. */
 export const errorHandler: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   const known = toApiError(error);
   if (known.status >= 500) response.err = error instanceof Error ? error : new Error(String(error));

@@ -8,7 +8,7 @@ import type { HttpDeps } from "./deps.ts";
 import { type Endpoint, Verbatim } from "./endpoint.ts";
 import { validate } from "./validate.ts";
 
-/** Routes for the endpoints, in their order; every other method on one of their paths is a 405. */
+/** Routes for the endpoints, in their order. Any other method on one of their paths is a 405. */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): Router {
   const router = Router();
   const readBody = bodyReader(deps.settings.limits.bodyBytes);
@@ -45,7 +45,7 @@ function idempotencyOf(request: Request, text: string): IdempotentCall | null {
   const key = request.get("idempotency-key");
   if (key === undefined) return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    const message = "Must have 1 to 255 visible ASCII characters.";
+    const message = "Must have 1 to 255 visible ASCII characters, without spaces.";
     throw new ApiError("validation_failed", [{ field: "Idempotency-Key", code: "invalid_format", message }]);
   }
   return { key, content: `${request.method} ${request.baseUrl}${request.path}\n${text}` };

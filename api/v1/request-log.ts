@@ -4,11 +4,14 @@ import type { RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 
-/** A caller's own id is kept when it is short and plain: anything else could forge log lines. */
+/** The caller's own id is kept when it is short and plain. Anything else could forge log lines. */
 const PLAIN_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
+/** Query parameters whose values identify nobody. */
+const PLAIN_PARAMETERS = new Set(["limit", "offset", "cursor", "after", "status", "type"]);
+
 /**
- * One line a call, and an id that the answer carries as `X-Request-Id`. Headers and bodies are never logged: they hold
+ * Writes one log line per call and gives each answer an `X-Request-Id`. Headers and bodies are never logged: they hold
  * tokens and unlockable content.
  */
 export function requestLog(logger: Logger): RequestHandler {
@@ -27,9 +30,22 @@ export function requestLog(logger: Logger): RequestHandler {
       req: (request: { id: unknown; method: string; url: string }) => ({
         id: request.id,
         method: request.method,
-        url: request.url,
+        url: redactUrl(request.url),
       }),
       res: (response: { statusCode: number }) => ({ statusCode: response.statusCode }),
     },
   });
+}
+
+/** The URL without user identifiers: they can be names or email addresses of people. */
+export function redactUrl(url: string): string {
+  const [path = "", ...query] = url.split("?");
+  const shown = path.replace(/(\/accounts\/+user\/+).*/is, "$1[redacted]");
+  if (query.length === 0) return shown;
+  return `${shown}?${query.join("?").split("&").map(redactParameter).join("&")}`;
+}
+
+function redactParameter(parameter: string): string {
+  const [name = ""] = parameter.split("=", 1);
+  return PLAIN_PARAMETERS.has(name) ? parameter : "[redacted]";
 }

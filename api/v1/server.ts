@@ -1,36 +1,54 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 
-import { HTTP_ERRORS, type HttpErrorCode } from "../domain/error-codes.ts";
+import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 
-/** A server whose refusals of broken HTTP, which never reach the app, have the shape of every other error. */
-export function createHttpServer(app: RequestListener): Server {
-  const server = createServer(app);
-  server.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket) => {
+type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+/**
+ * An HTTP server whose every refusal has the JSON error shape, also those that Node would answer by itself.
+ * A missing `Host` and an unknown `Expect` go to the app (`check-request.ts`); HTTP that cannot be parsed, or that does not
+ * arrive in time, never becomes a request and is answered here.
+ */
+export function createHttpServer(app: RequestListener, options: ServerOptions = {}): Server {
+  const server = createServer({ ...options, requireHostHeader: false }, app);
+  server.on("checkExpectation", app);
+  server.on("clientError", (error: ClientError, socket: Socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
       return;
     }
-    const code = error.code === "HPE_HEADER_OVERFLOW" ? "payload_too_large" : "malformed_json";
-    // An answer to HEAD has no body: a client would take it for the beginning of the next answer.
+    // An answer to HEAD has no body: a client would read it as the start of the next answer.
     const isHead = error.rawPacket?.subarray(0, 5).toString("latin1") === "HEAD ";
-    socket.end(rawError(code, !isHead));
+    socket.end(rawAnswer(codeOf(error), !isHead));
   });
   return server;
 }
 
-function rawError(code: HttpErrorCode, withBody: boolean): string {
-  const body = JSON.stringify({ error_code: code, errors: null });
+function codeOf(error: ClientError): HttpErrorCode {
+  switch (error.code) {
+    case "HPE_HEADER_OVERFLOW":
+      return "payload_too_large";
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return "request_timeout";
+    default:
+      return "malformed_request";
+  }
+}
+
+function rawAnswer(code: HttpErrorCode, withBody: boolean): string {
+  const error = new ApiError(code);
+  const body = JSON.stringify(error.body);
   const lines = [
-    `HTTP/1.1 ${HTTP_ERRORS[code].toString()} ${code}`,
+    `HTTP/1.1 ${error.status.toString()} ${code}`,
     "Content-Type: application/json; charset=utf-8",
-    `Content-Length: ${body.length.toString()}`,
+    `Content-Length: ${Buffer.byteLength(body).toString()}`,
     "Connection: close",
   ];
   return `${lines.join("\r\n")}\r\n\r\n${withBody ? body : ""}`;
 }
 
-/** Lets the calls under way finish, for so long; connections that only wait are closed at once. */
+/** Waits at most `deadlineMs` for the calls under way; idle connections are closed at once. */
 export async function stopHttpServer(server: Server, deadlineMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => {

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 
-import { ApiError, type FieldError } from "../domain/error-codes.ts";
+import { ApiError, type FieldError, requiredField } from "../domain/error-codes.ts";
 
-/** Most entries in `errors`, and longest field name there: the caller chooses both. */
+/** Most entries in `errors`, and the longest field name there: the caller chooses both. */
 const MAX_ERRORS = 100;
 const MAX_FIELD_LENGTH = 200;
 
@@ -19,32 +19,65 @@ function fieldErrors(issue: z.core.$ZodIssue, input: unknown): FieldError[] {
     return issue.keys.map((key) => ({
       field: nameOf([...issue.path, key]),
       code: "unknown_field",
-      message: "There is no such field.",
+      message: "There is no such field. Remove it, or correct its name.",
     }));
   }
   const field = nameOf(issue.path);
-  if (["invalid_type", "invalid_value"].includes(issue.code) && valueAt(input, issue.path) == null) {
-    return [{ field, code: "required", message: "Must be given." }];
+  if (issue.path.length > 0 && isAbout(issue, "invalid_type", "invalid_value") && valueAt(input, issue.path) == null) {
+    return [requiredField(field)];
   }
-  return [{ field, code: codeOf(issue), message: issue.message }];
+  return [{ field, ...wordsOf(issue) }];
 }
 
-function codeOf(issue: z.core.$ZodIssue): string {
+function isAbout(issue: z.core.$ZodIssue, ...codes: z.core.$ZodIssue["code"][]): boolean {
+  return codes.includes(issue.code);
+}
+
+/** Every problem that zod reports, in the service's own words: zod's text never reaches a caller. */
+function wordsOf(issue: z.core.$ZodIssue): { code: string; message: string } {
   switch (issue.code) {
     case "invalid_type":
-    case "invalid_union":
-      return "wrong_type";
+      return { code: "wrong_type", message: `Must be ${TYPE_WORDS[issue.expected] ?? "of another type"}.` };
     case "too_big":
-      return issue.origin === "array" || issue.origin === "string" ? "too_long" : "too_big";
+      return isSized(issue.origin)
+        ? { code: "too_long", message: `Must have at most ${sizeOf(issue.origin, issue.maximum)}.` }
+        : { code: "too_big", message: `Must be at most ${issue.maximum.toString()}.` };
     case "too_small":
-      return issue.origin === "array" || issue.origin === "string" ? "too_short" : "too_small";
-    case "invalid_format":
-      return "invalid_format";
+      return isSized(issue.origin)
+        ? { code: "too_short", message: `Must have at least ${sizeOf(issue.origin, issue.minimum)}.` }
+        : { code: "too_small", message: `Must be at least ${issue.minimum.toString()}.` };
+    case "invalid_value":
+      return { code: "invalid", message: `Must be one of: ${issue.values.map(String).join(", ")}.` };
     case "custom":
-      return typeof issue.params?.["code"] === "string" ? issue.params["code"] : "invalid";
+      // Made by `refuse`, which gives both.
+      return {
+        code: typeof issue.params?.["code"] === "string" ? issue.params["code"] : "invalid",
+        message: issue.message,
+      };
+    case "invalid_union":
+      return { code: "wrong_type", message: "Must be of another type." };
+    case "invalid_format":
+      return { code: "invalid_format", message: "Must have another format." };
     default:
-      return "invalid";
+      return { code: "invalid", message: "Must have another value." };
   }
+}
+
+const TYPE_WORDS: Record<string, string> = {
+  string: "a string",
+  number: "a number",
+  boolean: "true or false",
+  array: "an array",
+  object: "a JSON object",
+};
+
+function isSized(origin: string): boolean {
+  return origin === "array" || origin === "string";
+}
+
+function sizeOf(origin: string, size: number | bigint): string {
+  const [one, many] = origin === "array" ? ["entry", "entries"] : ["character", "characters"];
+  return `${size.toString()} ${Number(size) === 1 ? one : many}`;
 }
 
 function nameOf(path: readonly PropertyKey[]): string {

@@ -2,16 +2,18 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { endpointsTable } from "./endpoints-table.ts";
+import { errorsList } from "./errors-list.ts";
 import { firstSettingsTable, settingsTable } from "./settings-table.ts";
 
 /**
- * Writes the tables that come from the code, between their markers in README.md and docs/settings.md.
+ * Writes the tables that come from the code, between their markers in README.md and docs.
  * `--check` changes nothing and fails when a table is out of date.
  */
 
 const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "README.md", marker: "endpoints", table: endpointsTable },
   { file: "README.md", marker: "settings", table: firstSettingsTable },
+  { file: "docs/errors.md", marker: "errors", table: errorsList },
   { file: "docs/settings.md", marker: "settings", table: settingsTable },
 ];
 

@@ -1,8 +1,8 @@
-// Runs in the browser. The page's policy forbids inline scripts, so these lines are a file.
+// Runs in the browser. A file of its own, because the page's policy forbids inline scripts.
 window.SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#docs",
   deepLinking: true,
-  // Asks a server elsewhere by default.
+  // By default the viewer would send the document to a validator on the internet.
   validatorUrl: null,
 });

@@ -6,14 +6,16 @@ import express, { type RequestHandler, Router } from "express";
 import { ApiError } from "../../domain/error-codes.ts";
 import type { HttpDeps } from "../deps.ts";
 import { apiDocument } from "../openapi/document.ts";
+import { sendErrorsPage } from "../pages/errors.ts";
 
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
-/** Of the whole package the page needs these. */
+/** The files of the package that the page needs. */
 const SWAGGER_UI_FILES = ["/swagger-ui-bundle.js", "/swagger-ui.css", "/favicon-32x32.png"];
 
-const PAGE_FILES = { root: import.meta.dirname };
+const DOCS_FILES = { root: import.meta.dirname };
+const PAGE_FILES = { root: fileURLToPath(new URL("../pages", import.meta.url)) };
 
-/** Everything comes from this service: nothing is asked of any other. Pictures are in the style sheet, as data. */
+/** The page loads everything from this service and nothing from elsewhere. The style sheet holds its pictures as data. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,12 +27,12 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** `/openapi.json`: the document. `/docs`: the same as a page to read and try out. */
+/** `/openapi.json`: the document. `/docs`: the same as a page to read and try out. `/docs/errors`: the error codes. */
 export function docs(deps: Pick<HttpDeps, "settings">): Router {
   const router = Router();
   let text: string | null = null;
   router.get("/openapi.json", (_request, response) => {
-    // Made when somebody asks for the first time: it is the same as long as the process lives.
+    // Made at the first call; it never changes while the process lives.
     text ??= JSON.stringify(apiDocument(deps.settings));
     response
       .set("Access-Control-Allow-Origin", "*")
@@ -42,12 +44,19 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
   router.get("/docs", (request, response) => {
     // The links in the page are relative, so that it works behind a proxy that adds a prefix.
     if (request.path.endsWith("/")) response.status(308).set("Location", "../docs").end();
-    else response.set("Content-Security-Policy", PAGE_POLICY).sendFile("index.html", PAGE_FILES);
+    else response.set("Content-Security-Policy", PAGE_POLICY).sendFile("index.html", DOCS_FILES);
   });
   router.get("/docs/init.js", (_request, response) => {
-    response.sendFile("init.js", PAGE_FILES);
+    response.sendFile("init.js", DOCS_FILES);
   });
-  router.all(["/openapi.json", "/docs"], (_request, response) => {
+  router.get("/docs/page.css", (_request, response) => {
+    response.sendFile("page.css", PAGE_FILES);
+  });
+  router.get("/docs/errors", (request, response) => {
+    if (request.path.endsWith("/")) response.status(308).set("Location", "../errors").end();
+    else sendErrorsPage(response);
+  });
+  router.all(["/openapi.json", "/docs", "/docs/errors"], (_request, response) => {
     response.set("Allow", "GET, HEAD");
     throw new ApiError("method_not_allowed");
   });

@@ -1,9 +1,10 @@
-import { createDocument } from "zod-openapi";
+import { createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
 
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Limits } from "../../config/limits.ts";
 import { endpointsOf } from "../endpoints.ts";
-import { errorCodesOf, errorTable, sharedErrorResponses } from "./errors.ts";
+import { errorCodesOf, sharedErrorResponses } from "./errors.ts";
+import { errorsPath } from "./errors-page.ts";
 import { IDEMPOTENCY_KEY, RESPONSE_HEADERS } from "./headers.ts";
 import { documentPath, operationOf, TAG_WORDS } from "./operation.ts";
 import { webhookCalls } from "./webhooks.ts";
@@ -14,41 +15,37 @@ export type ApiDocument = ReturnType<typeof createDocument>;
 
 const DESCRIPTION = `NFT back end: wallets, collections, mints and gasless transfers.
 
-Everything that ends on the chain answers a \`request_id\` first; the request, and the webhook, then say what became of it.
+On-chain calls return a \`request_id\` at once. Poll the request, or register a webhook, for the result.
 
-- Numbers: token ids and quantities are taken as JSON integers of any length or as decimal strings, and answered as
-  integers up to 2^53-1, as decimal strings above that.
-- Addresses are taken in any case (one in mixed case must have the right checksum) and answered in EIP-55 form.
-- null in a body counts as left out. Unknown fields in bodies and queries are refused, so that no typo loses data.
-- **Ignore fields of answers that you do not know: later versions of \`/v1\` add some.** A change that breaks clients is a
-  new prefix.
-
-## Errors
-
-Every error has one shape, \`{error_code, errors}\`, and one of these codes. Each operation lists its own; besides them a
-path that does not exist answers 404 \`not_found\` (under \`/v1\` only to a valid token), and a method that a path does not
-take 405 \`method_not_allowed\` with \`Allow\`.
-
+- Numbers: send token ids and quantities as JSON integers of any length or as decimal strings. Answers have integers up to
+  2^53-1 and decimal strings above that.
+- Addresses: send them in any case; a mixed-case address must have the right EIP-55 checksum. Answers have EIP-55 form.
+- null in a body counts as left out. Unknown fields in bodies and queries are refused, so that a typo loses no data.
+- **Ignore unknown fields in answers: later versions of \`/v1\` add fields.** A breaking change gets a new prefix.
+- Errors: every error body is \`{error_code, message, errors}\`. Each operation lists its codes; all of them are explained
+  [here](docs/errors) and at the end of this document. In addition, a path that does not exist answers 404 \`not_found\`
+  (under \`/v1\` only to a valid token), and an unsupported method 405 \`method_not_allowed\` with \`Allow\`.
 `;
 
-/** The document of this service (OpenAPI 3.1), made from the endpoints and their schemas. */
+/** The OpenAPI 3.1 document of this service, made from the endpoints and their schemas. */
 export function apiDocument(settings: { publicUrl: string; limits: Limits }): ApiDocument {
   const endpoints = endpointsOf(settings.limits);
-  const paths = publicPaths();
+  const paths: ZodOpenApiPathsObject = {};
   for (const endpoint of endpoints) {
     const path = documentPath(endpoint.path);
     paths[path] = { ...paths[path], [endpoint.method]: operationOf(endpoint) };
   }
+  Object.assign(paths, publicPaths(), errorsPath());
   return createDocument(
     {
       openapi: "3.1.0",
       info: {
         title: "Moneta",
         version: packageJson.version,
-        description: DESCRIPTION + errorTable(),
+        description: DESCRIPTION,
         license: { name: packageJson.license, identifier: packageJson.license },
       },
-      // Where this document is: it stays right behind a proxy and under any name.
+      // Relative to this document, so that it is right behind a proxy and under any host name.
       servers: [{ url: new URL(settings.publicUrl).pathname }],
       tags: Object.entries(TAG_WORDS).map(([name, description]) => ({ name, description })),
       paths,
@@ -59,7 +56,7 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
             type: "http",
             scheme: "bearer",
             description:
-              "A token of the app, as the command line made it. The bare token, without `Bearer`, is taken too.",
+              "A token of the app, created with the command line. The token alone, without `Bearer`, works too.",
           },
         },
         headers: RESPONSE_HEADERS,
@@ -68,7 +65,7 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
       },
     },
     {
-      // Answers may gain fields: only requests are closed.
+      // Answers may gain fields later: only requests forbid unknown fields.
       override: ({ jsonSchema, io }) => {
         if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       },

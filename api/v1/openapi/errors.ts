@@ -1,7 +1,6 @@
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 
-import { HTTP_ERRORS, type HttpErrorCode } from "../../domain/error-codes.ts";
-import { ERROR_WORDS } from "../../domain/error-words.ts";
+import { ApiError, ERRORS, HTTP_ERROR_CODES, type HttpErrorCode, statusOf } from "../../domain/error-codes.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { headerRefs, RATE_HEADERS } from "./headers.ts";
 
@@ -31,14 +30,14 @@ export function errorCodesOf(endpoint: Endpoint): HttpErrorCode[] {
 }
 
 function codesInOrder(codes: readonly HttpErrorCode[]): HttpErrorCode[] {
-  return (Object.keys(HTTP_ERRORS) as HttpErrorCode[]).filter((code) => codes.includes(code));
+  return HTTP_ERROR_CODES.filter((code) => codes.includes(code));
 }
 
 type Responses = Record<string, ZodOpenApiResponseObject | { $ref: string }>;
 
-/** One response for each status: what is the same at many endpoints is a component, named after its only code. */
+/** One response for each status. A response with a single code is a shared component, named after the code. */
 export function errorResponses(codes: readonly HttpErrorCode[]): Responses {
-  const byStatus = Map.groupBy(codesInOrder(codes), (code) => HTTP_ERRORS[code].toString());
+  const byStatus = Map.groupBy(codesInOrder(codes), (code) => statusOf(code).toString());
   const responses = [...byStatus].map(([status, group]) => {
     const [only, ...others] = group;
     const shared = only !== undefined && others.length === 0;
@@ -52,16 +51,16 @@ export function sharedErrorResponses(
   used: readonly (readonly HttpErrorCode[])[],
 ): Record<string, ZodOpenApiResponseObject> {
   const alone = used.flatMap((codes) =>
-    [...Map.groupBy(codes, (code) => HTTP_ERRORS[code]).values()].filter((group) => group.length === 1).flat(),
+    [...Map.groupBy(codes, statusOf).values()].filter((group) => group.length === 1).flat(),
   );
   return Object.fromEntries(codesInOrder(alone).map((code) => [componentName(code), errorResponse([code])]));
 }
 
 function errorResponse(codes: readonly HttpErrorCode[]): ZodOpenApiResponseObject {
   const [only, ...others] = codes;
-  const list = codes.map((code) => `- \`${code}\`: ${ERROR_WORDS[code]}`).join("\n");
+  const list = codes.map((code) => `- \`${code}\`: ${ERRORS[code].message}`).join("\n");
   return {
-    description: only !== undefined && others.length === 0 ? ERROR_WORDS[only] : list,
+    description: only !== undefined && others.length === 0 ? ERRORS[only].message : list,
     // Headers that are too large are refused before the call has an id.
     headers: only === "payload_too_large" ? {} : headerRefs(codes.flatMap(headersOf)),
     content: {
@@ -70,9 +69,10 @@ function errorResponse(codes: readonly HttpErrorCode[]): ZodOpenApiResponseObjec
           type: "object",
           properties: {
             error_code: { type: "string", enum: [...codes] },
+            message: { type: "string", description: "What happened, and what to do next." },
             errors: { $ref: "#/components/schemas/FieldErrors" },
           },
-          required: ["error_code", "errors"],
+          required: ["error_code", "message", "errors"],
         },
         examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
       },
@@ -95,18 +95,14 @@ function headersOf(code: HttpErrorCode) {
 }
 
 function exampleOf(code: HttpErrorCode) {
-  if (code !== "validation_failed") return { error_code: code, errors: null };
-  return { error_code: code, errors: [{ field: "limt", code: "unknown_field", message: "There is no such field." }] };
+  const field = {
+    field: "limt",
+    code: "unknown_field",
+    message: "There is no such field. Remove it, or correct its name.",
+  };
+  return new ApiError(code, code === "validation_failed" ? [field] : null).body;
 }
 
 function componentName(code: HttpErrorCode): string {
   return code.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-}
-
-/** The closed list of codes, as Markdown. */
-export function errorTable(): string {
-  const rows = (Object.keys(HTTP_ERRORS) as HttpErrorCode[]).map(
-    (code) => `| ${HTTP_ERRORS[code].toString()} | \`${code}\` | ${ERROR_WORDS[code]} |`,
-  );
-  return ["| Status | `error_code` | Meaning |", "|---|---|---|", ...rows].join("\n");
 }

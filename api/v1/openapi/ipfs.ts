@@ -5,9 +5,9 @@ import { headerRefs } from "./headers.ts";
 import { operation, type Parameter, pathParameter, PUBLIC_ERRORS } from "./public-operation.ts";
 
 const DESCRIPTION =
-  "The same for ever. `Range` is understood. Content comes from strangers: nothing of it runs on this origin.";
+  "Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.";
 
-/** What is hosted on IPFS: a file by its CID, or by its path in a directory. */
+/** Files hosted on IPFS: by CID, or by path in a directory. */
 export function ipfsPaths(): ZodOpenApiPathsObject {
   const cid = pathParameter(
     "cid",
@@ -16,8 +16,8 @@ export function ipfsPaths(): ZodOpenApiPathsObject {
   );
   const path = pathParameter(
     "path",
-    "Path of the file in the directory, **slashes included**, as in `images/cat.png`: OpenAPI 3.1 has no way to say that " +
-      "of a parameter. Clients made from this document may escape the slashes (`%2F`): such a slash counts as one.",
+    "Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a " +
+      "parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.",
     "collection.json",
   );
   return {
@@ -30,7 +30,10 @@ function contentPath(name: string, summary: string, parameters: Parameter[]): Zo
   const content = { "*/*": { schema: { type: "string" as const, format: "binary" } } };
   const headers = headerRefs(["ETag", "Cache-Control", "Accept-Ranges"]);
   const ranged = headerRefs(["ETag", "Cache-Control", "Accept-Ranges", "Content-Range"]);
-  const unchanged = { description: "`If-None-Match` has it already.", headers: headerRefs(["ETag", "Cache-Control"]) };
+  const unchanged = {
+    description: "Not changed: `If-None-Match` has the current tag.",
+    headers: headerRefs(["ETag", "Cache-Control"]),
+  };
   const common = { tags: ["Public"], description: DESCRIPTION, security: [], parameters };
   const errors = errorResponses(PUBLIC_ERRORS.ipfs);
   return {
@@ -39,8 +42,8 @@ function contentPath(name: string, summary: string, parameters: Parameter[]): Zo
       operationId: `get${name}`,
       summary,
       responses: {
-        "200": { description: "All of it.", headers, content },
-        "206": { description: "The bytes that `Range` asked for.", headers: ranged, content },
+        "200": { description: "The whole content.", headers, content },
+        "206": { description: "The bytes in `Range`.", headers: ranged, content },
         "304": unchanged,
         ...errors,
       },
@@ -48,16 +51,16 @@ function contentPath(name: string, summary: string, parameters: Parameter[]): Zo
     head: {
       ...common,
       operationId: `head${name}`,
-      summary: `${summary}: its size and type alone`,
+      summary: `${summary}: headers only`,
       responses: {
-        "200": { description: "What GET would say of it.", headers },
-        "206": { description: "What GET would say of the bytes that `Range` asks for.", headers: ranged },
+        "200": { description: "The headers of the same GET.", headers },
+        "206": { description: "The headers of the same GET with `Range`.", headers: ranged },
         "304": unchanged,
         ...errors,
       },
     },
     options: {
-      ...operation(`get${name}Options`, `${summary}: what other origins may ask`, PUBLIC_ERRORS.options, null),
+      ...operation(`get${name}Options`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options, null),
       parameters,
     },
   };

@@ -5,7 +5,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { errorCodesOf, errorResponses } from "./errors.ts";
 import { headerRefs, RATE_HEADERS } from "./headers.ts";
 
-/** Groups of endpoints, by the first part of their paths. */
+/** Groups of endpoints, by the first segment of their paths. */
 const TAGS: Record<string, string> = {
   accounts: "Wallets",
   collections: "Collections",
@@ -17,13 +17,14 @@ const TAGS: Record<string, string> = {
 };
 
 export const TAG_WORDS = {
-  Wallets: "Wallets of the app's users, and what they hold.",
-  Collections: "Contracts of the app, and their tokens.",
-  Minting: "New tokens, and more copies of them.",
-  Transfers: "Tokens on their way from a wallet to anywhere.",
-  Requests: "What became of everything that ends on the chain.",
-  Webhooks: "How the app hears of it.",
-  Public: "For everybody, without a token.",
+  Wallets: "The app's wallets, and the tokens that they hold.",
+  Collections: "The app's contracts, and their tokens.",
+  Minting: "Mint tokens, or more copies of a token.",
+  Transfers: "Transfer tokens out of the app's wallets.",
+  Requests: "The state and the result of every on-chain call.",
+  Webhooks: "Events, sent to the app's URL or read from a feed.",
+  Public: "Open to everybody, without a token.",
+  Errors: "Every error code, and what to do about it.",
 };
 
 /** `/accounts/:address` as the document writes it. */
@@ -63,11 +64,11 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
 
 function tagOf(path: string): string {
   const tag = TAGS[path.split("/")[1] ?? ""];
-  if (tag === undefined) throw new Error(`no group of endpoints is named for ${path}`);
+  if (tag === undefined) throw new Error(`no tag is defined for the path ${path}: add its first segment to TAGS`);
   return tag;
 }
 
-/** Examples under keys that are made of their words. */
+/** Examples under keys made from their summaries. */
 function named(samples: Record<string, unknown>) {
   return Object.fromEntries(
     Object.entries(samples).map(([summary, value]) => [

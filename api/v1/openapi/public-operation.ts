@@ -5,9 +5,9 @@ import type { HttpErrorCode } from "../../domain/error-codes.ts";
 import { errorResponses } from "./errors.ts";
 import { headerRefs, type ResponseHeader } from "./headers.ts";
 
-/* What the operations that need no token have in common. */
+/* Shared parts of the operations that need no token. */
 
-/** Codes of each operation, for the responses that they share with others. */
+/** Error codes of each operation, for the responses that operations share. */
 export const PUBLIC_ERRORS = {
   metadata: ["not_found", "payload_too_large", "internal_error", "unavailable"],
   ipfs: ["not_found", "payload_too_large", "range_not_satisfiable", "internal_error", "unavailable"],
@@ -47,4 +47,29 @@ export function operation(
           },
         };
   return { operationId, tags: ["Public"], summary, security: [], responses: { ...success, ...errorResponses(errors) } };
+}
+
+/** An operation that answers a page. */
+export function htmlOperation(
+  operationId: string,
+  tag: string,
+  summary: string,
+  description?: string,
+): ZodOpenApiOperationObject {
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: [],
+    responses: {
+      "200": {
+        description: "Success.",
+        headers: headerRefs(),
+        content: { "text/html": { schema: { type: "string" } } },
+      },
+      "308": { description: "From the same path with a slash at its end." },
+      ...errorResponses(PUBLIC_ERRORS.health),
+    },
+  };
 }

@@ -1,14 +1,12 @@
 import { z } from "zod";
-import type { ZodOpenApiPathsObject } from "zod-openapi";
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
 
 import { COLLECTION, collectionExample, heldNftExample } from "../examples.ts";
 import { tokenMetadata } from "../schemas/nfts.ts";
-import { errorResponses } from "./errors.ts";
-import { headerRefs } from "./headers.ts";
 import { ipfsPaths } from "./ipfs.ts";
-import { operation, type Parameter, pathParameter, PUBLIC_ERRORS } from "./public-operation.ts";
+import { htmlOperation, operation, type Parameter, pathParameter, PUBLIC_ERRORS } from "./public-operation.ts";
 
-/* What is served beside `/v1`, to everybody. */
+/* Public paths beside `/v1`. */
 
 const collectionMetadata = z
   .object({
@@ -25,9 +23,13 @@ const collectionMetadata = z
 const { name, symbol, description, image } = collectionExample;
 
 export function publicPaths(): ZodOpenApiPathsObject {
-  const chainId = pathParameter("chain_id", "Id of the chain that the service works on.", "31337");
+  const chainId = pathParameter("chain_id", "Id of the service's chain.", "31337");
   const collection = pathParameter("collection", "Address of the collection, in any case.", COLLECTION);
-  const tokenId = pathParameter("token_id", "The id: 64 digits are hexadecimal, anything else is decimal.", "12");
+  const tokenId = pathParameter(
+    "token_id",
+    "Token id. Exactly 64 digits are read as hexadecimal, anything else as decimal.",
+    "12",
+  );
   return {
     "/metadata/{chain_id}/{collection}": metadataPath("Collection", [chainId, collection], collectionMetadata, {
       name,
@@ -42,6 +44,9 @@ export function publicPaths(): ZodOpenApiPathsObject {
       heldNftExample.metadata,
     ),
     ...ipfsPaths(),
+    "/": {
+      get: homeOperation(),
+    },
     "/healthz": {
       get: operation("getHealth", "Whether the process runs", PUBLIC_ERRORS.health, {
         schema: z.object({ status: z.literal("ok") }),
@@ -54,29 +59,27 @@ export function publicPaths(): ZodOpenApiPathsObject {
         example: { status: "ready", checks: { database: "ok", chain: "ok" } },
       }),
     },
-    "/docs": {
-      get: {
-        operationId: "getDocs",
-        tags: ["Public"],
-        summary: "This document as a page, to read and to try out",
-        security: [],
-        responses: {
-          "200": {
-            description: "Success.",
-            headers: headerRefs(),
-            content: { "text/html": { schema: { type: "string" } } },
-          },
-          "308": { description: "From the path with a slash at its end." },
-          ...errorResponses(PUBLIC_ERRORS.health),
-        },
-      },
-    },
+    "/docs": { get: htmlOperation("getDocs", "Public", "This document as a page, to read and to try out") },
     "/openapi.json": {
       get: operation("getDocument", "This document", PUBLIC_ERRORS.health, {
         schema: z.object({ openapi: z.string() }).loose(),
         example: { openapi: "3.1.0" },
       }),
     },
+  };
+}
+
+function homeOperation(): ZodOpenApiOperationObject {
+  const json = operation("getHome", "Links to the documentation and the health checks", PUBLIC_ERRORS.health, {
+    schema: z.object({ name: z.string(), version: z.string(), links: z.record(z.string(), z.string()) }),
+    example: { name: "Moneta", version: "1.0.0", links: { docs: "https://nft.example/docs" } },
+  });
+  const html = { "text/html": { schema: { type: "string" as const } } };
+  const success = json.responses["200"] as ZodOpenApiResponseObject;
+  return {
+    ...json,
+    description: "A page for browsers (`Accept: text/html`), JSON for all others.",
+    responses: { ...json.responses, "200": { ...success, content: { ...success.content, ...html } } },
   };
 }
 
@@ -90,10 +93,10 @@ function metadataPath(of: "Collection" | "Token", parameters: Parameter[], schem
     get: {
       ...get,
       parameters,
-      responses: { ...get.responses, "304": { description: "`If-None-Match` has it already." } },
+      responses: { ...get.responses, "304": { description: "Not changed: `If-None-Match` has the current tag." } },
     },
     options: {
-      ...operation(`get${of}MetadataOptions`, `${summary}: what other origins may ask`, PUBLIC_ERRORS.options, null),
+      ...operation(`get${of}MetadataOptions`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options, null),
       parameters,
     },
   };

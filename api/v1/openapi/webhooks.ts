@@ -4,17 +4,17 @@ import type { z } from "zod";
 import { eventExample, testEventExample } from "../examples.ts";
 import { event, testEvent } from "../schemas/events.ts";
 
-/** The calls that the service makes to the URL of `PUT /v1/webhook`. */
+/** The calls from the service to the URL of `PUT /v1/webhook`. */
 export function webhookCalls(): ZodOpenApiPathsObject {
   const words =
-    "`sent` may come once per request; of `completed` and `error` exactly one comes. Each may be delivered more than once: its `webhook-id` tells. Events of one request come in their order.";
+    "`sent` comes at most once per request, then either `completed` or `error`. An event can be delivered more than once: compare its `webhook-id`. The events of one request arrive in order.";
   return {
-    event: { post: call("receiveEvent", "Something happened to a request", words, event, eventExample) },
+    event: { post: call("receiveEvent", "An event of a request", words, event, eventExample) },
     test: {
       post: call(
         "receiveTest",
-        "The app asked for a test",
-        "Sent by `POST /v1/webhook/test`, and signed like every other.",
+        "A test event",
+        "Sent by `POST /v1/webhook/test`, and signed like every event.",
         testEvent,
         testEventExample,
       ),
@@ -23,8 +23,8 @@ export function webhookCalls(): ZodOpenApiPathsObject {
 }
 
 const SIGNATURE_HEADERS = [
-  ["webhook-id", "The same at every try, and the `id` of the body.", "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10"],
-  ["webhook-timestamp", "When it was sent, in seconds since 1970. Refuse what is old.", "1777889730"],
+  ["webhook-id", "The `id` of the body, the same at every try.", "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10"],
+  ["webhook-timestamp", "Time of sending, in seconds since 1970. Refuse old calls.", "1777889730"],
   [
     "webhook-signature",
     "Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.",
@@ -53,12 +53,12 @@ function call(
       schema: { type: "string" as const },
       example: sample,
     })),
-    // What the service sends may gain fields like what it answers.
+    // Like answers, these bodies may gain fields later.
     requestBody: { required: true, content: { "application/json": { schema, example } } },
     responses: {
-      "2XX": { description: "Taken, within 15 seconds." },
-      "410": { description: "No more of them: the webhook is disabled." },
-      default: { description: "Tried again later; redirects are not followed." },
+      "2XX": { description: "Delivered. The receiver has 15 seconds to answer." },
+      "410": { description: "The receiver wants no more events: the webhook is disabled." },
+      default: { description: "The delivery is retried later. Redirects are not followed." },
     },
   };
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { type Limits, MAX_BASIS_POINTS } from "../../config/limits.ts";
 import { count, destination, optional, refuse, text } from "./inputs.ts";
+import { contentUri, linkUri } from "./uris.ts";
 import { address, collectionType, hosting, requestId, time } from "./outputs.ts";
 import { pageFrameFields } from "./pages.ts";
 
@@ -13,7 +14,7 @@ export const HOSTED_FIELDS = [
   "fee_recipient",
 ] as const;
 
-/** Both variants in one: `base_uri` or `collection_uri` makes the collection self-hosted. */
+/** Both variants in one schema: `base_uri` or `collection_uri` makes the collection self-hosted. */
 export function createCollectionBody(limits: Limits) {
   const cap = count(Number.MAX_SAFE_INTEGER);
   return z
@@ -21,16 +22,18 @@ export function createCollectionBody(limits: Limits) {
       type: collectionType,
       name: text(limits.name, 1),
       symbol: text(limits.symbol, 1),
-      mint_supply_count: optional(cap).meta({ description: "ERC721 only: most tokens ever; 0 is unlimited." }),
-      mint_supply_account: optional(cap).meta({ description: "The same as mint_supply_count." }),
+      mint_supply_count: optional(cap).meta({
+        description: "ERC721 only: the most tokens that can ever be minted. 0 means unlimited.",
+      }),
+      mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
       new_owner: optional(destination),
       description: optional(text(limits.description)),
-      image: optional(text(limits.uri)),
-      external_link: optional(text(limits.uri)),
+      image: optional(contentUri(limits.uri)),
+      external_link: optional(linkUri(limits.uri)),
       seller_fee_basis_points: optional(count(MAX_BASIS_POINTS)),
       fee_recipient: optional(destination),
-      base_uri: optional(text(limits.uri, 1)),
-      collection_uri: optional(text(limits.uri, 1)),
+      base_uri: optional(linkUri(limits.uri)),
+      collection_uri: optional(contentUri(limits.uri)),
     })
     .check((context) => {
       const body = context.value;
@@ -39,20 +42,34 @@ export function createCollectionBody(limits: Limits) {
       };
       const { mint_supply_count: counted, mint_supply_account: accounted } = body;
       if (counted !== undefined && accounted !== undefined && counted !== accounted) {
-        add("mint_supply_account", "conflict", "Differs from mint_supply_count, which means the same.");
+        add(
+          "mint_supply_account",
+          "conflict",
+          "Must equal mint_supply_count, which means the same. Send only one of them.",
+        );
       }
       if (body.base_uri === undefined && body.collection_uri === undefined) {
         if ((body.seller_fee_basis_points ?? 0) > 0 && body.fee_recipient === undefined) {
-          add("fee_recipient", "required", "Must be given when there is a fee.");
+          add("fee_recipient", "required", "This field is required when seller_fee_basis_points is not 0.");
         }
         return;
       }
       for (const field of HOSTED_FIELDS) {
-        if (body[field] !== undefined) add(field, "conflict", "Cannot be given for a self-hosted collection.");
+        if (body[field] !== undefined)
+          add(
+            field,
+            "conflict",
+            "Self-hosted collections do not take this field. Remove it, or remove base_uri and collection_uri.",
+          );
       }
-      if (body.base_uri === undefined) add("base_uri", "required", "Must be given for a self-hosted collection.");
+      if (body.base_uri === undefined)
+        add("base_uri", "required", "This field is required for a self-hosted collection.");
       else if (body.type === "ERC1155" && !body.base_uri.includes("{id}")) {
-        add("base_uri", "invalid_format", "Must contain {id} for an ERC1155 collection.");
+        add(
+          "base_uri",
+          "invalid_format",
+          "Must contain {id} for an ERC1155 collection: clients replace it with the token id.",
+        );
       }
     })
     .meta({ id: "CreateCollection" });
@@ -66,12 +83,12 @@ export const collection = z
     name: z.string(),
     symbol: z.string(),
     hosting,
-    mint_supply_count: z.int().nullable().meta({ description: "null is unlimited." }),
+    mint_supply_count: z.int().nullable().meta({ description: "null means unlimited." }),
     minted: z.int().meta({ description: "Tokens (ERC721) or distinct ids (ERC1155) ever minted." }),
     owner: address,
     collection_uri: z.string().nullable(),
     base_uri: z.string().nullable().optional().meta({ description: "Self-hosted only." }),
-    description: z.string().nullable().optional().meta({ description: "Hosted only, as the next four." }),
+    description: z.string().nullable().optional().meta({ description: "Hosted only, like the next four fields." }),
     image: z.string().nullable().optional(),
     external_link: z.string().nullable().optional(),
     seller_fee_basis_points: z.int().nullable().optional(),

@@ -1,12 +1,13 @@
 import { getAddress, ZeroAddress } from "ethers";
 import { z } from "zod";
 
+import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
 
 /*
- * Shapes of what callers send. Each gives its code and its words for a wrong value; `meta` says for the published
- * document what the code checks in ways that a JSON schema cannot see.
+ * Shapes of inputs. Each has its own code and message for a wrong value. `meta` describes to the published document the
+ * checks that are code, which a JSON schema cannot see.
  */
 
 interface Checked {
@@ -14,24 +15,32 @@ interface Checked {
   issues: z.core.$ZodRawIssue[];
 }
 
-/** Adds a refusal with a code of its own. @param path from the checked value to what is wrong in it. */
+/** Adds a field error. @param path from the checked value to the wrong part of it. */
 export function refuse(context: Checked, code: string, message: string, path: string[] = []): void {
   context.issues.push({ code: "custom", input: context.value, params: { code }, message, path });
 }
 
-/** A field that may be left out; null is the same. */
+/** An optional field. null counts as left out. */
 export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** Text of so many characters (code points, not halves of them). */
+/** Says what is wrong with text that is not `isStorable`. */
+export const UNICODE = "Must be valid Unicode, without NUL characters or lone surrogates.";
+
+/** Whether every database can store the text: PostgreSQL takes no NUL, and UTF-8 has no lone surrogates. */
+export function isStorable(value: string): boolean {
+  return value.isWellFormed() && !value.includes("\0");
+}
+
+/** Text with a limited number of characters (code points, not UTF-16 units). */
 export function text(longest: number, shortest = 0) {
   return z
     .string()
     .check((context) => {
       const { value } = context;
-      if (!value.isWellFormed() || value.includes("\0")) {
-        refuse(context, "invalid_format", "Must be valid Unicode without NUL.");
+      if (!isStorable(value)) {
+        refuse(context, "invalid_format", UNICODE);
       } else if (isLongerThan(value, longest)) {
         refuse(context, "too_long", `Must have at most ${longest.toString()} characters.`);
       } else if (value.length < shortest) {
@@ -43,40 +52,44 @@ export function text(longest: number, shortest = 0) {
 
 function isLongerThan(value: string, longest: number): boolean {
   if (value.length <= longest) return false;
-  // A code point takes at most two units: no need to count what cannot fit.
+  // A code point takes at most two units, so a text of more than twice the limit needs no count.
   return value.length > 2 * longest || Array.from(value).length > longest;
 }
 
-/** Text of so many bytes of UTF-8. */
+/** Text with a limited number of bytes in UTF-8. */
 export function textOfBytes(most: number) {
   return z.string().check((context) => {
-    if (!context.value.isWellFormed() || context.value.includes("\0")) {
-      refuse(context, "invalid_format", "Must be valid Unicode without NUL.");
+    if (!isStorable(context.value)) {
+      refuse(context, "invalid_format", UNICODE);
     } else if (Buffer.byteLength(context.value, "utf8") > most) {
       refuse(context, "too_long", `Must have at most ${most.toString()} bytes in UTF-8.`);
     }
   });
 }
 
-/** An address in any case; one in mixed case must have the right checksum. Read as EIP-55. */
+/** An address in any case. A mixed-case address must have the right checksum. Read as EIP-55. */
 export const address = z
   .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, "Must be an address: 0x and 40 hex digits.")
+  .meta({ pattern: "^0x[0-9a-fA-F]{40}$" })
   .transform((value, context) => {
+    if (!/^0x[0-9a-fA-F]{40}$/.test(value)) {
+      refuse(context, "invalid_format", "Must be an address: 0x and 40 hex digits.");
+      return z.NEVER;
+    }
     try {
       return getAddress(value);
     } catch {
-      refuse(context, "bad_checksum", "The checksum of the mixed-case address is wrong (EIP-55).");
+      refuse(context, "bad_checksum", "The EIP-55 checksum is wrong. Correct the address, or send it in lower case.");
       return z.NEVER;
     }
   });
 
-/** An address that may receive something. */
+/** An address that may receive tokens, fees or ownership. */
 export const destination = address.check((context) => {
   if (context.value === ZeroAddress) refuse(context, "zero_address", "Must not be the zero address.");
 });
 
-/** How the document describes the integers below. */
+/** The document's description of the integers below. */
 export function integerForms(minimum: number, maximum?: number) {
   return [
     { type: "integer" as const, minimum, ...(maximum === undefined ? {} : { maximum }) },
@@ -93,7 +106,7 @@ function integer(least: bigint, most: bigint) {
     })
     .transform((value, context) => {
       const exact = readInteger(value);
-      if (exact === undefined) refuse(context, "required", "Must be given.");
+      if (exact === undefined) refuse(context, "required", requiredField("").message);
       else if (exact === null) refuse(context, "wrong_type", "Must be an integer or a decimal string.");
       else if (exact < least) refuse(context, "too_small", `Must be at least ${least.toString()}.`);
       else if (exact > most) refuse(context, "too_big", `Must be at most ${most.toString()}.`);
@@ -102,7 +115,7 @@ function integer(least: bigint, most: bigint) {
     });
 }
 
-/** @returns undefined when nothing was given, null when it is no integer. */
+/** @returns undefined when the value is missing, null when it is not an integer. */
 function readInteger(value: unknown): bigint | null | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : null;
@@ -113,7 +126,7 @@ function readInteger(value: unknown): bigint | null | undefined {
 export const tokenId = integer(0n, MAX_TOKEN_ID);
 export const quantity = integer(1n, MAX_QUANTITY);
 
-/** An integer that stays a JavaScript number. */
+/** An integer that fits a JavaScript number. */
 export function count(most: number) {
   return integer(0n, BigInt(most)).transform(Number);
 }

@@ -4,8 +4,9 @@ import { type Limits, MAX_BASIS_POINTS } from "../../config/limits.ts";
 import { count, destination, text } from "./inputs.ts";
 import { attributes, tokenMetadata } from "./nfts.ts";
 import { address, requestId } from "./outputs.ts";
+import { contentUri, linkUri } from "./uris.ts";
 
-/** A field of a change: null takes it away, and what is left out stays. */
+/** A field of a change: null removes it, and a field that is left out stays. */
 function change<S extends z.ZodType>(schema: S) {
   return schema.nullable().optional();
 }
@@ -13,8 +14,8 @@ function change<S extends z.ZodType>(schema: S) {
 export function collectionChanges(limits: Limits) {
   return z.strictObject({
     description: change(text(limits.description)),
-    image: change(text(limits.uri)),
-    external_link: change(text(limits.uri)),
+    image: change(contentUri(limits.uri)),
+    external_link: change(linkUri(limits.uri)),
     seller_fee_basis_points: change(count(MAX_BASIS_POINTS)),
     fee_recipient: change(destination),
   });
@@ -24,18 +25,18 @@ export function tokenChanges(limits: Limits) {
   return z.strictObject({
     name: change(text(limits.name)),
     description: change(text(limits.description)),
-    image: change(text(limits.uri)),
-    external_url: change(text(limits.uri)),
+    image: change(contentUri(limits.uri)),
+    external_url: change(linkUri(limits.uri)),
     attributes: change(attributes(limits.attributes)),
     background_color: change(text(limits.symbol)),
-    animation_url: change(text(limits.uri)),
-    youtube_url: change(text(limits.uri)),
+    animation_url: change(contentUri(limits.uri)),
+    youtube_url: change(linkUri(limits.uri)),
   });
 }
 
 const announcement = requestId.nullable().meta({
   description:
-    "The request that announces the change on chain; null when nothing changed, or when the collection has an owner of its own, who alone can announce.",
+    "The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce.",
 });
 
 export const changedCollection = z.object({

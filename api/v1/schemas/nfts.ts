@@ -2,37 +2,52 @@ import { z } from "zod";
 
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
-import { address, destination, optional, quantity, refuse, text, textOfBytes, tokenId } from "./inputs.ts";
+import {
+  address,
+  destination,
+  isStorable,
+  optional,
+  quantity,
+  refuse,
+  text,
+  textOfBytes,
+  tokenId,
+  UNICODE,
+} from "./inputs.ts";
+import { contentUri, linkUri } from "./uris.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
 import { pageFrameFields } from "./pages.ts";
 
-/** All five variants in one; the collection decides which fields apply. */
+/** All five variants in one schema: the collection decides which fields apply. */
 export function mintBody(limits: Limits) {
   return z
     .strictObject({
       collection_address: address,
-      to_address: optional(destination).meta({ description: "Destination of an ERC721 mint, or of more copies." }),
+      to_address: optional(destination).meta({
+        description: "Destination of an ERC721 token, or of more ERC1155 copies.",
+      }),
       initial_owner: optional(destination).meta({ description: "Destination of a new ERC1155 id." }),
       token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
-      initial_supply: optional(quantity).meta({ description: "Copies of a new ERC1155 id." }),
-      quantity: optional(quantity).meta({ description: "More copies of an existing ERC1155 id." }),
-      uri: optional(text(limits.uri, 1)).meta({
-        description: "Metadata URI of a new ERC1155 id, in place of the scheme.",
+      initial_supply: optional(quantity).meta({ description: "Number of copies of a new ERC1155 id." }),
+      quantity: optional(quantity).meta({ description: "Number of further copies of an existing ERC1155 id." }),
+      uri: optional(contentUri(limits.uri)).meta({
+        description:
+          "Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:.",
       }),
       name: optional(text(limits.name)),
       description: optional(text(limits.description)),
-      image: optional(text(limits.uri)),
-      external_url: optional(text(limits.uri)),
+      image: optional(contentUri(limits.uri)),
+      external_url: optional(linkUri(limits.uri)),
       attributes: optional(attributes(limits.attributes)),
       background_color: optional(text(limits.symbol)),
-      animation_url: optional(text(limits.uri)),
-      youtube_url: optional(text(limits.uri)),
+      animation_url: optional(contentUri(limits.uri)),
+      youtube_url: optional(linkUri(limits.uri)),
       copy_media: optional(z.boolean()).meta({
         description:
-          "Hosted only. true: what image and animation_url lead to (http, https, data, ipfs) is copied to IPFS and hosted.",
+          "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them.",
       }),
       unlockable_content: optional(textOfBytes(limits.unlockableBytes)).meta({
-        description: `Text that only the holder may see; at most ${limits.unlockableBytes.toString()} bytes.`,
+        description: `Text that only the holder can read. At most ${limits.unlockableBytes.toString()} bytes in UTF-8.`,
       }),
     })
     .meta({ id: "Mint" });
@@ -43,24 +58,30 @@ export function attributes(most: number) {
     .array(z.unknown())
     .max(most)
     .check((context) => {
-      if (isDeeperThan(context.value, MAX_ATTRIBUTE_DEPTH)) {
+      const fault = faultOf(context.value, MAX_ATTRIBUTE_DEPTH);
+      if (fault === "depth") {
         refuse(context, "too_deep", `Must be nested at most ${MAX_ATTRIBUTE_DEPTH.toString()} levels deep.`);
+      } else if (fault === "text") {
+        refuse(context, "invalid_format", `Keys and texts: ${UNICODE}`);
       }
     });
 }
 
-/** Level by level, never by recursion: the depth is the caller's. */
-function isDeeperThan(value: unknown, levels: number): boolean {
+/** Walks level by level and never recurses: the caller chooses the depth. */
+function faultOf(value: unknown[], levels: number): "depth" | "text" | null {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true;
-    level = level.flatMap((item) =>
-      typeof item === "object" && item !== null && !isRawNumber(item)
-        ? Object.values(item as Record<string, unknown>).filter((child) => typeof child === "object" && child !== null)
-        : [],
-    );
+    if (depth > levels) return "depth";
+    const children = level.flatMap(partsOf);
+    if (children.some((child) => typeof child === "string" && !isStorable(child))) return "text";
+    level = children.filter((child) => typeof child === "object" && child !== null && !isRawNumber(child));
   }
-  return false;
+  return null;
+}
+
+/** Keys and values of an object or array. */
+function partsOf(item: unknown): unknown[] {
+  return Array.isArray(item) ? item : Object.entries(item as Record<string, unknown>).flat();
 }
 
 export const tokenMetadata = z
@@ -74,14 +95,14 @@ export const tokenMetadata = z
     animation_url: z.string().optional(),
     youtube_url: z.string().optional(),
   })
-  .meta({ id: "TokenMetadata", description: "Token metadata of a hosted token, {token_id} replaced." });
+  .meta({ id: "TokenMetadata", description: "Metadata of a hosted token, with {token_id} replaced by the token id." });
 
 const nftFields = {
   contract_address: addressAnswer,
   collection_name: z.string().nullable(),
   type: collectionType,
   token_id: integer,
-  quantity: integer.optional().meta({ description: "ERC1155: copies that this wallet or this collection has." }),
+  quantity: integer.optional().meta({ description: "ERC1155: number of copies in this wallet or this collection." }),
   token_uri: z.string().nullable(),
   metadata: tokenMetadata.nullable(),
   minted_at: time.nullable(),
@@ -99,7 +120,7 @@ export const collectionNft = z
 export const heldNft = z
   .object({
     ...nftFields,
-    unlockable_content: z.string().nullable().meta({ description: "Only while this wallet holds the token." }),
+    unlockable_content: z.string().nullable().meta({ description: "Shown only while this wallet holds the token." }),
   })
   .meta({ id: "HeldNft" });
 

@@ -1,9 +1,8 @@
 import { z } from "zod";
 
-import { HTTP_ERRORS, REQUEST_FAILURES } from "../../domain/error-codes.ts";
-import { ERROR_WORDS } from "../../domain/error-words.ts";
+import { ERRORS, REQUEST_FAILURES } from "../../domain/error-codes.ts";
 
-/* Shapes of what the service answers. They only describe: nothing is changed on the way out. */
+/* Shapes of answers. They only describe: no value is changed on the way out. */
 
 export const address = z
   .string()
@@ -17,32 +16,26 @@ export const collectionType = z.enum(["ERC721", "ERC1155"]).meta({ id: "Collecti
 export const hosting = z.enum(["hosted", "self-hosted"]).meta({ id: "Hosting" });
 export const integer = z
   .union([z.int().nonnegative(), z.string().regex(/^[0-9]+$/)])
-  .meta({ id: "Integer", description: "An integer up to 2^53-1; a decimal string above that." });
+  .meta({ id: "Integer", description: "A JSON integer up to 2^53-1, a decimal string above that." });
 
 export const requestId = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
-  .meta({ id: "RequestId", description: "Id of a request: 64 hex digits." });
+  .meta({ id: "RequestId", description: "Request id: 64 hex digits." });
 export const transactionHash = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/)
   .meta({ id: "TransactionHash" });
 
-/** `{request_id}`: what every accepted request is answered. */
+/** The answer to every accepted request. */
 export const accepted = z.object({ request_id: requestId }).meta({ id: "Accepted" });
 
 export const fieldErrors = z
   .array(z.object({ field: z.string(), code: z.string(), message: z.string() }))
   .nullable()
-  .meta({ id: "FieldErrors", description: "What is wrong with which field; null when no field is." });
-
-/** The body of every error. */
-export const errorBody = z.object({
-  error_code: z.enum(Object.keys(HTTP_ERRORS) as (keyof typeof HTTP_ERRORS)[]),
-  errors: fieldErrors,
-});
+  .meta({ id: "FieldErrors", description: "What is wrong with each field. null when the error is about no field." });
 
 export const requestFailure = z.enum(REQUEST_FAILURES).meta({
   id: "RequestFailure",
-  description: REQUEST_FAILURES.map((code) => `- \`${code}\`: ${ERROR_WORDS[code]}`).join("\n"),
+  description: REQUEST_FAILURES.map((code) => `- \`${code}\`: ${ERRORS[code].message}`).join("\n"),
 });

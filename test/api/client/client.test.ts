@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 
 import { answerOf, createClient } from "../../../api/client/client.ts";
-import { ApiRefusal, RequestFailed, RequestTimeout } from "../../../api/client/errors.ts";
+import { ApiRefusal, readErrorBody, RequestFailed, RequestTimeout } from "../../../api/client/errors.ts";
+import { ERRORS } from "../../../api/domain/error-codes.ts";
 import { clientTypes } from "../../../scripts/client/types.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { addCollection, addMint } from "../support/rows.ts";
@@ -64,10 +65,27 @@ describe("the typed client", () => {
     const path = { request_id: "none" };
     const { data, error } = await client.GET("/v1/requests/{request_id}", { params: { path } });
     expect(data).to.equal(undefined);
-    expect(error).to.deep.equal({ error_code: "not_found", errors: null });
+    const { message } = ERRORS.not_found;
+    expect(error).to.deep.equal({ error_code: "not_found", message, errors: null });
     const refusal = await caught(answerOf(client.GET("/v1/requests/{request_id}", { params: { path } })));
     expect(refusal).to.be.instanceOf(ApiRefusal).and.to.deep.include({ status: 404 });
     expect((refusal as ApiRefusal).body?.error_code).to.equal("not_found");
+    expect((refusal as ApiRefusal).message).to.equal(`404 not_found: ${message}`);
+  });
+
+  it("says in the message of a refusal which fields are wrong", async () => {
+    const body = { user_identifier: "" };
+    const refusal = await caught(answerOf(client.POST("/v1/accounts", { body })));
+    expect((refusal as ApiRefusal).message).to.equal(
+      `422 validation_failed: ${ERRORS.validation_failed.message} user_identifier: Must not be empty.`,
+    );
+  });
+
+  it("knows an answer that is not the service's own", () => {
+    for (const body of [undefined, null, "<html>Bad gateway</html>", { error: "bad gateway" }]) {
+      expect(readErrorBody(body)).to.equal(null);
+    }
+    expect(new ApiRefusal(502, null).message).to.equal("HTTP status 502, without an error body of the service");
   });
 
   describe("waitFor", () => {
@@ -114,7 +132,7 @@ describe("the typed client", () => {
         token: api.app.token,
         fetch: (request) => {
           calls++;
-          const body = '{"error_code":"unavailable","errors":null}';
+          const body = '{"error_code":"unavailable","message":"Try later.","errors":null}';
           const headers = { "retry-after": "0", "content-type": "application/json" };
           return calls < 3 ? Promise.resolve(new Response(body, { status: 503, headers })) : fetch(request);
         },

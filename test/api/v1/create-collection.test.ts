@@ -119,13 +119,13 @@ describe("POST /v1/collections", () => {
     ["owned by the zero address", { ...HOSTED, new_owner: `0x${"0".repeat(40)}` }, { new_owner: "zero_address" }],
     [
       "self-hosted with hosted fields",
-      { ...SELF_HOSTED, image: "x", fee_recipient: randomAddress() },
+      { ...SELF_HOSTED, image: "ipfs://x", fee_recipient: randomAddress() },
       { image: "conflict", fee_recipient: "conflict" },
     ],
     ["with collection_uri but no base_uri", { ...HOSTED, collection_uri: "ipfs://c" }, { base_uri: "required" }],
     ["with an empty base_uri", { ...HOSTED, base_uri: "" }, { base_uri: "too_short" }],
     ["self-hosted ERC1155 without {id}", { ...SELF_HOSTED, type: "ERC1155" }, { base_uri: "invalid_format" }],
-    ["with a long URI", { ...HOSTED, base_uri: "x".repeat(2_049) }, { base_uri: "too_long" }],
+    ["with a long URI", { ...HOSTED, base_uri: `https://${"x".repeat(2_049)}` }, { base_uri: "too_long" }],
     ["with unknown fields", { ...HOSTED, supply: 1 }, { supply: "unknown_field" }],
   ] as const) {
     it(`refuses one ${title}`, async () => {

@@ -243,7 +243,7 @@ describe("GET /ipfs", () => {
       "b".repeat(399),
       "b".repeat(10_000),
       "%00",
-      "%2e%2e",
+      "%2e%2e%2fseed.jwe",
       "..%5c..%5cseed.jwe",
       `${cid.toString()}%00`,
       `${cid.toString()}.json`,

@@ -97,7 +97,7 @@ describe("POST /v1/nfts, ERC1155", () => {
     for (const [title, fields, refusal] of [
       [
         "with a uri and metadata",
-        { uri: "ipfs://x", name: "n", image: "i" },
+        { uri: "ipfs://x", name: "n", image: "ipfs://i" },
         { uri: "conflict", name: "conflict", image: "conflict" },
       ],
       [
@@ -167,7 +167,7 @@ describe("POST /v1/nfts, ERC1155", () => {
 
     for (const [title, fields, refusal] of [
       ["without its fields", { token_id: null, quantity: null }, { token_id: "required", quantity: "required" }],
-      ["with metadata", { name: "x", uri: "y" }, { name: "not_allowed", uri: "not_allowed" }],
+      ["with metadata", { name: "x", uri: "ipfs://y" }, { name: "not_allowed", uri: "not_allowed" }],
       ["of nothing", { quantity: 0 }, { quantity: "too_small" }],
     ] as const) {
       it(`refuses one ${title}`, async () => {

@@ -83,7 +83,7 @@ describe("POST /v1/nfts, ERC721", () => {
       ],
       [
         "with media that cannot be copied",
-        { copy_media: true, image: "file:///etc/passwd", animation_url: "cat.gif" },
+        { copy_media: true, image: "ar://cat", animation_url: "ar://cat" },
         { image: "invalid_format", animation_url: "invalid_format" },
       ],
       ["with attributes that are no list", { attributes: {} }, { attributes: "wrong_type" }],
@@ -93,6 +93,21 @@ describe("POST /v1/nfts, ERC721", () => {
         { attributes: [JSON.parse("[".repeat(20) + "]".repeat(20))] },
         { attributes: "too_deep" },
       ],
+      ...[
+        ["a NUL in a text", { value: "a\0b" }],
+        ["a lone surrogate in a text", { value: "a\ud800" }],
+        ["a NUL in a key", { "a\0b": 1 }],
+        ["a lone surrogate in a key", { "\udc00": 1 }],
+        ["a NUL deep inside", { value: [{ list: ["\0"] }] }],
+        ["a NUL in place of an object", "\0"],
+      ].map(
+        ([fault, entry]) =>
+          [
+            `with attributes that hold ${fault as string}`,
+            { attributes: [entry] },
+            { attributes: "invalid_format" },
+          ] as const,
+      ),
       [
         "with too much unlockable content",
         { unlockable_content: "ü".repeat(32_769) },

@@ -1,0 +1,47 @@
+import type { Response } from "express";
+
+/* Small pages that the service writes itself. They have no scripts, and load nothing but one style sheet of the service. */
+
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+interface Page {
+  title: string;
+  /** Path from the page's folder to the service's root: "" or "../". Relative links work behind a proxy with a prefix. */
+  root: string;
+  /** HTML. */
+  body: string;
+}
+
+export function sendPage(response: Response, { title, root, body }: Page): void {
+  response.set("Content-Security-Policy", POLICY).set("Cache-Control", "no-cache").type("html").send(`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>${escapeHtml(title)}</title>
+    <link rel="stylesheet" href="${root}docs/page.css" />
+  </head>
+  <body>
+    <h1>${escapeHtml(title)}</h1>
+${body}
+  </body>
+</html>
+`);
+}
+
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+}
+
+/** Plain text in which backticks mark code. */
+export function escapeWithCode(text: string): string {
+  return escapeHtml(text).replace(/`([^`]*)`/g, "<code>$1</code>");
+}

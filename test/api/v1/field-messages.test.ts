@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { z } from "zod";
+
+import { ApiError, type FieldError } from "../../../api/domain/error-codes.ts";
+import { validate } from "../../../api/v1/validate.ts";
+
+const REQUIRED = { code: "required", message: "This field is required." };
+
+describe("field errors", () => {
+  for (const [title, schema, value, expected] of [
+    ["a missing string", z.string(), undefined, REQUIRED],
+    ["null in place of a string", z.string(), null, REQUIRED],
+    ["a missing choice", z.enum(["a", "b"]), undefined, REQUIRED],
+    ["a number in place of a string", z.string(), 1, { code: "wrong_type", message: "Must be a string." }],
+    ["a string in place of a flag", z.boolean(), "yes", { code: "wrong_type", message: "Must be true or false." }],
+    ["an object in place of an array", z.array(z.unknown()), {}, { code: "wrong_type", message: "Must be an array." }],
+    ["an array in place of an object", z.object({}), [], { code: "wrong_type", message: "Must be a JSON object." }],
+    ["a string in place of a number", z.number(), "1", { code: "wrong_type", message: "Must be a number." }],
+    ["an unusual type", z.bigint(), 1, { code: "wrong_type", message: "Must be of another type." }],
+    ["another choice", z.enum(["a", "b"]), "c", { code: "invalid", message: "Must be one of: a, b." }],
+    ["a long array", z.array(z.unknown()).max(1), [1, 2], { code: "too_long", message: "Must have at most 1 entry." }],
+    ["a short array", z.array(z.unknown()).min(2), [], { code: "too_short", message: "Must have at least 2 entries." }],
+    ["a long text", z.string().max(2), "abc", { code: "too_long", message: "Must have at most 2 characters." }],
+    ["a short text", z.string().min(1), "", { code: "too_short", message: "Must have at least 1 character." }],
+    ["a large number", z.number().max(3), 4, { code: "too_big", message: "Must be at most 3." }],
+    ["a small number", z.number().min(3), 2, { code: "too_small", message: "Must be at least 3." }],
+    ["another pattern", z.string().regex(/x/), "y", { code: "invalid_format", message: "Must have another format." }],
+    [
+      "no member of a union",
+      z.union([z.string(), z.boolean()]),
+      1,
+      { code: "wrong_type", message: "Must be of another type." },
+    ],
+    ["no multiple", z.number().multipleOf(2), 3, { code: "invalid", message: "Must have another value." }],
+  ] as const) {
+    it(`describes ${title} in the service's own words`, () => {
+      expect(errorsOf(z.object({ field: schema }), { field: value })).to.deep.equal([{ field: "field", ...expected }]);
+    });
+  }
+
+  for (const [title, body] of [
+    ["an array", []],
+    ["null", null],
+    ["a text", "text"],
+  ] as const) {
+    it(`says that the body must be an object when it is ${title}`, () => {
+      const expected = { field: "body", code: "wrong_type", message: "Must be a JSON object." };
+      expect(errorsOf(z.strictObject({}), body)).to.deep.equal([expected]);
+    });
+  }
+
+  it("names each unknown field", () => {
+    const message = "There is no such field. Remove it, or correct its name.";
+    expect(errorsOf(z.strictObject({}), { a: 1, b: 2 })).to.deep.equal([
+      { field: "a", code: "unknown_field", message },
+      { field: "b", code: "unknown_field", message },
+    ]);
+  });
+});
+
+function errorsOf(schema: z.ZodType, value: unknown): FieldError[] | null {
+  try {
+    validate(schema, value);
+  } catch (error) {
+    if (error instanceof ApiError) return error.errors;
+    throw error;
+  }
+  throw new Error("the value was accepted");
+}
