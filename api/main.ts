@@ -9,7 +9,7 @@ import { SeedFileError } from "./keys/seed-file.ts";
 import { ChainUnavailable } from "./chain/errors.ts";
 import { armCrashPoint } from "./shared/crash-point.ts";
 import { explainFileError, FolderError, requireWritableFolder } from "./shared/folder.ts";
-import { SchemaError } from "./store/db/migrate.ts";
+import { DatabaseError } from "./store/db/database-error.ts";
 
 /** `npm run api`: runs the service against the chain at RPC_URL until SIGINT or SIGTERM. */
 async function main(): Promise<void> {
@@ -57,7 +57,7 @@ function sentenceOf(error: unknown): string | null {
     );
   }
   if (isListenError(error)) return `The API cannot listen: ${error.message}. Set PORT or HOST to a free address.`;
-  const expected = [SettingsError, StartupError, SeedFileError, SchemaError, FolderError];
+  const expected = [SettingsError, StartupError, SeedFileError, DatabaseError, FolderError];
   if (error instanceof Error && expected.some((kind) => error instanceof kind)) return error.message;
   return explainFileError(error);
 }

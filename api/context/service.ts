@@ -57,7 +57,7 @@ export interface Service {
 
 /**
  * Builds and starts everything that the settings ask for. The only place that does.
- * @throws StartupError, SeedFileError, SchemaError when it cannot; nothing keeps running then.
+ * @throws StartupError, SeedFileError, DatabaseError when it cannot; nothing keeps running then.
  */
 export async function startService(settings: Settings, logger: Logger): Promise<Service> {
   const database = await openDatabase(settings.databaseUrl);

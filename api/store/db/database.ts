@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 
 import type { Db, Trx } from "./engine.ts";
 import { migrate } from "./migrate.ts";
-import { openSqlite } from "./sqlite.ts";
+import { type OpenMode, openSqlite } from "./sqlite.ts";
 import { GroupCommit } from "./group-commit.ts";
 
 /**
@@ -16,9 +16,25 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** @param url `file:<path>` (SQLite). */
-export async function openDatabase(url: string): Promise<Database> {
-  const { writer, reader } = openSqlite(pathOf(url));
+/**
+ * Opens the database, creates it if there is none, and brings its schema up to date.
+ * @param url `file:<path>` (SQLite).
+ * @throws DatabaseError
+ */
+export function openDatabase(url: string): Promise<Database> {
+  return open(url, "create");
+}
+
+/**
+ * Opens a database that must exist. For commands that read: on a wrong path they fail, and leave nothing behind.
+ * @throws DatabaseMissing, DatabaseError
+ */
+export function openExistingDatabase(url: string): Promise<Database> {
+  return open(url, "existing");
+}
+
+async function open(url: string, mode: OpenMode): Promise<Database> {
+  const { writer, reader } = openSqlite(pathOf(url), mode);
   try {
     await migrate(writer);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { type Migration, Migrator } from "kysely/migration";
 
+import { DatabaseError } from "./database-error.ts";
 import type { Db } from "./engine.ts";
 import * as initial from "./migrations/0001-initial.ts";
 
@@ -8,7 +9,7 @@ const MIGRATIONS: Record<string, Migration> = {
   "0001-initial": initial,
 };
 
-export class SchemaError extends Error {
+export class SchemaError extends DatabaseError {
   override readonly name = "SchemaError";
 }
 

@@ -1,10 +1,15 @@
-import { mkdirSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 import BetterSqlite3 from "better-sqlite3";
 import { CompiledQuery, type DatabaseConnection, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from "kysely";
 
+import { fileErrorReason, makeFolder } from "../../shared/folder.ts";
+import { DatabaseError, DatabaseMissing } from "./database-error.ts";
 import type { Tables } from "./schema.ts";
+
+/** Whether opening may create the database file. */
+export type OpenMode = "create" | "existing";
 
 /** How long a write waits for another process that is writing, in milliseconds. */
 const BUSY_TIMEOUT = 10_000;
@@ -26,11 +31,11 @@ class TransactionalAdapter extends SqliteAdapter {
 }
 
 class ImmediateDialect extends SqliteDialect {
-  readonly #open: () => BetterSqlite3.Database;
+  readonly #database: BetterSqlite3.Database;
 
-  constructor(open: () => BetterSqlite3.Database) {
-    super({ database: () => Promise.resolve(open()) });
-    this.#open = open;
+  constructor(database: BetterSqlite3.Database) {
+    super({ database });
+    this.#database = database;
   }
 
   override createAdapter(): SqliteAdapter {
@@ -38,20 +43,25 @@ class ImmediateDialect extends SqliteDialect {
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver({ database: () => Promise.resolve(this.#open()) });
+    return new ImmediateDriver({ database: this.#database });
   }
 }
 
-function open(file: string, readonly: boolean): BetterSqlite3.Database {
-  const database = new BetterSqlite3(file, { readonly });
-  database.pragma(`busy_timeout = ${BUSY_TIMEOUT.toString()}`);
-  if (!readonly) {
-    // WAL lets readers go on while one writes; FULL makes an answered write survive a power cut.
-    switchToWal(database);
-    database.pragma("synchronous = FULL");
-    database.pragma("foreign_keys = ON");
+function connect(file: string, readonly: boolean): BetterSqlite3.Database {
+  const database = new BetterSqlite3(file, { readonly, fileMustExist: true });
+  try {
+    database.pragma(`busy_timeout = ${BUSY_TIMEOUT.toString()}`);
+    if (!readonly) {
+      // WAL lets readers go on while one writes; FULL makes an answered write survive a power cut.
+      switchToWal(database);
+      database.pragma("synchronous = FULL");
+      database.pragma("foreign_keys = ON");
+    }
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
-  return database;
 }
 
 /**
@@ -73,11 +83,66 @@ function switchToWal(database: BetterSqlite3.Database): void {
   }
 }
 
-/** Two connections to one file: writes take turns on the first, reads never wait for them on the second. */
-export function openSqlite(file: string): { writer: Kysely<Tables>; reader: () => Kysely<Tables> } {
-  mkdirSync(dirname(file), { recursive: true });
-  return {
-    writer: new Kysely<Tables>({ dialect: new ImmediateDialect(() => open(file, false)) }),
-    reader: () => new Kysely<Tables>({ dialect: new SqliteDialect({ database: open(file, true) }) }),
-  };
+/**
+ * Two connections to one file: writes take turns on the first, reads never wait for them on the second.
+ * @throws DatabaseError
+ */
+export function openSqlite(file: string, mode: OpenMode): { writer: Kysely<Tables>; reader: () => Kysely<Tables> } {
+  return explained(file, () => {
+    if (mode === "create") createFile(file);
+    else requireFile(file);
+    const writer = new Kysely<Tables>({ dialect: new ImmediateDialect(connect(file, false)) });
+    const reader = () => explained(file, () => connect(file, true));
+    return { writer, reader: () => new Kysely<Tables>({ dialect: new SqliteDialect({ database: reader() }) }) };
+  });
+}
+
+/**
+ * Creates the file, and its folder, for this user only; SQLite gives `-wal` and `-shm` the mode of the file. A file that
+ * exists is not opened here: closing it would drop the locks that other connections of this process hold on it.
+ */
+function createFile(file: string): void {
+  makeFolder(dirname(file));
+  try {
+    closeSync(openSync(file, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    requireFile(file);
+  }
+}
+
+function requireFile(file: string): void {
+  const status = statSync(file, { throwIfNoEntry: false });
+  if (status === undefined) throw new DatabaseMissing(file);
+  if (status.isDirectory()) throw unusable(file, "it is a folder, not a file");
+  accessSync(file, constants.R_OK | constants.W_OK);
+}
+
+/** What SQLite says of a file, in words, by its error code without the detail (`SQLITE_READONLY_DIRECTORY`). */
+const REASONS: Readonly<Record<string, string>> = {
+  CANTOPEN: "SQLite cannot open it",
+  NOTADB: "it is not a SQLite database",
+  CORRUPT: "it is damaged; restore a backup",
+  READONLY: "it is read-only",
+  PERM: "this user has no permission",
+  FULL: "the disk is full",
+  IOERR: "the disk reports an error",
+};
+
+function explained<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+    const code = error instanceof BetterSqlite3.SqliteError ? error.code : null;
+    const reason = code === null ? fileErrorReason(error) : REASONS[code.split("_")[1] ?? ""];
+    throw reason == null ? error : unusable(file, code === null ? reason : `${reason} (${code})`, error);
+  }
+}
+
+function unusable(file: string, reason: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(
+    `Cannot open the database ${file}: ${reason}. Set DATA_DIR (or DATABASE_URL) to a place that this user may write to.`,
+    { cause },
+  );
 }

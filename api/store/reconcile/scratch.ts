@@ -20,7 +20,7 @@ export interface Scratch {
 
 /** @param startAt last block before anything of the service. */
 export async function openScratch(file: string, startAt: number): Promise<Scratch> {
-  const { writer } = openSqlite(file);
+  const { writer } = openSqlite(file, "create");
   try {
     await migrate(writer);
     // The requests that its rows name are in the real database.

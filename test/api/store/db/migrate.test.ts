@@ -30,7 +30,7 @@ describe("migrate", function () {
   afterEach(() => folder.remove());
 
   const tables = async () => {
-    const { writer } = openSqlite(file);
+    const { writer } = openSqlite(file, "create");
     const found = await writer.introspection.getTables();
     await writer.destroy();
     return found.map((table) => table.name);
@@ -51,14 +51,14 @@ describe("migrate", function () {
 
   describe("given a migration that fails half way", () => {
     it("leaves nothing of it, and succeeds once the cause is gone", async () => {
-      const { writer } = openSqlite(file);
+      const { writer } = openSqlite(file, "create");
       // In the way of one of the last tables.
       await writer.schema.createTable("deliveries").addColumn("x", "integer").execute();
       await writer.destroy();
       const refused = await openDatabase(`file:${file}`).catch((error: unknown) => error);
       expect(refused).to.be.instanceOf(SchemaError);
       expect(await tables()).to.deep.equal(["deliveries"]);
-      const again = openSqlite(file).writer;
+      const again = openSqlite(file, "create").writer;
       await again.schema.dropTable("deliveries").execute();
       await again.destroy();
       await (await openDatabase(`file:${file}`)).close();
@@ -70,7 +70,7 @@ describe("migrate", function () {
     it("refuses it, names the migration and changes nothing", async () => {
       const database = await openDatabase(`file:${file}`);
       await database.close();
-      const { writer } = openSqlite(file);
+      const { writer } = openSqlite(file, "create");
       await writer
         .$extendTables<{ kysely_migration: { name: string; timestamp: string } }>()
         .insertInto("kysely_migration")

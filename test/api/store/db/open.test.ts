@@ -1,0 +1,110 @@
+import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { openDatabase, openExistingDatabase } from "../../../../api/store/db/database.ts";
+import { DatabaseError, DatabaseMissing } from "../../../../api/store/db/database-error.ts";
+import { writeMeta } from "../../../../api/store/db/meta.ts";
+import { temporaryFolder } from "../../../support/service.ts";
+
+describe("opening the database", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let file: string;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    file = join(folder.path, "data", "local", "moneta.sqlite");
+  });
+  afterEach(() => folder.remove());
+
+  const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+  /** @returns what was thrown. */
+  async function failure(url: string, open = openDatabase): Promise<unknown> {
+    try {
+      await (await open(url)).close();
+    } catch (error) {
+      return error;
+    }
+    throw new Error(`${url} was opened`);
+  }
+
+  describe("given no database", () => {
+    it("creates its files and folders for this user only", async () => {
+      const database = await openDatabase(`file:${file}`);
+      await database.write((trx) => writeMeta(trx, "chain_id", "1"));
+      for (const name of [file, `${file}-wal`, `${file}-shm`]) expect(await modeOf(name), name).to.equal("600");
+      for (const name of ["data", "data/local"]) expect(await modeOf(join(folder.path, name)), name).to.equal("700");
+      await database.close();
+    });
+
+    it("fails where one must exist, and creates nothing", async () => {
+      const error = await failure(`file:${file}`, openExistingDatabase);
+      expect(error).to.be.instanceOf(DatabaseMissing);
+      expect((error as Error).message).to.equal(
+        `There is no database at ${file}. Set DATA_DIR (or DATABASE_URL) to that of the service, or start the service ` +
+          "once: it creates the database.",
+      );
+      expect(await readdir(folder.path)).to.deep.equal([]);
+    });
+  });
+
+  describe("given a database that others may read", () => {
+    it("opens it, and leaves its mode to the operator", async () => {
+      await (await openDatabase(`file:${file}`)).close();
+      await chmod(file, 0o644);
+      for (const open of [openDatabase, openExistingDatabase]) {
+        const database = await open(`file:${file}`);
+        expect(await database.read.selectFrom("apps").selectAll().execute()).to.deep.equal([]);
+        await database.close();
+      }
+      expect(await modeOf(file)).to.equal("644");
+    });
+  });
+
+  describe("given a path that cannot be a database", () => {
+    const cases: [string, () => Promise<string>, string][] = [
+      [
+        "a folder",
+        async () => {
+          await mkdir(file, { recursive: true });
+          return file;
+        },
+        "it is a folder, not a file",
+      ],
+      [
+        "below a file",
+        async () => {
+          await writeFile(join(folder.path, "data"), "");
+          return file;
+        },
+        "part of the path is a file, not a folder (ENOTDIR)",
+      ],
+      [
+        "another kind of file",
+        async () => {
+          const other = join(folder.path, "notes.txt");
+          await writeFile(other, "Not a database, however long it is. ".repeat(100));
+          return other;
+        },
+        "it is not a SQLite database (SQLITE_NOTADB)",
+      ],
+    ];
+    // Root may write to folders of any mode, but nobody may write to /proc.
+    if (process.platform === "linux") {
+      const reason = "it does not exist and cannot be created there (ENOENT)";
+      cases.push(["a file in /proc", () => Promise.resolve("/proc/moneta.sqlite"), reason]);
+      cases.push(["a folder in /proc", () => Promise.resolve("/proc/moneta/data/moneta.sqlite"), reason]);
+    }
+    for (const [name, make, reason] of cases) {
+      it(`says why for ${name}, and which setting to change`, async () => {
+        const path = await make();
+        const error = await failure(`file:${path}`);
+        expect(error).to.be.instanceOf(DatabaseError);
+        expect((error as Error).message).to.equal(
+          `Cannot open the database ${path}: ${reason}. Set DATA_DIR (or DATABASE_URL) to a place that this user may write to.`,
+        );
+      });
+    }
+  });
+});
