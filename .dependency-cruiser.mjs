@@ -167,9 +167,17 @@ export default {
 
     {
       name: "only-chain-uses-contract-types",
+      comment: "Type-only imports count too: others call a function of api/chain, such as one of relay-reads.ts.",
       severity: "error",
       from: { path: "^api/", pathNot: folder("chain") },
       to: { path: "^(types|contracts)/" },
+    },
+    {
+      name: "only-chain-encodes-contract-calls",
+      comment: "The ABI, the decoding of answers and typed contract objects stay inside api/chain.",
+      severity: "error",
+      from: { path: "^api/", pathNot: folder("chain") },
+      to: { path: "^api/chain/(abi|call-results|deployed)\\.ts$" },
     },
     {
       name: "only-context-builds-the-pipeline",

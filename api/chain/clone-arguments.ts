@@ -30,10 +30,8 @@ export const MAX_CLONE_ARGUMENTS_LENGTH = 24_576 - 45;
 /** The largest cap; the value above it means unlimited inside the contract. */
 export const MAX_MAX_SUPPLY = 2n ** 64n - 2n;
 
-const FLAG_HOSTED = 1;
-const FLAG_OWNER = 2;
-const FLAG_ROYALTY = 4;
-const FLAG_MAX_SUPPLY = 8;
+/** Bits of the first byte, as in `CloneArguments.sol`. */
+export const CLONE_FLAGS = { hosted: 1, owner: 2, royalty: 4, maxSupply: 8 } as const;
 
 /** Packs the immutable arguments of an ERC721 clone, as `CloneArguments.sol` unpacks them. */
 export function encodeErc721Arguments(args: Erc721Arguments): string {
@@ -63,17 +61,17 @@ function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
 
   // What is absent takes no byte: each costs 200 gas.
   const head: string[] = [];
-  let flags = args.hosted ? FLAG_HOSTED : 0;
+  let flags = args.hosted ? CLONE_FLAGS.hosted : 0;
   if (args.owner !== null) {
-    flags |= FLAG_OWNER;
+    flags |= CLONE_FLAGS.owner;
     head.push(args.owner);
   }
   if (args.royaltyBps > 0 && args.royaltyRecipient !== null) {
-    flags |= FLAG_ROYALTY;
+    flags |= CLONE_FLAGS.royalty;
     head.push(toBeHex(args.royaltyBps, 2), args.royaltyRecipient);
   }
   if (maxSupply > 0n) {
-    flags |= FLAG_MAX_SUPPLY;
+    flags |= CLONE_FLAGS.maxSupply;
     head.push(toBeHex(maxSupply, 8));
   }
 

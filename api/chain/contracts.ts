@@ -1,23 +1,20 @@
-import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
-import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.js";
-import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.js";
-import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
-import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
+import { getAddress } from "ethers";
 
 /** Addresses of the service's contracts on one chain (EIP-55). */
 export interface ContractAddresses {
   relay: string;
   factory: string;
   delegate: string;
-  /** Block in or before which the first of them was deployed: nothing of the service is older. */
+  /** Block of the first deployment, or an earlier one. No event of the service is older. */
   deployedAt: number;
 }
 
-/** What encodes and decodes calls, events and errors of the service's contracts. */
-export const abi = {
-  relay: Relay__factory.createInterface(),
-  factory: CollectionFactory__factory.createInterface(),
-  erc721: ERC721Collection__factory.createInterface(),
-  erc1155: ERC1155Collection__factory.createInterface(),
-  delegate: WalletDelegate__factory.createInterface(),
-} as const;
+/** The addresses in checksum form. @throws TypeError when a text is not an address. */
+export function contractAddresses(fields: ContractAddresses): ContractAddresses {
+  return {
+    relay: getAddress(fields.relay),
+    factory: getAddress(fields.factory),
+    delegate: getAddress(fields.delegate),
+    deployedAt: fields.deployedAt,
+  };
+}

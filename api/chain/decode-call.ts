@@ -1,7 +1,8 @@
 import { getAddress, type Interface, type TransactionDescription } from "ethers";
 
 import type { Command } from "../domain/command.ts";
-import { abi, type ContractAddresses } from "./contracts.ts";
+import { abi } from "./abi.ts";
+import type { ContractAddresses } from "./contracts.ts";
 import { decodeCloneArguments } from "./decode-clone-arguments.ts";
 import { encodeServiceCall } from "./encode-call.ts";
 

@@ -1,12 +1,8 @@
 import { dataSlice, getAddress, getBytes } from "ethers";
 
 import type { CreateCollection, CollectionType } from "../domain/command.ts";
+import { CLONE_FLAGS } from "./clone-arguments.ts";
 import { textOfBytes } from "./text.ts";
-
-const FLAG_HOSTED = 1;
-const FLAG_OWNER = 2;
-const FLAG_ROYALTY = 4;
-const FLAG_MAX_SUPPLY = 8;
 
 /** What a collection was made from, as far as the chain has it: the other way round of `clone-arguments.ts`. */
 export function decodeCloneArguments(type: CollectionType, packed: string): CreateCollection {
@@ -19,11 +15,13 @@ export function decodeCloneArguments(type: CollectionType, packed: string): Crea
   };
   const number = (length: number) => Number(BigInt(take(length)));
   const flags = number(1);
-  const hosted = (flags & FLAG_HOSTED) !== 0;
-  const newOwner = (flags & FLAG_OWNER) === 0 ? null : getAddress(take(20));
+  const hosted = (flags & CLONE_FLAGS.hosted) !== 0;
+  const newOwner = (flags & CLONE_FLAGS.owner) === 0 ? null : getAddress(take(20));
   const royalty =
-    (flags & FLAG_ROYALTY) === 0 ? {} : { seller_fee_basis_points: number(2), fee_recipient: getAddress(take(20)) };
-  const maxSupply = (flags & FLAG_MAX_SUPPLY) === 0 ? null : number(8);
+    (flags & CLONE_FLAGS.royalty) === 0
+      ? {}
+      : { seller_fee_basis_points: number(2), fee_recipient: getAddress(take(20)) };
+  const maxSupply = (flags & CLONE_FLAGS.maxSupply) === 0 ? null : number(8);
   const [nameLength, symbolLength, baseLength] = [number(2), number(2), hosted ? 0 : number(2)];
   const name = textOfBytes(take(nameLength));
   const symbol = textOfBytes(take(symbolLength));

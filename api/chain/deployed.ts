@@ -1,25 +1,15 @@
-import { type ContractRunner, getAddress } from "ethers";
+import type { ContractRunner } from "ethers";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
 import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
 import type { ContractAddresses } from "./contracts.ts";
 
-/** The service's contracts as callable objects, for whoever administers them. */
+/** The service's contracts as callable objects, to administer them. */
 export function connectContracts(addresses: ContractAddresses, runner: ContractRunner) {
   return {
     relay: Relay__factory.connect(addresses.relay, runner),
     factory: CollectionFactory__factory.connect(addresses.factory, runner),
     delegate: WalletDelegate__factory.connect(addresses.delegate, runner),
-  };
-}
-
-/** @throws TypeError when a text is no address. */
-export function contractAddresses(fields: ContractAddresses): ContractAddresses {
-  return {
-    relay: getAddress(fields.relay),
-    factory: getAddress(fields.factory),
-    delegate: getAddress(fields.delegate),
-    deployedAt: fields.deployedAt,
   };
 }

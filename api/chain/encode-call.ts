@@ -2,8 +2,9 @@ import { Signature, type SigningKey } from "ethers";
 
 import type { Command, CreateCollection, Transfer } from "../domain/command.ts";
 import { frozenUris } from "../domain/frozen-uris.ts";
+import { abi } from "./abi.ts";
 import { encodeErc1155Arguments, encodeErc721Arguments } from "./clone-arguments.ts";
-import { abi, type ContractAddresses } from "./contracts.ts";
+import type { ContractAddresses } from "./contracts.ts";
 import { executionDigest, transferAuthorizationDigest } from "./typed-data.ts";
 
 export interface EncodedCall {
@@ -16,6 +17,17 @@ export interface CallSite {
   chainId: bigint;
   contracts: ContractAddresses;
   number: bigint;
+}
+
+/** One call of a batch, with its request number and the gas it may use. */
+export interface BatchCall extends EncodedCall {
+  number: bigint;
+  gasLimit: number;
+}
+
+/** The data of one `Relay.execute` that runs the calls in order. */
+export function encodeBatch(calls: BatchCall[]): string {
+  return abi.relay.encodeFunctionData("execute", [calls]);
 }
 
 /**

@@ -1,8 +1,10 @@
-import { AbiCoder, dataLength, zeroPadValue } from "ethers";
+import { zeroPadValue } from "ethers";
 
 import type { CollectionType } from "../domain/command.ts";
+import { abi } from "./abi.ts";
+import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
-import { abi } from "./contracts.ts";
+import { delegateOf } from "./delegation.ts";
 import { ChainUnavailable, RpcError } from "./errors.ts";
 import { decodeMoves, MOVE_TOPICS } from "./logs.ts";
 import { cleanText } from "./text.ts";
@@ -62,9 +64,10 @@ export async function readHoldings(
   return queries.map((query, index) => {
     const answer = answers[index];
     if (answer === undefined) return undefined;
-    if (query.type === "ERC1155") return answer === null || dataLength(answer) !== 32 ? 0n : BigInt(answer);
-    if (answer === null || dataLength(answer) !== 32 || BigInt(answer) === 0n) return null;
-    return BigInt(answer) === BigInt(query.owner) ? 1n : 0n;
+    const word = wordOf(answer);
+    if (query.type === "ERC1155") return word ?? 0n;
+    if (word === null || word === 0n) return null;
+    return word === BigInt(query.owner) ? 1n : 0n;
   });
 }
 
@@ -75,7 +78,7 @@ async function inspect(client: ChainClient, address: string): ReturnType<Foreign
   });
   const [code] = await client.code([address]);
   // A wallet that delegated (EIP-7702) answers the receiver hooks, but is no token contract.
-  if (code === undefined || code === "0x" || code.startsWith("0xef0100")) return null;
+  if (code === undefined || code === "0x" || delegateOf(code) !== null) return null;
   const [erc165, nothing, erc721, erc1155, name] = await client.tryCalls([
     supports(ERC165),
     supports(NOTHING),
@@ -86,9 +89,9 @@ async function inspect(client: ChainClient, address: string): ReturnType<Foreign
   if ([erc165, nothing, erc721, erc1155].includes(undefined)) {
     throw new ChainUnavailable("the node could not run a call");
   }
-  if (!isTrue(erc165) || isTrue(nothing)) return null;
-  if (isTrue(erc721)) return { type: "ERC721", name: decodeString(name) };
-  if (isTrue(erc1155)) return { type: "ERC1155", name: decodeString(name) };
+  if (boolOf(erc165) !== true || boolOf(nothing) === true) return null;
+  if (boolOf(erc721) === true) return { type: "ERC721", name: nameOf(name) };
+  if (boolOf(erc1155) === true) return { type: "ERC1155", name: nameOf(name) };
   return null;
 }
 
@@ -106,17 +109,8 @@ async function tokensOf(client: ChainClient, contract: string, type: CollectionT
   }
 }
 
-function isTrue(answer: string | null | undefined): boolean {
-  return answer != null && dataLength(answer) === 32 && BigInt(answer) === 1n;
-}
-
-function decodeString(answer: string | null | undefined): string | null {
-  if (answer == null) return null;
-  try {
-    const [text] = AbiCoder.defaultAbiCoder().decode(["string"], answer) as unknown as [string];
-    return cleanText(Array.from(text).slice(0, 256).join(""));
-  } catch {
-    // `name` is optional, and some contracts answer it in other shapes.
-    return null;
-  }
+/** `name` is optional, and some contracts answer it in another shape: then there is none. */
+function nameOf(answer: CallAnswer): string | null {
+  const text = stringOf(answer);
+  return text === null ? null : cleanText(Array.from(text).slice(0, 256).join(""));
 }

@@ -1,7 +1,7 @@
 import { AbiCoder, getAddress, id, ZeroAddress } from "ethers";
 
+import { abi } from "./abi.ts";
 import type { RawLog } from "./client.ts";
-import { abi } from "./contracts.ts";
 import { textOfBytes } from "./text.ts";
 
 /** Where a log stands. */

@@ -2,7 +2,7 @@ import type { ErrorDescription, Interface } from "ethers";
 
 import { asksReceiver, type Command } from "../domain/command.ts";
 import type { FieldError, RequestFailureCode } from "../domain/error-codes.ts";
-import { abi } from "./contracts.ts";
+import { abi } from "./abi.ts";
 import { cleanText } from "./text.ts";
 
 /** What a custom error of the contracts means for the request. Everything else is `execution_reverted`. */
@@ -20,6 +20,12 @@ const MEANINGS: Record<string, RequestFailureCode> = {
 
 const INTERFACES: Interface[] = [abi.erc721, abi.erc1155, abi.relay, abi.delegate, abi.factory];
 
+/** Why a call failed, or would fail. */
+export interface CallFailure {
+  errorCode: RequestFailureCode;
+  errors: FieldError[];
+}
+
 /** What Solidity itself reverts with. Our contracts never do on purpose. */
 const BUILT_IN = new Set(["Error", "Panic"]);
 
@@ -28,15 +34,17 @@ const BUILT_IN = new Set(["Error", "Panic"]);
  * @param command what the call was for. Where one of our collections asked a receiver, words that are not the
  *   collection's are the receiver's.
  */
-export function decodeRevert(
-  reason: string,
-  command: Command,
-): { errorCode: RequestFailureCode; errors: FieldError[] } {
+export function decodeRevert(reason: string, command: Command): CallFailure {
   const error = parseError(reason);
   const stranger = error === null ? reason !== "0x" : BUILT_IN.has(error.name);
   const otherwise = stranger && asksReceiver(command) ? "receiver_rejected" : "execution_reverted";
   const errorCode = (error !== null ? MEANINGS[error.name] : undefined) ?? otherwise;
   return { errorCode, errors: [{ field: "transaction", code: errorCode, message: describe(error, reason) }] };
+}
+
+/** The failure of a mint in a collection that no longer lets the relay mint. */
+export function minterRemoved(relay: string, command: Command): CallFailure {
+  return decodeRevert(abi.erc721.encodeErrorResult("CollectionUnauthorizedMinter", [relay]), command);
 }
 
 function describe(error: ErrorDescription | null, reason: string): string {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import type { ChainClient } from "../chain/client.ts";
-import type { ContractAddresses } from "../chain/contracts.ts";
-import { contractAddresses } from "../chain/deployed.ts";
+import { type ContractAddresses, contractAddresses } from "../chain/contracts.ts";
+import { contractsWithoutCode } from "../chain/deployment-reads.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta, writeMeta } from "../store/db/meta.ts";
@@ -81,7 +81,7 @@ async function localContracts(client: ChainClient, settings: IdentitySettings): 
   if (existsSync(deploymentFile(settings.deploymentsDir, LOCAL_CHAIN_ID))) {
     const deployed = await readDeployment(settings.deploymentsDir, LOCAL_CHAIN_ID);
     // The file may be left from a node that is gone.
-    if ((await withoutCode(client, deployed)).length === 0) return deployed;
+    if ((await contractsWithoutCode(client, deployed)).length === 0) return deployed;
   }
   return withLocalOwner(settings.rpcUrl, (owner) => deployLocally(owner, settings.hostedBase));
 }
@@ -143,20 +143,11 @@ function safeJson(text: string): unknown {
 }
 
 async function requireCode(client: ChainClient, contracts: ContractAddresses, chainId: bigint): Promise<void> {
-  const missing = await withoutCode(client, contracts);
+  const missing = await contractsWithoutCode(client, contracts);
   if (missing.length > 0) {
     throw new StartupError(
       `Chain ${chainId.toString()} has no contract at ${missing.map((name) => `${contracts[name]} (${name})`).join(", ")}. ` +
         `Is RPC_URL the right node, and is it in sync?`,
     );
   }
-}
-
-async function withoutCode(
-  client: ChainClient,
-  contracts: ContractAddresses,
-): Promise<("relay" | "factory" | "delegate")[]> {
-  const names = ["relay", "factory", "delegate"] as const;
-  const codes = await client.code(names.map((name) => contracts[name]));
-  return names.filter((_, index) => (codes[index] ?? "0x") === "0x");
 }

@@ -6,24 +6,24 @@ import type { Database } from "../store/db/database.ts";
 export const RESULTS = ["ok", "warning", "problem"] as const;
 export type Result = (typeof RESULTS)[number];
 
-/** One thing that a check saw, in words that say what to do where something is to be done. */
+/** One result of a check. A warning or a problem also says what to do next. */
 export interface Finding {
   result: Result;
   words: string;
 }
 
-/** What the checks look at. Nothing of it is changed by any of them. */
+/** What the checks read. No check changes anything. */
 export interface DoctorContext {
   database: Database;
   client: ChainClient;
-  /** As the database remembers them. */
+  /** As stored in the database. */
   chain: { chainId: string; genesis: string; contracts: ContractAddresses };
   keys: FoundKeys;
   hostedBase: string;
   lanes: number;
-  /** RPC address of the operator's IPFS node; null: there is none. */
+  /** RPC address of the operator's IPFS node; null when none is set. */
   pinRpc: string | null;
-  /** Looks at everything, not only at what is recent. */
+  /** Check everything, not only recent rows. */
   thorough: boolean;
   now: number;
 }
@@ -31,7 +31,7 @@ export interface DoctorContext {
 export interface Check {
   /** One word. */
   name: string;
-  /** Whether it must ask the node: then it is left out while the node is away. */
+  /** Whether the check needs the node. Such a check is skipped while the node does not answer. */
   asksChain: boolean;
   run(context: DoctorContext): Promise<Finding[]>;
 }
@@ -48,7 +48,7 @@ export function problem(words: string): Finding {
   return { result: "problem", words };
 }
 
-/** `seconds`, `minutes` or `hours`, whichever says it in a small number. */
+/** In seconds, minutes or hours, whichever gives a small number. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1_000));
   if (seconds < 120) return `${seconds.toString()} s`;
@@ -56,7 +56,12 @@ export function duration(milliseconds: number): string {
   return `${Math.round(seconds / 3_600).toString()} h`;
 }
 
-/** The first few of many, for a sentence. */
+/** A number with its noun: "1 request", "2 requests". */
+export function count(number: number, singular: string, plural = `${singular}s`): string {
+  return `${number.toString()} ${number === 1 ? singular : plural}`;
+}
+
+/** The first few of many names, for a sentence. */
 export function some(names: readonly string[], most = 5): string {
   const left = names.length - most;
   return names.slice(0, most).join(", ") + (left > 0 ? ` and ${left.toString()} more` : "");

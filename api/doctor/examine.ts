@@ -13,7 +13,7 @@ import { pins } from "./checks/pins.ts";
 import { sealed } from "./checks/sealed.ts";
 import { seed } from "./checks/seed.ts";
 
-/** Every check, in the order in which they are told. Whoever has a new one adds it here. */
+/** All checks, in the order of the report. Add a new check here. */
 export const CHECKS: readonly Check[] = [
   chain,
   contracts,
@@ -34,22 +34,23 @@ export interface Examination {
   findings: (Finding & { check: string })[];
 }
 
-/** Runs the checks. When the chain cannot be asked, or is another one, what the node says of the rest counts for nothing. */
+/** Runs the checks. Skips those that need the node when it does not answer or serves another chain. */
 export async function examine(context: DoctorContext, checks: readonly Check[] = CHECKS): Promise<Examination> {
   const findings: Examination["findings"] = [];
-  const leftOut: string[] = [];
+  const skipped: string[] = [];
   let chainIsRight = true;
   for (const check of checks) {
     if (check.asksChain && !chainIsRight) {
-      leftOut.push(check.name);
+      skipped.push(check.name);
       continue;
     }
     const found = await run(check, context);
     findings.push(...found.map((finding) => ({ check: check.name, ...finding })));
     if (check.name === chain.name) chainIsRight = worst(found) === "ok";
   }
-  if (leftOut.length > 0) {
-    findings.push({ check: chain.name, ...warning(`Not looked at without the chain: ${leftOut.join(", ")}.`) });
+  if (skipped.length > 0) {
+    const names = skipped.join(", ");
+    findings.push({ check: chain.name, ...warning(`Skipped because they need this chain: ${names}.`) });
   }
   return { result: worst(findings), findings };
 }
@@ -60,7 +61,9 @@ async function run(check: Check, context: DoctorContext): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof ChainUnavailable || error instanceof RpcError)) throw error;
     return [
-      problem(`The node at RPC_URL does not answer (${describeError(error)}). Start it, or set RPC_URL to another.`),
+      problem(
+        `The node at RPC_URL does not answer: ${describeError(error)}. Start it, or set RPC_URL to another node.`,
+      ),
     ];
   }
 }

@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 
 import type { ChainClient, Receipt } from "../chain/client.ts";
-import { abi, type ContractAddresses } from "../chain/contracts.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
 import { isEmpty } from "../chain/empty-transaction.ts";
 import { RpcError } from "../chain/errors.ts";
+import { readConsumed } from "../chain/relay-reads.ts";
 import { isFinal } from "../domain/request.ts";
 import { batchRequests, closeBatch, type OpenBatch, openBatches } from "../store/sending/batches.ts";
 import type { Database } from "../store/db/database.ts";
@@ -16,8 +17,6 @@ interface CloseDeps {
   logger: Logger;
   now: () => number;
 }
-
-const NOT_CONSUMED = `0x${"0".repeat(64)}`;
 
 /**
  * A transaction that reverts as a whole, or that only closes its nonce, leaves no log. Batches that are still open
@@ -80,9 +79,6 @@ async function untouched({ database, client, contracts }: CloseDeps, batch: Open
   const waiting = (await batchRequests(database.read, batch.id)).filter(
     ({ status, outcome }) => !isFinal(status) && outcome === null,
   );
-  const calls = waiting.map(({ number }) => ({
-    to: contracts.relay,
-    data: abi.relay.encodeFunctionData("isConsumed", [number]),
-  }));
-  return (await client.tryCalls(calls, at)).every((answer) => answer === NOT_CONSUMED);
+  const numbers = waiting.map(({ number }) => number);
+  return (await readConsumed(client, contracts.relay, numbers, at)).every((consumed) => consumed === false);
 }

@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import { abi, type ContractAddresses } from "../chain/contracts.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable, describeError } from "../chain/errors.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
+import { readRelayOwner } from "../chain/relay-reads.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { pause } from "../shared/pause.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -182,9 +183,8 @@ export class Indexer {
 
   async #relayOwner(): Promise<string> {
     const { client, contracts } = this.#deps;
-    const [answer] = await client.tryCalls([{ to: contracts.relay, data: abi.relay.encodeFunctionData("owner") }]);
-    if (answer == null) throw new ChainUnavailable("the relay does not answer");
-    const [owner] = abi.relay.decodeFunctionResult("owner", answer) as unknown as [string];
+    const owner = await readRelayOwner(client, contracts.relay);
+    if (owner === null) throw new ChainUnavailable("the relay does not answer");
     return owner;
   }
 }

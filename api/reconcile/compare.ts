@@ -1,4 +1,4 @@
-import { abi } from "../chain/contracts.ts";
+import { readCollectionOwner } from "../chain/collection-reads.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
 import { compareCollection } from "../store/reconcile/compare-collections.ts";
 import { compareCounters } from "../store/reconcile/compare-counters.ts";
@@ -34,7 +34,7 @@ export async function compareWithChain(deps: ReconcileDeps, mend: boolean): Prom
     // Once for the ranges themselves: what follows is as far as the database is then.
     await replay.compare(() => Promise.resolve());
     for (const address of (await watchedContracts(deps.database.read)).collections.keys()) {
-      const owner = await ownerOf(deps, address, replay.block);
+      const owner = await readCollectionOwner(deps.client, address, replay.block);
       add(
         await replay.compare(async (trx) => [
           ...(await compareCollection(trx, replay.chain, address, owner, mend)),
@@ -49,14 +49,6 @@ export async function compareWithChain(deps: ReconcileDeps, mend: boolean): Prom
     if (mend || result.differences === 0) add(await replay.compare((trx) => compareCounters(trx, mend)));
     return { ...result, block: replay.block };
   });
-}
-
-/** null: the node does not have the state of that block any more. */
-async function ownerOf({ client }: ReconcileDeps, address: string, block: number): Promise<string | null> {
-  const [answer] = await client.tryCalls([{ to: address, data: abi.erc721.encodeFunctionData("owner") }], block);
-  if (answer == null) return null;
-  const [owner] = abi.erc721.decodeFunctionResult("owner", answer) as unknown as [string];
-  return owner;
 }
 
 async function compareForeign(deps: ReconcileDeps, replay: Replay, mend: boolean): Promise<Difference[]> {

@@ -2,16 +2,17 @@ import type { Authorization } from "ethers";
 
 import type { ChainClient } from "../chain/client.ts";
 import { CloneArgumentsError } from "../chain/clone-arguments.ts";
-import { abi, type ContractAddresses } from "../chain/contracts.ts";
-import { encodeServiceCall, encodeTransfer, type EncodedCall } from "../chain/encode-call.ts";
-import type { Command } from "../domain/command.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import { encodeBatch, type EncodedCall, encodeServiceCall, encodeTransfer } from "../chain/encode-call.ts";
+import type { CallFailure } from "../chain/revert-reasons.ts";
+import type { Command, Transfer } from "../domain/command.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/engine.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
-import { type EncodedItem, simulate, type SimulatedFailure } from "./simulate.ts";
+import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
 import { batchGas, type ItemGas, itemGas } from "./gas.ts";
-import { signAuthorization } from "./sign.ts";
+import { signDelegations, walletSigners, type WalletSigners } from "./wallet-signers.ts";
 
 export interface BatchContext {
   client: ChainClient;
@@ -26,28 +27,31 @@ interface Item extends EncodedItem {
   gas: ItemGas;
 }
 
-/** A request that is to end here and now: no call can be made of it, or its call would only burn gas. */
-export interface RejectedItem extends SimulatedFailure {
+/** A request that fails without a transaction: it cannot be encoded as a call, or its call would only burn gas. */
+export interface RejectedItem extends CallFailure {
   request: ClaimedRequest;
-  /** What an operator should know; null: it is the app's affair alone. */
+  /** An error that the operator must see in the log; null when the failure concerns only the app. */
   cause: unknown;
 }
 
 export interface BuiltBatch {
   /** In the order of the calls. */
   requests: ClaimedRequest[];
-  /** Claimed, but more than the gas allows: to be given back. */
+  /** Claimed requests that exceed the gas budget: the caller returns them. */
   left: ClaimedRequest[];
-  /** Claimed, but not worth a transaction. */
+  /** Claimed requests that the caller ends as failed. */
   rejected: RejectedItem[];
   data: string;
   gasLimit: bigint;
   authorizations: Authorization[];
 }
 
+/** Authorizations that a batch must carry, by wallet. */
+type Delegations = Map<string, Authorization>;
+
 /**
- * Turns claimed requests into one `Relay.execute`, as many as the gas allows.
- * @param block the newest one that the node has.
+ * Turns claimed requests into one `Relay.execute`, as many as the gas budget allows.
+ * @param block the newest block that the node has.
  */
 export async function buildBatch(
   context: BatchContext,
@@ -55,16 +59,19 @@ export async function buildBatch(
   gasBudget: number,
   block: number,
 ): Promise<BuiltBatch> {
-  const { items, delegating, rejected } = await prepare(context, claimed, gasBudget, block);
-  let size = items.length;
-  while (size > 1 && batchGas(items.slice(0, size), countDelegating(items.slice(0, size), delegating)) > gasBudget) {
-    size = Math.min(size - 1, Math.floor(size * 0.9));
+  const { encoded, delegations, rejected } = await encodeAll(context, claimed);
+  const simulations = await simulate(context, encoded, new Set(delegations.keys()), block);
+  const items: Item[] = [];
+  for (const [index, item] of encoded.entries()) {
+    const simulation = simulations[index] ?? { gas: undefined, failure: null };
+    const checked = checkItem(context, item, simulation, delegations.has(item.target), gasBudget);
+    if ("gas" in checked) items.push(checked);
+    else rejected.push(checked);
   }
-  const taken = items.slice(0, size);
-  const authorizations = [...new Set(taken.map((item) => item.target))].flatMap((target) => {
-    const authorization = delegating.get(target);
-    return authorization === undefined ? [] : [authorization];
-  });
+  const taken = items.slice(0, fittingSize(items, delegations, gasBudget));
+  const authorizations = [...new Set(taken.map((item) => item.target))].flatMap(
+    (target) => delegations.get(target) ?? [],
+  );
   const calls = taken.map(({ request, target, gas, data }) => ({
     number: request.number,
     target,
@@ -73,28 +80,38 @@ export async function buildBatch(
   }));
   return {
     requests: taken.map((item) => item.request),
-    left: items.slice(size).map((item) => item.request),
+    left: items.slice(taken.length).map((item) => item.request),
     rejected,
-    data: abi.relay.encodeFunctionData("execute", [calls]),
+    data: encodeBatch(calls),
     gasLimit: BigInt(Math.min(batchGas(taken, authorizations.length), gasBudget)),
     authorizations,
   };
 }
 
-function countDelegating(items: Item[], delegating: Map<string, Authorization>): number {
-  return new Set(items.map((item) => item.target).filter((target) => delegating.has(target))).size;
+/** How many of the items, from the first, fit into the gas budget. */
+function fittingSize(items: Item[], delegations: Delegations, gasBudget: number): number {
+  let size = items.length;
+  const gas = () => {
+    const taken = items.slice(0, size);
+    const targets = new Set(taken.map((item) => item.target));
+    return batchGas(taken, [...targets].filter((target) => delegations.has(target)).length);
+  };
+  while (size > 1 && gas() > gasBudget) size = Math.min(size - 1, Math.floor(size * 0.9));
+  return size;
 }
 
-/** Reads what the calls depend on, all in a few exchanges with the node, then encodes and signs them. */
-async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudget: number, block: number) {
+/** Reads what the calls depend on with a few RPC calls for all of them, then encodes and signs each. */
+async function encodeAll(context: BatchContext, claimed: ClaimedRequest[]) {
+  const { client, read, keyring, chainId, contracts } = context;
   const commands = claimed.map((request) => request.command);
   const transfers = commands.filter((command) => command.kind === "transfer");
-  const wallets = await signers(context, [...new Set(transfers.map((transfer) => transfer.from))]);
-  const delegating = await authorizations(context, wallets, [
-    ...new Set(transfers.filter((transfer) => transfer.foreign).map((transfer) => transfer.from)),
-  ]);
+  const wallets = await walletSigners(read, keyring, sendersOf(transfers));
+  const delegations = await signDelegations(client, wallets, sendersOf(transfers.filter(({ foreign }) => foreign)), {
+    chainId,
+    delegate: contracts.delegate,
+  });
   const recipients = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.to] : []));
-  const ownRecipients = await walletPaths(context.read, [...new Set(recipients)]);
+  const ownRecipients = await walletPaths(read, [...new Set(recipients)]);
   const encoded: EncodedItem[] = [];
   const rejected: RejectedItem[] = [];
   for (const request of claimed) {
@@ -102,43 +119,57 @@ async function prepare(context: BatchContext, claimed: ClaimedRequest[], gasBudg
     try {
       encoded.push({ request, command, ...encode(context, request, command, wallets, ownRecipients) });
     } catch (error) {
-      // One that cannot be encoded must not keep the others from being sent, now and at every further try.
-      const reason = error instanceof CloneArgumentsError ? error.message : "No call can be made of it.";
+      // One request that cannot be encoded must not block the others, now and at every retry.
+      const reason =
+        error instanceof CloneArgumentsError ? error.message : "The request cannot be encoded as a contract call.";
       rejected.push({ request, ...reverted(reason), cause: error });
     }
   }
-  const simulations = await simulate(context, encoded, delegating, block);
-  const items: Item[] = [];
-  // An item's gas counts twice: once as expected, once as the limit that must still be there when it starts.
-  const mostForeignGas = Math.min(context.maxItemGas, Math.floor(gasBudget * 0.4));
-  for (const [index, item] of encoded.entries()) {
-    const foresight = simulations[index];
-    const gas = itemGas(item.command, item.data, foresight?.gas, mostForeignGas);
-    const alone = batchGas([{ gas, data: item.data }], delegating.has(item.target) ? 1 : 0);
-    const { request } = item;
-    // One that was signed before may still run on the chain: only the chain may end it.
-    const failure = request.status === "pending" ? (foresight?.failure ?? tooExpensive(foresight?.gas, gas)) : null;
-    // The relay would stop before it, and the transaction be paid for nothing, again and again.
-    if (alone > gasBudget) {
-      rejected.push({ request, ...reverted("It needs more gas than a transaction can have."), cause: alone });
-    } else if (failure !== null) rejected.push({ request, ...failure, cause: null });
-    else items.push({ ...item, gas });
-  }
-  return { items, delegating, rejected };
+  return { encoded, delegations, rejected };
 }
 
-function reverted(message: string): SimulatedFailure {
+function sendersOf(transfers: Transfer[]): string[] {
+  return [...new Set(transfers.map((transfer) => transfer.from))];
+}
+
+/** Gives an item its gas, or the reason why it must not be sent. */
+function checkItem(
+  context: BatchContext,
+  item: EncodedItem,
+  simulation: Simulation,
+  delegates: boolean,
+  gasBudget: number,
+): Item | RejectedItem {
+  // An item's gas counts twice: once as expected, and once as the limit that must be left when the item starts.
+  const maxForeignGas = Math.min(context.maxItemGas, Math.floor(gasBudget * 0.4));
+  const gas = itemGas(item.command, item.data, simulation.gas, maxForeignGas);
+  const { request } = item;
+  const alone = batchGas([{ gas, data: item.data }], delegates ? 1 : 0);
+  // The relay would stop before this item every time, and each transaction would be paid for nothing.
+  if (alone > gasBudget) {
+    return {
+      request,
+      ...reverted(`The request needs about ${alone} gas, and one transaction can have ${gasBudget}.`),
+      cause: alone,
+    };
+  }
+  // A request that was signed before may still run on chain: only the chain may end it.
+  const failure = request.status === "pending" ? (simulation.failure ?? tooExpensive(simulation.gas, gas)) : null;
+  return failure === null ? { ...item, gas } : { request, ...failure, cause: null };
+}
+
+function reverted(message: string): CallFailure {
   return { errorCode: "execution_reverted", errors: [{ field: "transaction", code: "execution_reverted", message }] };
 }
 
-/** Nodes round what they estimate up; nearly all of it must be beyond doubt before a request ends for it. */
-const ESTIMATES_EXCEED_BY = 1.25;
+/** Nodes round their estimates up. A request fails only when nearly all of the estimate is certain. */
+const ESTIMATE_MARGIN = 1.25;
 
-/** What foreign code needs more than an item may have fails on the chain, after it has burnt all that it got. */
-function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): SimulatedFailure | null {
-  if (simulated == null || Number(simulated) <= allowed.limit * ESTIMATES_EXCEED_BY) return null;
+/** Foreign code that needs more gas than an item may use fails on chain, after it burnt all of it. */
+function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): CallFailure | null {
+  if (simulated == null || Number(simulated) <= allowed.limit * ESTIMATE_MARGIN) return null;
   return reverted(
-    `It needs about ${simulated.toString()} gas, and ${allowed.limit.toString()} are the most for one item.`,
+    `The request needs about ${simulated.toString()} gas. One request may use ${allowed.limit} (MAX_ITEM_GAS).`,
   );
 }
 
@@ -146,7 +177,7 @@ function encode(
   context: BatchContext,
   request: ClaimedRequest,
   command: Command,
-  wallets: Map<string, Signer>,
+  wallets: WalletSigners,
   ownRecipients: Map<string, string>,
 ): EncodedCall {
   if (command.kind !== "transfer") {
@@ -154,43 +185,7 @@ function encode(
     return encodeServiceCall(command, context.contracts, toWallet);
   }
   const wallet = wallets.get(command.from);
-  if (wallet === undefined) throw new Error(`${command.from} is no wallet of the service`);
+  if (wallet === undefined) throw new Error(`${command.from} is not a wallet of the service`);
   const site = { chainId: context.chainId, contracts: context.contracts, number: request.number };
   return encodeTransfer(command, wallet.key, site);
-}
-
-type Signer = ReturnType<Keyring["wallet"]>;
-
-async function signers(context: BatchContext, addresses: string[]): Promise<Map<string, Signer>> {
-  const signers = new Map<string, Signer>();
-  for (const [address, path] of await walletPaths(context.read, addresses)) {
-    const signer = context.keyring.wallet(path);
-    // Another seed than the one that made the wallet must never sign in its place.
-    if (signer.address !== address)
-      throw new Error(`the seed does not make wallet ${address}: is it the right seed file?`);
-    signers.set(address, signer);
-  }
-  return signers;
-}
-
-/** Authorizations for the wallets that do not run the delegate's code yet. */
-async function authorizations(
-  context: BatchContext,
-  wallets: Map<string, Signer>,
-  addresses: string[],
-): Promise<Map<string, Authorization>> {
-  const found = new Map<string, Authorization>();
-  if (addresses.length === 0) return found;
-  const delegated = `0xef0100${context.contracts.delegate.slice(2)}`.toLowerCase();
-  const codes = await context.client.code(addresses);
-  const without = addresses.filter((_, index) => codes[index]?.toLowerCase() !== delegated);
-  const nonces = await context.client.nonces(without);
-  for (const [index, address] of without.entries()) {
-    const wallet = wallets.get(address);
-    const nonce = nonces[index];
-    if (wallet === undefined || nonce === undefined) continue;
-    const fields = { chainId: context.chainId, address: context.contracts.delegate, nonce };
-    found.set(address, signAuthorization(wallet.key, fields));
-  }
-  return found;
 }

@@ -1,5 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
-import { abi, type ContractAddresses } from "../chain/contracts.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import { readRelayStatus } from "../chain/relay-reads.ts";
 import { CannotSend } from "./cannot-send.ts";
 import { currentFees } from "./fees.ts";
 import type { Fees } from "./sign.ts";
@@ -20,20 +21,18 @@ interface SendingContext {
 export async function checkCanSend(context: SendingContext, lane: string): Promise<{ fees: Fees; funds: bigint }> {
   const { client, contracts, maxFeePerGas } = context;
   const fees = await currentFees(client, maxFeePerGas);
-  const [operator, paused] = await client.tryCalls([
-    { to: contracts.relay, data: abi.relay.encodeFunctionData("isOperator", [lane]) },
-    { to: contracts.relay, data: abi.relay.encodeFunctionData("paused") },
-  ]);
-  if (operator == null || paused == null) {
+  const { paused, operators } = await readRelayStatus(client, contracts.relay, [lane]);
+  const [isOperator] = operators;
+  if (isOperator == null || paused === null) {
     throw new CannotSend("no_relay", `no relay answers at ${contracts.relay}: check RPC_URL`);
   }
-  if (BigInt(operator) !== 1n) {
+  if (!isOperator) {
     throw new CannotSend(
       "not_operator",
       `the relay ${contracts.relay} does not know operator ${lane}: its owner must call setOperator for it`,
     );
   }
-  if (BigInt(paused) !== 0n) {
+  if (paused) {
     throw new CannotSend("relay_paused", `the relay ${contracts.relay} is paused: its owner must call unpause`);
   }
   const funds = await client.balance(lane);

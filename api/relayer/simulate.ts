@@ -1,12 +1,12 @@
-import type { Authorization } from "ethers";
-
-import type { CallResult, ChainClient } from "../chain/client.ts";
-import { abi, type ContractAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable } from "../chain/errors.ts";
-import { encodeForeignCall, type EncodedCall } from "../chain/encode-call.ts";
-import { decodeRevert } from "../chain/revert-reasons.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { collectionsWithoutMinter } from "../chain/collection-reads.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import { accountsWithForeignCode } from "../chain/delegation.ts";
+import type { EncodedCall } from "../chain/encode-call.ts";
+import { type CallFailure, minterRemoved } from "../chain/revert-reasons.ts";
+import { type SimulatedCall, simulatePlannedCalls } from "../chain/simulate-calls.ts";
 import { type Command, isMint } from "../domain/command.ts";
-import type { FieldError, RequestFailureCode } from "../domain/error-codes.ts";
+import type { RequestFailureCode } from "../domain/error-codes.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/engine.ts";
 import { readMeta } from "../store/db/meta.ts";
@@ -23,152 +23,85 @@ export interface EncodedItem extends EncodedCall {
   command: Command;
 }
 
-/** Why a call would fail, as the chain would say it. */
-export interface SimulatedFailure {
-  errorCode: RequestFailureCode;
-  errors: FieldError[];
-}
-
 /** What a call would do if it ran on top of the newest block. */
 export interface Simulation {
-  /** Gas of the call as a transaction of its own; null: not known; undefined: no code runs in it that is not ours. */
+  /** Gas of the call as a transaction of its own. Null: not known. Undefined: the call runs only the service's code. */
   gas: bigint | null | undefined;
-  /** null: nothing is known against it. */
-  failure: SimulatedFailure | null;
+  /** Null: no reason is known why the call should fail. */
+  failure: CallFailure | null;
 }
 
 /**
- * Failures of calls to our own collections that the newest block alone decides. Others may be cured by a request that is
- * under way: an id that is about to be created, for one.
+ * Failures in the service's own collections that only the owner or the receiver can cure. A request that is under way may
+ * cure any other one: for example, it creates the id that this mint needs.
  */
-const DECIDED: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", "service_cannot_mint"]);
+const DECISIVE: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", "service_cannot_mint"]);
 
-/** Gas up to which a call is tried, for each unit that an item may have: far enough to tell how much it lacks. */
-const TRIED = 4;
-/** As much of a reason as the relay reports: 256 bytes, in hexadecimal. */
-const REASON = 2 + 2 * 256;
+/** Gas of a simulation, as a multiple of what an item may use. Enough to tell people how much the item lacks. */
+const GAS_MULTIPLE = 4;
 
 /**
- * Asks the node what the calls would do in which code runs that is not ours (a receiver's, a foreign contract's), and
- * whether the collections still let the service mint. What a node says of a block older than the checkpoint counts for
- * nothing.
+ * Simulates the calls that run foreign code (a receiver's hook or a foreign contract), and checks that the relay may still
+ * mint in the collections. Ignores failures and gas if the node's newest block is older than the checkpoint.
+ * @param delegating wallets that do not run the delegate's code yet.
  * @param block the newest block that the node has.
  */
 export async function simulate(
   context: SimulationContext,
   items: EncodedItem[],
-  delegating: Map<string, Authorization>,
+  delegating: ReadonlySet<string>,
   block: number,
 ): Promise<Simulation[]> {
-  const { client, contracts } = context;
-  const [running, lost, checkpoint] = [
-    await runForeignCode(client, contracts, items),
-    await collectionsLost(client, contracts, items, block),
-    await readMeta(context.read, "checkpoint"),
-  ];
-  const simulated = items.filter((item) => running.has(item));
-  const results = await simulateCalls(
+  const { client, contracts, read } = context;
+  const foreign = await runningForeignCode(client, contracts, items);
+  const withoutMinter = await collectionsWithoutMinter(client, mintedCollections(items), contracts.relay, block);
+  const checkpoint = await readMeta(read, "checkpoint");
+  const results = await simulatePlannedCalls(
     client,
-    simulated.map((item) => (delegating.has(item.target) ? asTheWallet(item) : asTheRelay(item, contracts.relay))),
+    contracts.relay,
+    foreign.map((item) => ({
+      ...item,
+      number: item.request.number,
+      needsDelegation: delegating.has(item.target),
+    })),
     block,
-    TRIED * context.maxItemGas,
+    GAS_MULTIPLE * context.maxItemGas,
   );
+  const byItem = new Map(foreign.map((item, index) => [item, results[index] ?? null]));
   const upToDate = block >= Number(checkpoint ?? 0);
-  const byItem = new Map(simulated.map((item, index) => [item, results[index] ?? null]));
   return items.map((item) => {
     const result = byItem.get(item);
-    const failure =
-      lost.has(item.target) && isMint(item.command)
-        ? mintingLost(contracts.relay, item.command)
-        : failureOf(item, result);
-    return {
-      // Without the wallet's code in between, its gas is not that of the real call.
-      gas: result !== undefined && (delegating.has(item.target) || !upToDate) ? null : gasOf(result),
-      failure: upToDate ? failure : null,
-    };
+    if (!upToDate) return { gas: result === undefined ? undefined : null, failure: null };
+    const cannotMint = isMint(item.command) && withoutMinter.has(item.target);
+    const failure = cannotMint ? minterRemoved(contracts.relay, item.command) : decisiveFailure(item.command, result);
+    return { gas: gasOf(result), failure };
   });
 }
 
-/**
- * A node that does not come to an end with it knows nothing of any of them: receivers that do nothing but burn gas must
- * not keep everybody's requests from being sent.
- */
-async function simulateCalls(
-  client: ChainClient,
-  calls: Parameters<ChainClient["simulateCalls"]>[0],
-  block: number,
-  mostGas: number,
-): Promise<CallResult[]> {
-  try {
-    return await client.simulateCalls(calls, block, mostGas);
-  } catch (error) {
-    if (error instanceof ChainUnavailable) return [];
-    throw error;
-  }
-}
-
-function gasOf(result: CallResult | undefined): bigint | null | undefined {
+function gasOf(result: SimulatedCall | undefined): bigint | null | undefined {
   if (result === undefined) return undefined;
   return result !== null && "gas" in result ? result.gas : null;
 }
 
-function failureOf({ command }: EncodedItem, result: CallResult | undefined): SimulatedFailure | null {
-  if (result == null || !("reverted" in result)) return null;
-  const failure = decodeRevert(result.reverted.slice(0, REASON), command);
-  const foreign = command.kind === "transfer" && command.foreign;
-  return foreign || DECIDED.has(failure.errorCode) ? failure : null;
+function decisiveFailure(command: Command, result: SimulatedCall | undefined): CallFailure | null {
+  if (result == null || !("failure" in result)) return null;
+  return isForeignTransfer(command) || DECISIVE.has(result.failure.errorCode) ? result.failure : null;
 }
 
-/** As the relay will call it: with the number behind the data. */
-function asTheRelay({ target, data, request }: EncodedItem, relay: string) {
-  return { from: relay, to: target, data: data + request.number.toString(16).padStart(64, "0") };
+function mintedCollections(items: EncodedItem[]): string[] {
+  return [...new Set(items.filter(({ command }) => isMint(command)).map(({ target }) => target))];
 }
 
-/** A wallet that does not run the delegate's code yet cannot be called: what it would call is. */
-function asTheWallet({ command, target }: EncodedItem) {
-  if (command.kind !== "transfer") throw new Error("only transfers need a wallet's own code");
-  return { from: target, to: command.contract, data: encodeForeignCall(command) };
-}
-
-/** Items in which code runs that is not ours. */
-async function runForeignCode(
+async function runningForeignCode(
   client: ChainClient,
   contracts: ContractAddresses,
   items: EncodedItem[],
-): Promise<Set<EncodedItem>> {
-  const recipients = [...new Set(items.flatMap(({ command }) => ("to" in command ? [command.to] : [])))];
-  const codes = await client.code(recipients);
-  const delegated = `0xef0100${contracts.delegate.slice(2)}`.toLowerCase();
-  const withCode = new Set(
-    recipients.filter((_, index) => {
-      const code = codes[index] ?? "0x";
-      return code !== "0x" && code.toLowerCase() !== delegated;
-    }),
-  );
-  return new Set(
-    items.filter(
-      ({ command }) =>
-        (command.kind === "transfer" && command.foreign) || ("to" in command && withCode.has(command.to)),
-    ),
-  );
+): Promise<EncodedItem[]> {
+  const recipients = new Set(items.flatMap(({ command }) => ("to" in command ? [command.to] : [])));
+  const withCode = await accountsWithForeignCode(client, [...recipients], contracts.delegate);
+  return items.filter(({ command }) => isForeignTransfer(command) || ("to" in command && withCode.has(command.to)));
 }
 
-/** Collections among the targets whose owner took the service's right to mint away. */
-async function collectionsLost(
-  client: ChainClient,
-  contracts: ContractAddresses,
-  items: EncodedItem[],
-  block: number,
-): Promise<Set<string>> {
-  const collections = [...new Set(items.filter(({ command }) => isMint(command)).map(({ target }) => target))];
-  const data = abi.erc721.encodeFunctionData("isMinter", [contracts.relay]);
-  const answers = await client.tryCalls(
-    collections.map((to) => ({ to, data })),
-    block,
-  );
-  return new Set(collections.filter((_, index) => answers[index] === `0x${"0".repeat(64)}`));
-}
-
-function mintingLost(relay: string, command: Command): SimulatedFailure {
-  return decodeRevert(abi.erc721.encodeErrorResult("CollectionUnauthorizedMinter", [relay]), command);
+function isForeignTransfer(command: Command): boolean {
+  return command.kind === "transfer" && command.foreign;
 }

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 
 import { parseSettings } from "../../config/settings.ts";
 import { withWorkplace } from "../../context/workplace.ts";
-import type { Result } from "../../doctor/check.ts";
+import { count, type Result } from "../../doctor/check.ts";
 import { CHECKS, examine, type Examination } from "../../doctor/examine.ts";
 import { BlockFiles } from "../../ipfs/block-files.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
@@ -13,12 +13,15 @@ import { filesCheck, mediaCheck } from "./media.ts";
 const SIGNS = { ok: "ok     ", warning: "warning", problem: "PROBLEM" } as const;
 
 export function doctor(terminal: Terminal): Command {
-  return resultCommand("doctor", "Look whether everything is as it should be: chain, keys, lanes, requests, webhooks.")
-    .option("--all", "look at every request's number, not only at the newest 10,000")
-    .option("--media", "read every hosted block, and name what is missing or corrupt")
+  return resultCommand(
+    "doctor",
+    "Check the chain, keys, lanes, requests, webhooks and media, and say what to do about each problem.",
+  )
+    .option("--all", "check the numbers of all requests, not only of the newest 10,000")
+    .option("--media", "read every hosted block, and name missing and corrupt ones")
     .addHelpText(
       "after",
-      "\nChanges nothing; works while the service runs, and while the node is away. Exit code 1 when there is a problem.\n" +
+      "\nChanges nothing. Works while the service runs, and while the node does not answer. Exits with 1 if there is a problem.\n" +
         "JSON: {result, findings: [{check, result, words}]}, where result is ok, warning or problem",
     )
     .action(async ({ json, all, media }: { json?: boolean; all?: boolean; media?: boolean }) => {
@@ -43,6 +46,7 @@ export function doctor(terminal: Terminal): Command {
 function describe({ findings }: Examination): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.map(({ check, result: one, words }) => `${SIGNS[one]}  ${check.padEnd(width)}  ${words}`);
-  const count = (wanted: Result) => findings.filter((finding) => finding.result === wanted).length;
-  return [...lines, "", `${count("problem").toString()} problems, ${count("warning").toString()} warnings`].join("\n");
+  const total = (wanted: Exclude<Result, "ok">) =>
+    count(findings.filter((finding) => finding.result === wanted).length, wanted);
+  return [...lines, "", `${total("problem")}, ${total("warning")}`].join("\n");
 }

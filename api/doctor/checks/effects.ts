@@ -1,34 +1,35 @@
 import { correctedSince, lostEffects } from "../../store/doctor/effects.ts";
-import { type Check, ok, problem } from "../check.ts";
+import { type Check, count, ok, problem } from "../check.ts";
 
-const TOLD = 5;
-/** How long a corrected outcome is told as a problem, in milliseconds: then the apps have seen to it. */
+/** Requests named one by one. */
+const NAMED = 5;
+/** How long a corrected outcome stays a problem, in milliseconds. After that the apps have had time to react. */
 const FRESH = 7 * 86_400_000;
 
-/** What was told as completed has lasted: the token is there, under the id that was told. */
+/** What the service reported as completed is still true: the token exists, under the id that the app received. */
 export const effects: Check = {
   name: "effects",
   asksChain: false,
   run: async ({ database, now }) => {
-    const told: string[] = [];
+    const named: string[] = [];
     let lost = 0;
     for await (const page of lostEffects(database.read)) {
       lost += page.length;
-      told.push(...page.slice(0, TOLD - told.length).map(({ id, words }) => `request ${id}: ${words}`));
+      named.push(...page.slice(0, NAMED - named.length).map(({ id, words }) => `request ${id}: ${words}`));
     }
     const corrected = await correctedSince(database.read, now - FRESH);
     const changed = corrected.map((id) =>
       problem(
-        `Request ${id} was final, and a reorg deeper than CONFIRMATIONS made something else of it (event corrected). Set ` +
-          `CONFIRMATIONS higher. Told for 7 days.`,
+        `A reorg deeper than CONFIRMATIONS changed the outcome of the final request ${id} (event "corrected"). Set ` +
+          `CONFIRMATIONS higher. This finding stays for 7 days.`,
       ),
     );
-    if (changed.length > 0 && lost === 0) return changed.slice(0, TOLD);
-    if (lost === 0) return [ok("whatever was completed is still there")];
+    if (changed.length > 0 && lost === 0) return changed.slice(0, NAMED);
+    if (lost === 0) return [ok("the results of all completed requests are still on chain")];
     return [
       problem(
-        `${lost.toString()} completed requests have lost their effect, to a reorg deeper than CONFIRMATIONS. ${told.join("; ")}. ` +
-          `Set CONFIRMATIONS higher, tell the apps, and let them ask again where they must.`,
+        `A reorg deeper than CONFIRMATIONS undid ${count(lost, "completed request")}. ${named.join("; ")}. Set ` +
+          `CONFIRMATIONS higher, and tell the apps to repeat these requests if they still need the results.`,
       ),
     ];
   },

@@ -1,14 +1,14 @@
 import { formatEther } from "ethers";
 
 import { allLanes } from "../../store/sending/lanes.ts";
-import { type Check, ok, problem, warning } from "../check.ts";
+import { type Check, count, ok, problem, warning } from "../check.ts";
 
-/** EIP-7825: the most gas that one transaction can have. */
+/** EIP-7825: the gas limit of one transaction. */
 const FULL_BATCH_GAS = 16_777_216n;
-/** Full batches that a lane should be able to pay for at the present fees. */
+/** A lane should have funds for this many full batches at the present fees. */
 const RESERVE = 10n;
 
-/** Lanes can pay for what comes. */
+/** Lanes can pay for the next batches. */
 export const funds: Check = {
   name: "funds",
   asksChain: true,
@@ -20,21 +20,21 @@ export const funds: Check = {
     }
     const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
     const gas = block.gasLimit < FULL_BATCH_GAS ? block.gasLimit : FULL_BATCH_GAS;
-    // What the relayer offers at most, and so what must be there.
+    // The relayer offers up to this fee, and the node requires funds for all of it.
     const full = gas * (2n * (block.baseFeePerGas ?? 0n) + priorityFee);
     const used = [...addresses].filter(([lane]) => lane < lanes);
     return Promise.all(
       used.map(async ([lane, address]) => {
         const balance = await client.balance(address);
         const name = `lane ${lane.toString()} (${address})`;
-        const has = `has ${formatEther(balance)}`;
-        const advice = `Send it ${formatEther(full * RESERVE)} or more.`;
-        if (balance === 0n) return problem(`${name} is empty: it sends nothing. ${advice}`);
+        const has = `has ${formatEther(balance)} ether`;
+        const advice = `Send it ${formatEther(full * RESERVE)} ether or more.`;
+        if (balance === 0n) return problem(`${name} has no funds and cannot send. ${advice}`);
         if (balance < full)
-          return problem(`${name} ${has}, and a full batch may cost ${formatEther(full)} now. ${advice}`);
+          return problem(`${name} ${has}, but a full batch may cost ${formatEther(full)} ether now. ${advice}`);
         if (balance < full * RESERVE) {
           return warning(
-            `${name} is low: it ${has}, enough for ${(balance / full).toString()} full batches. ${advice}`,
+            `${name} is low on funds: it ${has}, enough for ${count(Number(balance / full), "full batch", "full batches")}. ${advice}`,
           );
         }
         return ok(`${name} ${has}`);

@@ -1,16 +1,16 @@
 import { storedBlock } from "../../store/ledger/blocks.ts";
 import { readMeta } from "../../store/db/meta.ts";
-import { type Check, duration, ok, problem, warning } from "../check.ts";
+import { type Check, count, duration, ok, problem, warning } from "../check.ts";
 
-/** How far behind the head, in milliseconds of chain time, is worth a word. */
+/** The indexer may be this far behind the head before a warning. In milliseconds of chain time. */
 const BEHIND = 120_000;
 
-/** What is stored is the node's chain, up to its head. */
+/** The database holds the node's chain, up to its head. */
 export const indexer: Check = {
   name: "indexer",
   asksChain: true,
   run: async ({ client, database }) => {
-    // The head first: the checkpoint may only grow meanwhile.
+    // Read the head first: the checkpoint can only grow meanwhile.
     const head = await client.latestBlock();
     const checkpoint = Number(await readMeta(database.read, "checkpoint"));
     const stored = await storedBlock(database.read, checkpoint);
@@ -18,8 +18,8 @@ export const indexer: Check = {
     if (stored !== undefined && block != null && block.hash !== stored.hash) {
       return [
         warning(
-          `Block ${checkpoint.toString()} is another one on the node than in the database: the chain was reorganised. A ` +
-            `running service (role indexer) rolls back by itself.`,
+          `Block ${checkpoint.toString()} of the node differs from the stored one, after a reorg. Start a process with the role ` +
+            `indexer if none runs: it rolls the database back and reads the new blocks.`,
         ),
       ];
     }
@@ -27,15 +27,16 @@ export const indexer: Check = {
     if (lag < -1) {
       return [
         warning(
-          `The node is ${(-lag).toString()} blocks behind the database. Wait until it is in sync, or use another.`,
+          `The node is ${count(-lag, "block")} behind the database. Wait until it is in sync, or set RPC_URL to another node.`,
         ),
       ];
     }
-    if (lag <= 0) return [ok(`the chain is stored up to block ${checkpoint.toString()}, the head`)];
+    if (lag <= 0) return [ok(`the database is at block ${checkpoint.toString()}, the head of the chain`)];
     const behind = block == null ? null : (head.timestamp - block.timestamp) * 1_000;
-    const words = `the chain is stored up to block ${checkpoint.toString()}, ${lag.toString()} blocks behind the head`;
-    if (behind === null) return [problem(`${words}, and the node does not have that block. Is it in sync?`)];
+    const words = `the database is at block ${checkpoint.toString()}, ${count(lag, "block")} behind the head`;
+    if (behind === null)
+      return [problem(`${words}, and the node does not have that block. Check that the node is in sync.`)];
     if (behind <= BEHIND) return [ok(words)];
-    return [warning(`${words} (${duration(behind)}). Is a process with the role indexer running?`)];
+    return [warning(`${words} (${duration(behind)}). Check that a process with the role indexer runs.`)];
   },
 };

@@ -1,6 +1,5 @@
-import type { ChainClient } from "../../chain/client.ts";
-import { abi } from "../../chain/contracts.ts";
 import { ChainUnavailable } from "../../chain/errors.ts";
+import { readConsumed } from "../../chain/relay-reads.ts";
 import {
   executedRequests,
   failedUnsent,
@@ -8,71 +7,68 @@ import {
   stillUnsigned,
   unsignedRequests,
 } from "../../store/doctor/numbers.ts";
-import { type Check, type DoctorContext, ok, problem, some } from "../check.ts";
+import { type Check, count, type DoctorContext, type Finding, ok, problem, some } from "../check.ts";
 
-/** Final requests that are looked at, newest first, unless all are asked for. */
+/** Final requests that are checked, newest first, unless all are asked for. */
 const RECENT = 10_000;
 
-/** The relay has consumed the number of every request that ran, and of no other. */
+/** The relay has consumed the number of every request that ran, and no other number. */
 export const numbers: Check = {
   name: "numbers",
   asksChain: true,
   run: async (context) => {
     const { database } = context;
-    const executed = await look(context, executedRequests(database.read), false);
-    const unsent = await look(context, failedUnsent(database.read), true);
-    const early = await look(context, unsignedRequests(database.read), true);
-    // One of them may have been signed and executed while this was looking.
+    const missing = await checkPages(context, executedRequests(database.read), false);
+    const unsent = await checkPages(context, failedUnsent(database.read), true);
+    const early = await checkPages(context, unsignedRequests(database.read), true);
+    // The service may have signed and executed one of them during this check.
     early.found = await stillUnsigned(database.read, early.found);
     const findings = [
-      executed.found.length === 0
-        ? []
-        : problem(
-            `${executed.found.length.toString()} final requests are not executed on chain: ${some(executed.found)}. ` +
-              `A reorg deeper than CONFIRMATIONS took them back, or the node is not in sync.`,
-          ),
-      unsent.found.length === 0
-        ? []
-        : problem(
-            `Requests failed as never sent, but were executed: ${some(unsent.found)}. Run \`npm run cli -- reconcile\`.`,
-          ),
-      early.found.length === 0
-        ? []
-        : problem(
-            `Requests that this database has not sent were executed: ${some(early.found)}. It is an old backup: stop the ` +
-              `service and run \`npm run cli -- reconcile\`.`,
-          ),
-    ].flat();
+      ...problemWith(
+        missing.found,
+        (requests) => `${requests} completed in the database but not on chain`,
+        "A reorg deeper than CONFIRMATIONS undid them, or the node is not in sync. Check the node first.",
+      ),
+      ...problemWith(
+        unsent.found,
+        (requests) => `${requests} executed on chain but stored as failed before sending`,
+        "Run `npm run cli -- reconcile`.",
+      ),
+      ...problemWith(
+        early.found,
+        (requests) => `${requests} executed on chain but not sent by this database`,
+        "The database is an old backup. Stop the service and run `npm run cli -- reconcile`.",
+      ),
+    ];
     if (findings.length > 0) return findings;
-    const looked = executed.looked + unsent.looked + early.looked;
-    return [ok(`${looked.toString()} requests looked at, newest first: their numbers are as the relay says`)];
+    const checked = count(missing.checked + unsent.checked + early.checked, "request");
+    return [ok(`checked ${checked}, newest first: database and relay agree on the request numbers`)];
   },
 };
 
+function problemWith(ids: string[], sentence: (requests: string) => string, advice: string): Finding[] {
+  if (ids.length === 0) return [];
+  return [problem(`${sentence(count(ids.length, "request is", "requests are"))}: ${some(ids)}. ${advice}`)];
+}
+
 /** @returns ids of the requests whose numbers are (or are not) consumed. */
-async function look(
+async function checkPages(
   context: DoctorContext,
   pages: AsyncIterable<NumberedRequest[]>,
   wanted: boolean,
-): Promise<{ found: string[]; looked: number }> {
+): Promise<{ found: string[]; checked: number }> {
   const found: string[] = [];
-  let looked = 0;
+  let checked = 0;
   for await (const page of pages) {
-    const consumed = await areConsumed(context.client, context.chain.contracts.relay, page);
+    const consumed = await readConsumed(
+      context.client,
+      context.chain.contracts.relay,
+      page.map((request) => request.number),
+    );
+    if (consumed.includes(null)) throw new ChainUnavailable("the relay does not say which numbers it has consumed");
     found.push(...page.filter((_, index) => consumed[index] === wanted).map((request) => request.id));
-    looked += page.length;
-    if (!context.thorough && looked >= RECENT) break;
+    checked += page.length;
+    if (!context.thorough && checked >= RECENT) break;
   }
-  return { found, looked };
-}
-
-async function areConsumed(client: ChainClient, relay: string, requests: { number: bigint }[]): Promise<boolean[]> {
-  const calls = requests.map(({ number }) => ({
-    to: relay,
-    data: abi.relay.encodeFunctionData("isConsumed", [number]),
-  }));
-  return (await client.tryCalls(calls)).map((answer) => {
-    if (answer == null) throw new ChainUnavailable("the relay does not say which numbers it has consumed");
-    return BigInt(answer) === 1n;
-  });
+  return { found, checked };
 }

@@ -1,25 +1,28 @@
 import { waitingDeliveries } from "../../store/doctor/pipeline.ts";
-import { type Check, duration, ok, warning } from "../check.ts";
+import { type Check, count, duration, ok, warning } from "../check.ts";
 
-/** A delivery that is due for so long is taken by nobody. In milliseconds. */
+/** A dispatcher sends a due delivery long before this. In milliseconds. */
 const OVERDUE = 300_000;
 
-/** Webhooks are delivered, or at least tried. */
+/** A dispatcher tries the webhook deliveries that are due. */
 export const outbox: Check = {
   name: "outbox",
   asksChain: false,
   run: async ({ database, now }) => {
-    const { count, oldest, overdue } = await waitingDeliveries(database.read, now - OVERDUE);
+    const { count: waiting, oldest, overdue } = await waitingDeliveries(database.read, now - OVERDUE);
     if (overdue > 0) {
       return [
         warning(
-          `${overdue.toString()} webhook deliveries are due and nobody sends them. Is a process with the role webhooks running?`,
+          `${count(overdue, "webhook delivery is", "webhook deliveries are")} overdue and not being sent. Check that a process with ` +
+            `the role webhooks runs.`,
         ),
       ];
     }
-    if (oldest === null) return [ok("every webhook is delivered")];
+    if (oldest === null) return [ok("all webhook deliveries are done")];
     return [
-      ok(`${count.toString()} webhook deliveries wait for their next try, the oldest since ${duration(now - oldest)}`),
+      ok(
+        `${count(waiting, "webhook delivery is", "webhook deliveries are")} waiting for the next try, the oldest for ${duration(now - oldest)}`,
+      ),
     ];
   },
 };

@@ -1,22 +1,22 @@
 import { waitingPins } from "../../store/media/pins.ts";
-import { type Check, duration, ok, warning } from "../check.ts";
+import { type Check, count, duration, ok, warning } from "../check.ts";
 
-/** What waits for so long is handed over by nobody. In milliseconds. */
+/** A media worker pins a file long before this. In milliseconds. */
 const OVERDUE = 300_000;
 
-/** What is hosted is pinned at the operator's IPFS node too. */
+/** The operator's IPFS node also pins the hosted files. */
 export const pins: Check = {
   name: "pins",
   asksChain: false,
   run: async ({ database, pinRpc, now }) => {
-    if (pinRpc === null) return [ok("no IPFS node is set (IPFS_PIN_RPC): nothing is to be pinned")];
-    const { count, oldest, error } = await waitingPins(database.read);
-    if (oldest === null) return [ok("all that is hosted is pinned at the IPFS node")];
+    if (pinRpc === null) return [ok("no IPFS node is set (IPFS_PIN_RPC), so nothing is pinned there")];
+    const { count: waiting, oldest, error } = await waitingPins(database.read);
+    if (oldest === null) return [ok("the IPFS node has pinned all hosted files")];
     const age = duration(now - oldest);
-    const what = count === 1 ? "1 hosted file waits" : `${count.toString()} hosted files wait`;
-    const words = `${what} to be pinned, the oldest since ${age}`;
-    if (error !== null) return [warning(`${words}. IPFS_PIN_RPC: ${error}.`)];
-    if (now - oldest > OVERDUE) return [warning(`${words}. Is a process with the role media running?`)];
+    const words = `${count(waiting, "hosted file is", "hosted files are")} waiting to be pinned, the oldest for ${age}`;
+    if (error !== null)
+      return [warning(`${words}. The node at IPFS_PIN_RPC answered: ${error}. Check that it runs and accepts pins.`)];
+    if (now - oldest > OVERDUE) return [warning(`${words}. Check that a process with the role media runs.`)];
     return [ok(words)];
   },
 };

@@ -1,18 +1,18 @@
 import { SealError } from "../../keys/sealer.ts";
 import { sealedSample } from "../../store/doctor/sealed.ts";
-import { type Check, ok, problem, some, warning } from "../check.ts";
+import { type Check, count, ok, problem, some, warning } from "../check.ts";
 
 const SAMPLE = 20;
 
-/** SECRET_KEYS open what is sealed. */
+/** SECRET_KEYS decrypt the encrypted values of the database. */
 export const sealed: Check = {
   name: "sealed",
   asksChain: false,
   run: async ({ database, keys }) => {
     const { sealer } = keys;
-    if (sealer === null) return [problem(keys.sealerProblem ?? "There is no key.")];
+    if (sealer === null) return [problem(keys.sealerProblem ?? "There is no encryption key. Set SECRET_KEYS.")];
     const sample = await sealedSample(database.read, SAMPLE);
-    const shut: string[] = [];
+    const undecryptable: string[] = [];
     let older = 0;
     for (const { where, sealed: text } of sample) {
       try {
@@ -20,19 +20,25 @@ export const sealed: Check = {
         if (!sealer.isNewest(text)) older += 1;
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
-        shut.push(`${where} (${error.message})`);
+        undecryptable.push(`${where} (${error.message})`);
       }
     }
-    if (shut.length > 0) {
+    if (undecryptable.length > 0) {
       return [
-        problem(`SECRET_KEYS do not open ${some(shut, 3)}. Add the key that is missing at the end of SECRET_KEYS.`),
+        problem(`SECRET_KEYS cannot decrypt ${some(undecryptable, 3)}. Add the missing key at the end of SECRET_KEYS.`),
       ];
     }
     if (older > 0) {
       return [
-        warning("Something is sealed with an older key. Run `npm run cli -- keys rotate` before you drop that key."),
+        warning(
+          "Some values are encrypted with an older key. Run `npm run cli -- keys rotate` before you remove that key.",
+        ),
       ];
     }
-    return [ok(`${sample.length.toString()} sealed values looked at: the newest key opens them`)];
+    return [
+      ok(
+        `checked ${count(sample.length, "encrypted value")}: the newest key decrypts ${sample.length === 1 ? "it" : "them"}`,
+      ),
+    ];
   },
 };

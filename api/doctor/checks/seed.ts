@@ -6,21 +6,28 @@ import { type Check, ok, problem } from "../check.ts";
 
 const SAMPLE = 5;
 
-/** The seed can be opened, and is the one that made the wallets. */
+/** The seed file can be decrypted, and its seed made the wallets. */
 export const seed: Check = {
   name: "seed",
   asksChain: false,
   run: async ({ database, keys }) => {
     const { keyring } = keys;
     if (keyring === null)
-      return [problem(`${keys.seedProblem ?? "There is no seed."} Nothing can be sent without it.`)];
+      return [
+        problem(`${keys.seedProblem ?? "There is no seed. Set SEED_FILE."} Without the seed nothing can be sent.`),
+      ];
     const known = await readMeta(database.read, "wallets_key");
     const wallets = await walletSample(database.read, SAMPLE);
     const made = createHash("sha256").update(keyring.walletsPublicKey).digest("hex");
     const other =
       (known !== null && known !== made) ||
       wallets.some(({ address, path }) => keyring.wallet(path).address !== address);
-    if (other) return [problem("SEED_FILE holds another seed than the one that made this database's wallets.")];
-    return [ok("the seed file opens, and its seed makes the wallets of this database")];
+    if (other)
+      return [
+        problem(
+          "The seed in SEED_FILE did not make this database's wallets. Set SEED_FILE to the seed file of this database.",
+        ),
+      ];
+    return [ok("the seed file can be decrypted, and its seed makes the wallets of this database")];
   },
 };

@@ -30,7 +30,10 @@ export async function openBatchesOf(db: Db, lane: number): Promise<Waiting> {
   return { count: Number(open.count), oldest: open.oldest };
 }
 
-/** Deliveries with tries left, and those of them that are due since before `overdueAt`: nobody takes them. */
+/**
+ * Deliveries with tries left. Overdue are those that a dispatcher should have sent before `overdueAt`. A delivery that waits
+ * behind an earlier event of its request is not overdue: events of one request arrive in order.
+ */
 export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Waiting & { overdue: number }> {
   const waiting = await db
     .selectFrom("deliveries")
@@ -44,6 +47,18 @@ export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Wait
     .where("deliveries.next_at", "<", overdueAt)
     .where("deliveries.updated_at", "<", overdueAt)
     .where("webhooks.disabled_at", "is", null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("deliveries as earlier")
+            .select("earlier.seq")
+            .whereRef("earlier.request_id", "=", "deliveries.request_id")
+            .whereRef("earlier.seq", "<", "deliveries.seq")
+            .where("earlier.status", "=", "pending"),
+        ),
+      ),
+    )
     .executeTakeFirstOrThrow();
   return { count: Number(waiting.count), oldest: waiting.oldest, overdue: Number(overdue.count) };
 }

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import type { RawLog } from "../../../api/chain/client.ts";
-import { abi } from "../../../api/chain/contracts.ts";
+import { abi } from "../../../api/chain/abi.ts";
 import { decodeCollectionEvent, decodeMoves, decodeRelayEvent, MOVE_TOPICS } from "../../../api/chain/logs.ts";
 import { address, hashOf } from "../store/support/rows.ts";
 

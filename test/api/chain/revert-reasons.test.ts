@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { abi } from "../../../api/chain/contracts.ts";
+import { abi } from "../../../api/chain/abi.ts";
 import { decodeRevert } from "../../../api/chain/revert-reasons.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { address, creation } from "../store/support/rows.ts";

@@ -122,7 +122,7 @@ describe("requests that would fail on the chain", function () {
         "execution_reverted",
       );
       expect(failed.errors?.[0]?.message).to.match(
-        /^It needs about \d{7} gas, and 1000000 are the most for one item\.$/,
+        /^The request needs about \d{7} gas\. One request may use 1000000 \(MAX_ITEM_GAS\)\.$/,
       );
     });
   });

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
-import { abi } from "../../../api/chain/contracts.ts";
+import { abi } from "../../../api/chain/abi.ts";
 import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import type { Command } from "../../../api/domain/command.ts";
@@ -83,7 +83,7 @@ describe("Lane", function () {
         Array(4).fill(["failed", "execution_reverted", null]),
       );
       expect(failed[0]?.errors?.[0]?.message).to.match(/^Name, symbol and URIs need \d+ bytes together/);
-      expect(failed[3]?.errors?.[0]?.message).to.equal("No call can be made of it.");
+      expect(failed[3]?.errors?.[0]?.message).to.equal("The request cannot be encoded as a contract call.");
     });
   });
 

@@ -8,8 +8,14 @@ import { expect } from "chai";
 const CRUISER = resolve("node_modules/dependency-cruiser/bin/dependency-cruiser.mjs");
 const RULES = resolve(".dependency-cruiser.mjs");
 
-/** Files of a small project: for each path the paths that it imports. */
+/** Files of a small project: for each path the paths that it imports. A path after `type ` is a type-only import. */
 type Files = Record<string, string[]>;
+
+function importOf(path: string, up: string): string {
+  return path.startsWith("type ")
+    ? `import type { T } from "${up}${path.slice("type ".length)}";`
+    : `import "${up}${path}";`;
+}
 
 describe("lint: who may import whom", function () {
   this.timeout(60_000);
@@ -27,10 +33,7 @@ describe("lint: who may import whom", function () {
     for (const [path, imports] of Object.entries(files)) {
       const up = "../".repeat(path.split("/").length - 1);
       mkdirSync(join(project, dirname(path)), { recursive: true });
-      writeFileSync(
-        join(project, path),
-        [...imports.map((other) => `import "${up}${other}";`), "export {};\n"].join("\n"),
-      );
+      writeFileSync(join(project, path), [...imports.map((other) => importOf(other, up)), "export {};\n"].join("\n"));
     }
     writeFileSync(join(project, "tsconfig.json"), '{"compilerOptions": {"allowImportingTsExtensions": true}}');
     const args = [CRUISER, "--no-progress", "--config", RULES, "--output-type", "json", "api"];
@@ -62,12 +65,32 @@ describe("lint: who may import whom", function () {
     ["anything to the store's root", "api/v1/nfts.ts", "api/store/nfts.ts", "store-is-wings"],
     ["a wing to one above it", "api/store/requests/requests.ts", "api/store/ledger/apply.ts", "store-requests-imports"],
     ["one end of the pipeline to another", "api/v1/nfts.ts", "api/relayer/lane.ts", "v1-imports"],
+    [
+      "the relayer to contract types",
+      "api/relayer/lane.ts",
+      "contracts/generated/relay.ts",
+      "only-chain-uses-contract-types",
+    ],
+    ["the doctor to the ABI", "api/doctor/check.ts", "api/chain/abi.ts", "only-chain-encodes-contract-calls"],
+    ["the indexer to contracts", "api/indexer/a.ts", "api/chain/deployed.ts", "only-chain-encodes-contract-calls"],
     ["the service to scripts", "api/v1/nfts.ts", "scripts/lint/main.ts", "service-imports-only-itself"],
   ] as const) {
     it(`refuses an import from ${what}`, () => {
       expect(violations({ [from]: [to], [to]: [] })).to.include(rule);
     });
   }
+
+  it("refuses a type-only import of contract types or of the ABI", () => {
+    const [types, abi] = ["contracts/generated/relay.ts", "api/chain/abi.ts"];
+    expect(
+      violations({ "api/relayer/lane.ts": [`type ${types}`, `type ${abi}`], [types]: [], [abi]: [] }),
+    ).to.deep.equal(["only-chain-encodes-contract-calls", "only-chain-uses-contract-types"]);
+  });
+
+  it("lets api/chain use contract types and the ABI", () => {
+    const [types, abi] = ["contracts/generated/relay.ts", "api/chain/abi.ts"];
+    expect(violations({ "api/chain/relay-reads.ts": [types, abi], [types]: [], [abi]: [] })).to.deep.equal([]);
+  });
 
   it("refuses a circle", () => {
     const one = "api/store/db/engine.ts";

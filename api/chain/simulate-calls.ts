@@ -1,0 +1,73 @@
+import type { Command } from "../domain/command.ts";
+import type { CallResult, ChainClient } from "./client.ts";
+import { encodeForeignCall, type EncodedCall } from "./encode-call.ts";
+import { ChainUnavailable } from "./errors.ts";
+import { type CallFailure, decodeRevert } from "./revert-reasons.ts";
+
+/** A call of a batch, as the relay would run it. */
+export interface PlannedCall extends EncodedCall {
+  command: Command;
+  number: bigint;
+  /** Whether the target is a wallet that does not run the delegate's code yet. */
+  needsDelegation: boolean;
+}
+
+/** What a call would do as a transaction of its own. Null: the node cannot tell. */
+export type SimulatedCall = { gas: bigint | null } | { failure: CallFailure } | null;
+
+/** Characters of a revert reason that the relay reports: 256 bytes in hexadecimal, after `0x`. */
+const REPORTED_REASON = 2 + 2 * 256;
+
+/**
+ * Simulates each call on top of a block.
+ * @param maxGas gas after which the node may give up on a call.
+ * @returns null for every call when the node does not answer in time. Receivers that only burn gas must not keep the other
+ *   requests from being sent.
+ */
+export async function simulatePlannedCalls(
+  client: ChainClient,
+  relay: string,
+  calls: PlannedCall[],
+  block: number,
+  maxGas: number,
+): Promise<SimulatedCall[]> {
+  const results = await runCalls(
+    client,
+    calls.map((call) => (call.needsDelegation ? fromWallet(call) : fromRelay(call, relay))),
+    block,
+    maxGas,
+  );
+  return calls.map((call, index) => read(call, results[index] ?? null));
+}
+
+async function runCalls(
+  client: ChainClient,
+  calls: Parameters<ChainClient["simulateCalls"]>[0],
+  block: number,
+  maxGas: number,
+): Promise<CallResult[]> {
+  try {
+    return await client.simulateCalls(calls, block, maxGas);
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return [];
+    throw error;
+  }
+}
+
+function read({ command, needsDelegation }: PlannedCall, result: CallResult): SimulatedCall {
+  if (result === null) return null;
+  if ("reverted" in result) return { failure: decodeRevert(result.reverted.slice(0, REPORTED_REASON), command) };
+  // The real call also runs the wallet's code, so this gas would be too low.
+  return { gas: needsDelegation ? null : result.gas };
+}
+
+/** The relay appends the request number to the data of each call. */
+function fromRelay({ target, data, number }: PlannedCall, relay: string) {
+  return { from: relay, to: target, data: data + number.toString(16).padStart(64, "0") };
+}
+
+/** A wallet without the delegate's code cannot be called, so its own call to the foreign contract is simulated. */
+function fromWallet({ command, target }: PlannedCall) {
+  if (command.kind !== "transfer") throw new Error("only a transfer calls a wallet");
+  return { from: target, to: command.contract, data: encodeForeignCall(command) };
+}

@@ -1,0 +1,184 @@
+import { expect } from "chai";
+
+import { connectContracts } from "../../../api/chain/deployed.ts";
+import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import type { Database } from "../../../api/store/db/database.ts";
+import { DoctorFixture, worstOf } from "./support/doctor.ts";
+
+const DAY = 86_400_000;
+
+describe("doctor: database and chain", function () {
+  this.timeout(60_000);
+  let doctor: DoctorFixture;
+
+  before(async () => {
+    doctor = await DoctorFixture.start();
+  });
+  after(() => doctor.stop());
+
+  const lane = () => doctor.service.database.read.selectFrom("lanes").selectAll().executeTakeFirstOrThrow();
+
+  describe("given contracts of another deployment", () => {
+    it("reports contracts that do not belong together, and missing ones", async () => {
+      const key = "contracts";
+      const { value } = await doctor.service.database.read
+        .selectFrom("meta")
+        .select("value")
+        .where("key", "=", key)
+        .executeTakeFirstOrThrow();
+      const set = (contracts: object) => (database: Database) =>
+        database.write((trx) =>
+          trx
+            .updateTable("meta")
+            .set({ value: JSON.stringify(contracts) })
+            .where("key", "=", key)
+            .execute(),
+        );
+      const known = JSON.parse(value) as Record<string, string>;
+      const swapped = { ...known, delegate: known["factory"], factory: known["delegate"] };
+      expect(worstOf(await doctor.examineWith(set(swapped), set(known)), "contracts").result).to.equal("problem");
+      const missing = { ...known, factory: doctor.collection.replace(/....$/, "0000") };
+      expect(worstOf(await doctor.examineWith(set(missing), set(known)), "contracts").words).to.match(
+        /no contract at: factory/,
+      );
+    });
+
+    it("reports a relay address without code", async () => {
+      const { contracts, database } = doctor.service;
+      const nowhere = doctor.collection.replace(/....$/, "0000");
+      const set = (relay: string) => () =>
+        database.write((trx) =>
+          trx
+            .updateTable("meta")
+            .set({ value: JSON.stringify({ ...contracts, relay }) })
+            .where("key", "=", "contracts")
+            .execute(),
+        );
+      const examination = await doctor.examineWith(set(nowhere), set(contracts.relay));
+      expect(worstOf(examination, "lanes").words).to.match(/^No relay answers at 0x/);
+    });
+  });
+
+  describe("given a lane without enough funds", () => {
+    it("warns when funds are low, and reports a problem when they do not pay for a batch", async () => {
+      const { node } = doctor;
+      const { address } = await lane();
+      const give = (wei: bigint) => node.provider.send("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
+      const before = await node.provider.getBalance(address);
+      const { baseFeePerGas } = (await node.provider.getBlock("latest")) ?? {};
+      const tip = BigInt((await node.provider.send("eth_maxPriorityFeePerGas", [])) as string);
+      const full = 16_777_216n * (2n * (baseFeePerGas ?? 0n) + tip);
+      const funds = async (wei: bigint) => {
+        await give(wei);
+        return worstOf(await doctor.examine(), "funds");
+      };
+      const low = await funds(full * 3n);
+      expect(low.result).to.equal("warning");
+      expect(low.words).to.match(/is low on funds: .* enough for 3 full batches/);
+      expect((await funds(full)).words).to.match(/enough for 1 full batch\./);
+      expect((await funds(full / 2n)).result).to.equal("problem");
+      expect((await funds(0n)).words).to.match(/has no funds/);
+      expect((await funds(before)).result).to.equal("ok");
+    });
+  });
+
+  describe("given a relay that refuses the lane", () => {
+    it("says what the relay's owner must do", async () => {
+      const { address } = await lane();
+      await withLocalOwner(doctor.node.url, async (owner) => {
+        const { relay } = connectContracts(doctor.service.contracts, owner);
+        await (await relay.setOperator(address, false)).wait();
+        expect(worstOf(await doctor.examine(), "lanes").words).to.match(/not an operator .* call setOperator/);
+        await (await relay.setOperator(address, true)).wait();
+        await (await relay.pause()).wait();
+        expect(worstOf(await doctor.examine(), "lanes").words).to.match(/relay is paused: .* call unpause/);
+        await (await relay.unpause()).wait();
+      });
+      expect(worstOf(await doctor.examine(), "lanes").result).to.equal("ok");
+    });
+  });
+
+  describe("given a nonce on chain that the database does not know", () => {
+    it("reports an old backup", async () => {
+      const { lane: index, next_nonce: nonce } = await lane();
+      const set = (next: number) => (database: Database) =>
+        database.write((trx) => trx.updateTable("lanes").set({ next_nonce: next }).where("lane", "=", index).execute());
+      const examination = await doctor.examineWith(set(nonce - 1), set(nonce));
+      expect(worstOf(examination, "lanes").words).to.match(/is an old backup, .* reconcile/);
+    });
+  });
+
+  describe("given request numbers that database and relay disagree on", () => {
+    const change = (fields: Record<string, string | number | null>) => (database: Database) =>
+      database.write((trx) => trx.updateTable("requests").set(fields).where("id", "=", doctor.mintId).execute());
+    const mint = () =>
+      doctor.service.database.read
+        .selectFrom("requests")
+        .selectAll()
+        .where("id", "=", doctor.mintId)
+        .executeTakeFirstOrThrow();
+
+    it("reports a completed request that the relay did not run", async () => {
+      const { number } = await mint();
+      const examination = await doctor.examineWith(change({ number: "1" }), change({ number }));
+      expect(worstOf(examination, "numbers").words).to.match(
+        new RegExp(`^1 request is completed in the database but not on chain: ${doctor.mintId}`),
+      );
+    });
+
+    it("reports a request that ran although it was never sent, or failed before sending", async () => {
+      const { seq: _seq, ...fields } = await mint();
+      // Ready far in the future, so that the relayer of the running service does not send it.
+      const pending = { status: "pending", ready_at: Date.now() + 300_000, batch_id: null };
+      const early = await doctor.examineWith(change(pending), change(fields));
+      expect(worstOf(early, "numbers").words).to.match(/executed on chain but not sent by this database/);
+      const unsent = { status: "failed", block_number: null, transaction_hash: null, batch_id: null };
+      const failed = await doctor.examineWith(change(unsent), change(fields));
+      expect(worstOf(failed, "numbers").words).to.match(/executed on chain but stored as failed before sending/);
+    });
+  });
+
+  describe("given a completed mint whose token a deep reorg removed", () => {
+    it("reports a problem that names the request", async () => {
+      const set = (requestId: string | null) => (database: Database) =>
+        database.write((trx) =>
+          trx
+            .updateTable("nfts")
+            .set({ request_id: requestId })
+            .where("contract", "=", doctor.collection)
+            .where("token_id", "=", "1")
+            .execute(),
+        );
+      const finding = worstOf(await doctor.examineWith(set(null), set(doctor.mintId)), "effects");
+      expect(finding.result).to.equal("problem");
+      expect(finding.words).to.match(new RegExp(`undid 1 completed request\\. request ${doctor.mintId}`));
+    });
+  });
+
+  describe("given a completed mint whose outcome a deep reorg changed", () => {
+    it("reports a problem that names the request, for 7 days", async () => {
+      const { app_id } = await doctor.service.database.read
+        .selectFrom("requests")
+        .select("app_id")
+        .where("id", "=", doctor.mintId)
+        .executeTakeFirstOrThrow();
+      const correctedBefore = (days: number) => (database: Database) => {
+        const created_at = Date.now() - days * DAY;
+        const ids = { id: "fix", app_id, position: null, request_id: doctor.mintId };
+        return database.write((trx) =>
+          trx
+            .insertInto("events")
+            .values({ ...ids, type: "corrected", body: "{}", created_at })
+            .execute(),
+        );
+      };
+      const undo = (database: Database) =>
+        database.write((trx) => trx.deleteFrom("events").where("id", "=", "fix").execute());
+      const effects = async (days: number) => worstOf(await doctor.examineWith(correctedBefore(days), undo), "effects");
+      expect((await effects(1)).words).to.match(
+        new RegExp(`outcome of the final request ${doctor.mintId} \\(event "corrected"\\)`),
+      );
+      expect((await effects(8)).result).to.equal("ok");
+    });
+  });
+});
