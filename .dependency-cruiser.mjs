@@ -1,6 +1,5 @@
 // Who may import whom. Data takes this way through the folders of api/:
-//   v1 (HTTP) -> commands (rules) -> store (SQL) <- relayer -> chain -> indexer -> store <- webhooks
-// The four ends meet only in rows of the store.
+//   v1 (HTTP) -> commands (rules) -> store (SQL) <- relayer -> chain -> indexer -> store <- webhooks (meeting only in rows)
 
 const ENTRIES = "^api/(main\\.ts$|cli/)";
 const OUTSIDE = "^(scripts|test)/";
@@ -167,14 +166,13 @@ export default {
 
     {
       name: "only-chain-uses-contract-types",
-      comment: "Type-only imports count too: others call a function of api/chain, such as one of relay-reads.ts.",
       severity: "error",
       from: { path: "^api/", pathNot: folder("chain") },
       to: { path: "^(types|contracts)/" },
     },
     {
       name: "only-chain-encodes-contract-calls",
-      comment: "The ABI, the decoding of answers and typed contract objects stay inside api/chain.",
+      comment: "Call a function of api/chain instead, such as one of relay-reads.ts.",
       severity: "error",
       from: { path: "^api/", pathNot: folder("chain") },
       to: { path: "^api/chain/(abi|call-results|deployed)\\.ts$" },
