@@ -5,19 +5,19 @@ import { configVariable, defineConfig, task } from "hardhat/config";
 
 const require = createRequire(import.meta.url);
 
-/** Spends on test networks. Read from Hardhat's keystore (`npx hardhat keystore set`) or the environment, never a file. */
+/** The account that pays for deployments. Its key comes from Hardhat's keystore (`npx hardhat keystore set`) or the environment. */
 const accounts = [configVariable("DEPLOYER_PRIVATE_KEY")];
 
-const deploy = task("deploy", "Deploys relay, factory and wallet delegate; runs again without harm")
+const deploy = task("deploy", "Deploys relay, factory and wallet delegate; running it again is safe")
   .addOption({ name: "owner", description: "Owner of the relay (default: the deployer)", defaultValue: "" })
   .addOption({
     name: "operators",
-    description: "Lane addresses, separated by commas (default: those of SEED_FILE)",
+    description: "Lane addresses, separated by commas (default: derived from SEED_FILE)",
     defaultValue: "",
   })
-  .addOption({ name: "publicUrl", description: "Where the service is reached (default: PUBLIC_URL)", defaultValue: "" })
-  .addFlag({ name: "dryRun", description: "Only say what it would cost" })
-  .addFlag({ name: "verify", description: "Publish the sources at the chain's explorer" })
+  .addOption({ name: "publicUrl", description: "Public URL of the service (default: PUBLIC_URL)", defaultValue: "" })
+  .addFlag({ name: "dryRun", description: "Print the cost and send nothing" })
+  .addFlag({ name: "verify", description: "Publish the sources on the chain's block explorer (compiles them)" })
   .setAction(() => import("./scripts/deploy/task.ts"))
   .build();
 
@@ -29,7 +29,7 @@ export default defineConfig({
     tests: { mocha: "./test/contracts", solidity: "./test/contracts" },
   },
   solidity: {
-    // The compiler comes from the npm package `solc`, so that nothing is downloaded at build time.
+    // The compiler comes from the npm package `solc`, so a build downloads nothing.
     version: "0.8.37",
     path: require.resolve("solc/soljson.js"),
     settings: {
@@ -39,7 +39,7 @@ export default defineConfig({
       metadata: { bytecodeHash: "none" },
     },
   },
-  // The short form; `npm run test:invariants` runs the long one.
+  // The short form. `npm run test:invariants` runs the long form.
   test: { solidity: { fuzz: { runs: 100 }, invariant: { runs: 12, depth: 60 } } },
   typechain: { outDir: "./types/ethers-contracts" },
   networks: {

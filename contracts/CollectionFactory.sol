@@ -25,8 +25,8 @@ contract CollectionFactory is ICollectionFactory {
     /// @inheritdoc ICollectionFactory
     string public hostedBaseURI;
 
-    /// @param relay_ The relay, which must be deployed before.
-    /// @param hostedBaseURI_ What the URIs of hosted collections start with.
+    /// @param relay_ The relay, which must already be deployed.
+    /// @param hostedBaseURI_ The base of all hosted URIs, ending in a slash.
     constructor(address relay_, string memory hostedBaseURI_) {
         if (relay_.code.length == 0) revert FactoryInvalidRelay(relay_);
         relay = relay_;
@@ -63,7 +63,7 @@ contract CollectionFactory is ICollectionFactory {
         return Clones.predictDeterministicAddressWithImmutableArgs(erc1155Implementation, args, bytes32(number));
     }
 
-    /// @dev Deploys a clone whose salt is the request number.
+    /// @dev Deploys a clone with the request number as its salt. Reverts if the arguments are invalid.
     function _create(address implementation, bytes calldata args) private returns (address collection) {
         if (msg.sender != relay) revert FactoryUnauthorizedRelay(msg.sender);
         CloneArguments.decode(args);

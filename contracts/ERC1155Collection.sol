@@ -9,7 +9,7 @@ import {IERC1155Collection} from "./interfaces/IERC1155Collection.sol";
 /// @title ERC1155Collection
 /// @notice See {IERC1155Collection}.
 contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
-    /// @dev One slot. The supply may return to zero; that the id was created stays.
+    /// @dev Fits in one slot. `created` stays true even if the supply returns to zero.
     struct Token {
         uint128 supply;
         bool created;
@@ -22,9 +22,9 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
 
     bool private _dismissed;
 
-    /// @param relay_ The relay, whose address stands for the service.
+    /// @param relay_ The relay. Its address stands for the service.
     constructor(address relay_) ERC1155("") Collection(relay_) {
-        // The implementation itself mints nothing.
+        // The implementation contract cannot mint; only its clones can.
         _dismissed = true;
     }
 
@@ -115,13 +115,13 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
         return _isCollectionInterface(interfaceId) || super.supportsInterface(interfaceId);
     }
 
-    /// @dev Takes what is burnt out of the supply. What is minted was added before, see {_addSupply}.
+    /// @dev Subtracts burnt copies from the supply. {_addSupply} has already added minted copies.
     function _update(address from, address to, uint256[] memory ids, uint256[] memory values) internal override {
         super._update(from, to, ids, values);
         if (to == address(0)) {
             for (uint256 i = 0; i < ids.length; ++i) {
                 unchecked {
-                    // Cannot overflow: `from` had the copies, and the supply is the sum of all balances. The cast is
+                    // Cannot underflow: `from` held the copies, and the supply is the sum of all balances. The cast is
                     // safe for the same reason.
                     _tokens[ids[i]].supply -= uint128(values[i]);
                 }
@@ -137,22 +137,22 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
         return _dismissed;
     }
 
-    /// @dev Counts copies that are minted next.
+    /// @dev Adds copies to the supply before they are minted.
     function _addSupply(uint256 id, uint256 amount) private {
         uint128 supply = _tokens[id].supply;
         uint128 available;
         unchecked {
-            // Cannot overflow: the supply is never above the largest value.
+            // Cannot underflow: a uint128 is at most the largest uint128.
             available = type(uint128).max - supply;
         }
         if (amount > available) revert ERC1155ExceededMaxSupply(id, amount, available);
         unchecked {
-            // Cannot overflow: checked above; the cast is safe for the same reason.
+            // Cannot overflow: the check above guarantees it. The cast is safe for the same reason.
             _tokens[id].supply = supply + uint128(amount);
         }
     }
 
-    /// @dev Reverts unless the id was created.
+    /// @dev Reverts if the id was not created.
     function _checkCreated(uint256 id) private view {
         if (!_tokens[id].created) revert ERC1155NotCreated(id);
     }

@@ -12,13 +12,13 @@ import {MintState} from "./libraries/MintState.sol";
 /// @title ERC721Collection
 /// @notice See {IERC721Collection}.
 contract ERC721Collection is ERC721, Collection, IERC721Collection {
-    /// @dev All that a mint reads and writes beside the token itself. The cap is in the arguments until the first
-    /// write.
+    /// @dev All state that a mint reads and writes, apart from the token itself. The maximum supply is read from the
+    /// clone's arguments until the first write.
     MintState private _state;
 
-    /// @param relay_ The relay, whose address stands for the service.
+    /// @param relay_ The relay. Its address stands for the service.
     constructor(address relay_) ERC721("", "") Collection(relay_) {
-        // The implementation itself mints nothing.
+        // The implementation contract cannot mint; only its clones can.
         _setServiceDismissed(true);
     }
 
@@ -26,7 +26,7 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
     function mint(address to) external returns (uint256 tokenId) {
         tokenId = _takeTokenId();
         _mint(to, tokenId);
-        // Looking here already spares plain receivers the setting up of the call. Measured: 100 gas less.
+        // Checking the code here saves receivers without code the preparation of the call. Measured: 100 gas less.
         if (to.code.length != 0) ERC721Utils.checkOnERC721Received(msg.sender, address(0), to, tokenId, "");
     }
 
@@ -75,12 +75,12 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
         return cap == CloneArguments.UNLIMITED ? 0 : cap;
     }
 
-    /// @notice The collection's name.
+    /// @notice Returns the collection's name.
     function name() public view override returns (string memory) {
         return _nameArgument();
     }
 
-    /// @notice The collection's symbol.
+    /// @notice Returns the collection's symbol.
     function symbol() public view override returns (string memory) {
         return _symbolArgument();
     }
@@ -90,8 +90,8 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
         return _isCollectionInterface(interfaceId) || super.supportsInterface(interfaceId);
     }
 
-    /// @dev Remembers that approvals exist, and skips the clearing that every transfer does as long as none ever did.
-    /// Measured: 2,000 gas less for each transfer of a batch.
+    /// @dev Every transfer clears the token's approval. This override records the first approval of the collection and
+    /// skips the clearing until then. Measured: 2,000 gas less for each transfer of a batch.
     function _approve(address to, uint256 tokenId, address auth, bool emitEvent) internal override {
         if (to != address(0)) _state = _state.withApprovalsUsed();
         else if (!emitEvent && !_state.approvalsUsed()) return;
@@ -111,12 +111,12 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
         return _state.serviceDismissed();
     }
 
-    /// @dev Lets the caller mint, or reverts, and counts one more.
+    /// @dev Checks that the caller can mint and that the supply is not exhausted, then counts the new token.
     function _takeTokenId() private returns (uint256) {
         MintState state = _state;
         _checkMinter(state.serviceDismissed());
         if (state.minted() >= state.cap()) {
-            // Either the end is reached, or the state was never written and has no cap yet.
+            // Either the supply is exhausted, or the state was never written and has no maximum yet.
             state = _currentState();
             if (state.minted() >= state.cap()) revert ERC721ExceededMaxSupply(state.cap());
         }
@@ -125,7 +125,7 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
         return state.minted();
     }
 
-    /// @dev The state, completed by the cap from the arguments as long as it was never written.
+    /// @dev Returns the state. As long as it was never written, the maximum supply comes from the clone's arguments.
     function _currentState() private view returns (MintState state) {
         state = _state;
         if (state.cap() == 0) state = state.withCap(_head().maxSupply);

@@ -11,19 +11,19 @@ import {IRelay} from "./interfaces/IRelay.sol";
 /// @title Relay
 /// @notice See {IRelay}.
 contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
-    /// @notice Gas that must remain beside a call's limit before the call is made. It pays for what surrounds the call
-    /// (at most two bitmap words written and one read, the first touch of the target, the failure event) and for the
-    /// end of the batch. Generous on purpose: too much only stops a batch a little earlier, and what was not reached
-    /// runs later.
+    /// @notice The gas that must remain, in addition to a call's limit, before the call is made. It pays for the work
+    /// around the call (at most two bitmap words written and one read, the cold access to the target, the failure
+    /// event) and for the end of the batch. The value is generous on purpose: if it is too high, a batch only stops a
+    /// little earlier, and the remaining calls run in a later batch.
     uint256 public constant GAS_RESERVE = 80_000;
 
-    /// @notice The longest failure reason that is copied into an event.
+    /// @notice The number of bytes of revert data that are copied into {CallFailed}.
     uint256 public constant MAX_REASON_LENGTH = 256;
 
-    /// @dev No number has this bucket: buckets are numbers shifted right by 8.
+    /// @dev Means "no word loaded". No number has this bucket, because a bucket is a number shifted right by 8.
     uint256 private constant _NO_BUCKET = type(uint256).max;
 
-    /// @dev 256 numbers a word, so that neighbouring numbers share one storage write.
+    /// @dev A bitmap with 256 numbers in each word, so that neighbouring numbers share one storage write.
     mapping(uint256 bucket => uint256 word) private _consumed;
 
     mapping(address account => bool) private _operators;
@@ -35,8 +35,8 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
     function execute(Call[] calldata calls) external nonReentrant whenNotPaused returns (uint256 executed) {
         if (!_operators[msg.sender]) revert RelayUnauthorizedOperator(msg.sender);
 
-        // The current bitmap word lives on the stack while its numbers last. Nothing else can write it meanwhile: every
-        // function that consumes numbers is guarded against re-entry.
+        // The current bitmap word stays on the stack until a number of another word comes. No other code can write it
+        // in the meantime: every function that consumes numbers has the reentrancy guard.
         uint256 bucket = _NO_BUCKET;
         uint256 word;
 
@@ -102,7 +102,7 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         return _reentrancyGuardEntered();
     }
 
-    /// @notice Always reverts: without an owner nobody could remove a stolen operator key.
+    /// @notice Always reverts: without an owner, a stolen operator key could not be removed.
     function renounceOwnership() public view override onlyOwner {
         revert RelayOwnershipRequired();
     }
@@ -117,17 +117,18 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         return super.owner();
     }
 
-    /// @dev The gas that must be left before an item is touched. `gasLimit / 63` is the 64th that the relay keeps back
-    /// when it calls. Copying costs 6 gas a word and the square of the words over 512, together less than 2 gas a byte
-    /// for any data that fits into a transaction. Virtual only for a test of what happens when this estimate is wrong.
+    /// @dev Returns the gas that must remain before a call. A caller keeps 1/64 of its gas (EIP-150), which is at most
+    /// `gasLimit / 63` here. Copying the data costs 6 gas for each word plus, for memory expansion, the squared number
+    /// of words divided by 512: less than 2 gas for each byte of any data that fits into a transaction. The function is
+    /// virtual only for a test of what happens when this estimate is too low.
     function _gasNeeded(uint256 gasLimit, uint256 dataLength) internal pure virtual returns (uint256) {
         unchecked {
-            // Cannot overflow: the limit is below 2^32 and the length is bounded by the calldata.
+            // Cannot overflow: the limit is below 2^32, and the length is bounded by the size of a transaction.
             return gasLimit + gasLimit / 63 + GAS_RESERVE + 2 * dataLength;
         }
     }
 
-    /// @dev Runs one call whose number was just consumed, and reports a failure.
+    /// @dev Runs one call whose number was just consumed. Emits {CallFailed} if the call fails.
     function _run(uint256 number, address target, uint256 gasLimit, bytes calldata data) private {
         if (data.length < 4) {
             emit CallFailed(number, abi.encodeWithSelector(RelayDataTooShort.selector, data.length));
@@ -139,14 +140,15 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         }
         if (_call(number, target, gasLimit, data)) return;
 
-        // A call that ran out of gas because it got less than its limit leaves less than a 63rd of the limit behind: a
-        // caller keeps a 64th of what it has. The check before the call excludes this unless a fork changes prices.
+        // If the call ran out of gas because it received less than its limit, less than 1/63 of the limit remains here,
+        // because a caller keeps 1/64 of its gas (EIP-150). The check before the call rules this out, unless a hard
+        // fork changes gas prices.
         if (gasleft() < gasLimit / 63) revert RelayCallStarved(number, gasLimit);
         emit CallFailed(number, _reason());
     }
 
-    /// @dev Calls `target` with `data` and the number behind it as `suffix`. Assembly, because Solidity's own call
-    /// copies all returned data into memory, and a target that returns a megabyte would use up the gas of the whole
+    /// @dev Calls `target` with `data` followed by `suffix`, the request number. Written in assembly because a Solidity
+    /// call copies all returned data into memory: a target that returns a megabyte would use up the gas of the whole
     /// batch.
     function _call(
         uint256 suffix,
@@ -156,7 +158,7 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
     ) private returns (bool success) {
         // solhint-disable-next-line no-inline-assembly
         assembly ("memory-safe") {
-            // Scratch space behind the free memory pointer, used again by the next call.
+            // Uses the memory behind the free memory pointer without reserving it, so the next call uses it again.
             let input := mload(0x40)
             calldatacopy(input, data.offset, data.length)
             mstore(add(input, data.length), suffix)
@@ -164,7 +166,8 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
         }
     }
 
-    /// @dev The revert data of the last call, cut. Assembly for the same reason as {_call}.
+    /// @dev Returns the revert data of the last call, cut at {MAX_REASON_LENGTH}. Written in assembly for the same
+    /// reason as {_call}.
     function _reason() private pure returns (bytes memory reason) {
         // solhint-disable-next-line no-inline-assembly
         assembly ("memory-safe") {

@@ -19,18 +19,18 @@ contract WalletDelegate is IWalletDelegate, IERC1271, ERC721Holder, ERC1155Holde
         "Execution(address relay,address target,bytes data,uint256 number)"
     );
 
-    /// @dev What ERC-1271 returns for a signature that is not the wallet's.
+    /// @dev The answer to {isValidSignature} when the signature is not the wallet's. ERC-1271 leaves the value open.
     bytes4 private constant _INVALID_SIGNATURE = 0xffffffff;
 
     /// @inheritdoc IWalletDelegate
     address public immutable relay;
 
-    /// @param relay_ The only account that may deliver an execution.
+    /// @param relay_ The relay, the only account that can call {execute}.
     constructor(address relay_) EIP712("Moneta", "1") {
         relay = relay_;
     }
 
-    /// @dev A wallet can receive the chain's own currency as it could before it delegated.
+    /// @dev A wallet that delegated must still be able to receive the native currency.
     receive() external payable {}
 
     /// @inheritdoc IWalletDelegate

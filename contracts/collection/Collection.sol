@@ -8,16 +8,17 @@ import {CollectionMinters} from "./CollectionMinters.sol";
 import {CollectionRoyalty} from "./CollectionRoyalty.sol";
 
 /// @title Collection
-/// @notice Everything that both kinds of collections share, one feature per parent.
+/// @notice The features that ERC721 and ERC1155 collections share, one in each parent contract.
 abstract contract Collection is CollectionAuthorizations, CollectionMetadata, CollectionRoyalty, CollectionMinters {
     bytes4 private constant _ERC173 = 0x7f5828d0;
     bytes4 private constant _ERC4906 = 0x49064906;
     bytes4 private constant _ERC7572 = 0xe8a3d485;
 
-    /// @param relay_ The relay, whose address stands for the service.
+    /// @param relay_ The relay. Its address stands for the service.
     constructor(address relay_) CollectionContext(relay_) {}
 
-    /// @dev The interfaces beside ERC-165 and the token standard.
+    /// @dev Tells whether the interface is one that all collections support, apart from ERC-165 and the token
+    /// standards.
     function _isCollectionInterface(bytes4 interfaceId) internal pure returns (bool) {
         return
             interfaceId == _ERC173 ||

@@ -8,7 +8,8 @@ import {RequestNumber} from "../libraries/RequestNumber.sol";
 import {CollectionContext} from "./CollectionContext.sol";
 
 /// @title CollectionAuthorizations
-/// @notice A wallet's signed consent to one transfer. No nonce is stored: the relay lets each request number run once.
+/// @notice Checks a wallet's signed consent to one transfer. The request number is the nonce. It is not stored here,
+/// because the relay runs each number at most once.
 abstract contract CollectionAuthorizations is CollectionContext, EIP712 {
     bytes32 private constant _AUTHORIZATION_TYPEHASH = keccak256(
         "TransferAuthorization(address from,address to,uint256 tokenId,uint256 amount,uint256 number)"
@@ -16,8 +17,8 @@ abstract contract CollectionAuthorizations is CollectionContext, EIP712 {
 
     constructor() EIP712("Moneta", "1") {}
 
-    /// @dev Reverts unless the relay calls and `from` signed exactly this transfer under the number that the relay
-    /// appended.
+    /// @dev Reverts unless the caller is the relay and `from` signed exactly this transfer, together with the request
+    /// number that the relay appended.
     function _checkAuthorization(
         address from,
         address to,

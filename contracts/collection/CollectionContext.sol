@@ -7,7 +7,8 @@ import {ICollection} from "../interfaces/ICollection.sol";
 import {CloneArguments} from "../libraries/CloneArguments.sol";
 
 /// @title CollectionContext
-/// @notice Where a clone finds what never changes: relay and factory in the shared code, the rest in its own arguments.
+/// @notice Reads the values that never change. Relay and factory are in the code of the implementation, which all
+/// clones share; everything else is in the immutable arguments of each clone.
 abstract contract CollectionContext is ICollection {
     using CloneArguments for CloneArguments.Head;
 
@@ -17,7 +18,7 @@ abstract contract CollectionContext is ICollection {
     /// @inheritdoc ICollection
     address public immutable factory;
 
-    /// @dev The factory deploys the implementations itself.
+    /// @dev The factory deploys the implementations, so it is the caller.
     constructor(address relay_) {
         relay = relay_;
         factory = msg.sender;
@@ -28,12 +29,12 @@ abstract contract CollectionContext is ICollection {
         return _head().hosted;
     }
 
-    /// @dev What the clone was made with, from the end of its code. Enough for everything but the strings.
+    /// @dev Returns the decoded arguments of the clone, without the strings.
     function _head() internal view returns (CloneArguments.Head memory) {
         return CloneArguments.decode(_packedArguments());
     }
 
-    /// @dev What the strings are taken from.
+    /// @dev Returns the packed arguments, which stand at the end of the clone's code.
     function _packedArguments() internal view returns (bytes memory) {
         return Clones.fetchCloneArgs(address(this));
     }
@@ -48,7 +49,7 @@ abstract contract CollectionContext is ICollection {
         return CloneArguments.decode(packed).symbol(packed);
     }
 
-    /// @dev Reverts unless the relay calls.
+    /// @dev Reverts unless the caller is the relay.
     function _checkRelay() internal view {
         if (msg.sender != relay) revert CollectionUnauthorizedRelay(msg.sender);
     }

@@ -9,16 +9,16 @@ import {CloneArguments} from "../libraries/CloneArguments.sol";
 import {CollectionOwnership} from "./CollectionOwnership.sol";
 
 /// @title CollectionMetadata
-/// @notice Base and collection URI: from the arguments, from the service's hosted base, or replaced by the owner;
-/// freezing.
+/// @notice The base URI and the collection URI, and freezing them. Each URI comes from the clone's arguments, from the
+/// service's hosted base, or from the owner, who can replace it.
 abstract contract CollectionMetadata is CollectionOwnership {
     using CloneArguments for CloneArguments.Head;
 
-    /// @dev Count only when the flags below say so, so that the owner can also set an empty URI.
+    /// @dev Valid only if `_baseURISet` or `_contractURISet` is true. The flags allow the owner to set an empty URI.
     string private _ownBaseURI;
     string private _ownContractURI;
 
-    /// @dev What {_hostedURI} returned when the metadata was frozen.
+    /// @dev The value of {_hostedURI} at the moment of freezing.
     string private _frozenHostedURI;
 
     bool private _baseURISet;
@@ -92,8 +92,8 @@ abstract contract CollectionMetadata is CollectionOwnership {
         return head.hosted ? _hostedURI() : head.contractURI(packed);
     }
 
-    /// @dev What the ids are put behind, or into.
-    /// @param hostedSuffix What a hosted collection's base ends with.
+    /// @dev Returns the base URI now in force (ERC1155: the template).
+    /// @param hostedSuffix The end of the base URI of a hosted collection.
     function _effectiveBaseURI(string memory hostedSuffix) internal view returns (string memory) {
         if (_baseURISet) return _ownBaseURI;
         bytes memory packed = _packedArguments();
@@ -101,7 +101,7 @@ abstract contract CollectionMetadata is CollectionOwnership {
         return head.hosted ? string.concat(_hostedURI(), hostedSuffix) : head.baseURI(packed);
     }
 
-    /// @dev Where the service hosts this collection: hosted base, chain id, own address.
+    /// @dev Returns the URI under which the service hosts this collection: hosted base, chain id, own address.
     function _hostedURI() private view returns (string memory) {
         if (metadataFrozen) return _frozenHostedURI;
         return

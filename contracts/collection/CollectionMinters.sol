@@ -6,8 +6,8 @@ import {IRelay} from "../interfaces/IRelay.sol";
 import {CollectionOwnership} from "./CollectionOwnership.sol";
 
 /// @title CollectionMinters
-/// @notice Who may mint: the service until it is dismissed, and whom the owner appoints.
-/// @dev Each kind of collection keeps the service's dismissal itself, next to what its mints read anyway.
+/// @notice The right to mint. The service has it until the owner revokes it; the owner can grant it to other accounts.
+/// @dev Each kind of collection stores the service's revocation itself, in a slot that its mints read anyway.
 abstract contract CollectionMinters is CollectionOwnership {
     mapping(address account => bool) private _appointed;
 
@@ -23,14 +23,14 @@ abstract contract CollectionMinters is CollectionOwnership {
         return account == relay ? !_serviceDismissed() : _appointed[account];
     }
 
-    /// @dev Writes down whether the service may no longer mint.
+    /// @dev Stores whether the service's right to mint is revoked.
     function _setServiceDismissed(bool dismissed) internal virtual;
 
-    /// @dev Whether the service may no longer mint.
+    /// @dev Tells whether the service's right to mint is revoked.
     function _serviceDismissed() internal view virtual returns (bool);
 
-    /// @dev Reverts unless the caller may mint now.
-    /// @param serviceDismissed What {_serviceDismissed} returns.
+    /// @dev Reverts unless the caller can mint now.
+    /// @param serviceDismissed The value of {_serviceDismissed}, which the caller has already read.
     function _checkMinter(bool serviceDismissed) internal view {
         if (msg.sender == relay) {
             if (serviceDismissed) revert CollectionUnauthorizedMinter(msg.sender);

@@ -6,17 +6,18 @@ import {IRelay} from "../interfaces/IRelay.sol";
 import {CollectionContext} from "./CollectionContext.sol";
 
 /// @title CollectionOwnership
-/// @notice Two-step ownership whose first owner is in the clone's arguments, or is the relay's owner at any time.
-/// @dev Written by hand, because OpenZeppelin's module keeps its owner in storage that a clone would have to
-/// initialise.
+/// @notice Two-step ownership. The first owner is named in the clone's arguments; if none is named, it is whoever owns
+/// the relay.
+/// @dev OpenZeppelin's `Ownable2Step` does not fit: it keeps the owner in storage, which each clone would have to
+/// initialize.
 abstract contract CollectionOwnership is CollectionContext {
-    /// @dev Counts only when `_ownershipMoved` is set.
+    /// @dev Valid only if `_ownershipMoved` is true.
     address private _owner;
 
-    /// @dev Whether the ownership was ever accepted or renounced. Shares the slot with `_owner`.
+    /// @dev True once the ownership was accepted or renounced. Shares a slot with `_owner`.
     bool private _ownershipMoved;
 
-    /// @dev To whom the ownership is offered, and by whom.
+    /// @dev The account to which the ownership is offered, and the owner who offered it.
     address private _offeredTo;
     address private _offeredBy;
 
@@ -25,7 +26,7 @@ abstract contract CollectionOwnership is CollectionContext {
         _;
     }
 
-    /// @dev The implementation itself belongs to nobody.
+    /// @dev The implementation contract has no owner.
     constructor() {
         _ownershipMoved = true;
     }
@@ -57,23 +58,23 @@ abstract contract CollectionOwnership is CollectionContext {
 
     /// @inheritdoc ICollection
     function pendingOwner() public view returns (address) {
-        // The owner may change without a call here, when the relay's owner does. What the previous one offered is then
-        // void.
+        // The owner can change without a call to this contract, when the relay's owner changes. An offer by the
+        // previous owner is then void.
         return _offeredBy == owner() ? _offeredTo : address(0);
     }
 
-    /// @dev Reverts unless the owner calls.
+    /// @dev Reverts unless the caller is the owner.
     function _checkOwner() internal view {
         if (msg.sender != owner()) revert OwnableUnauthorizedAccount(msg.sender);
     }
 
-    /// @dev Reverts unless the owner calls, or the service while nobody took the collection over from it.
+    /// @dev Reverts unless the caller is the owner, or is the service while the relay's owner is the owner by default.
     function _checkSteward() internal view {
         bool serviceIsSteward = msg.sender == relay && !_ownershipMoved && _head().owner == address(0);
         if (!serviceIsSteward && msg.sender != owner()) revert CollectionUnauthorizedSteward(msg.sender);
     }
 
-    /// @dev Every offer ends with the ownership that it came from.
+    /// @dev Changes the owner and deletes any open offer.
     function _moveOwnership(address newOwner) private {
         address previousOwner = owner();
         delete _offeredTo;

@@ -9,9 +9,9 @@ import {CloneArguments} from "../libraries/CloneArguments.sol";
 import {CollectionOwnership} from "./CollectionOwnership.sol";
 
 /// @title CollectionRoyalty
-/// @notice ERC-2981: one royalty for all tokens, from the arguments until the owner replaces it.
+/// @notice ERC-2981: one royalty for all tokens. It comes from the clone's arguments until the owner replaces it.
 abstract contract CollectionRoyalty is CollectionOwnership {
-    /// @dev One slot. `isSet` tells a removed royalty from one that was never replaced.
+    /// @dev Fits in one slot. `isSet` is true once the owner has replaced the royalty, also if it was removed.
     struct Royalty {
         address recipient;
         uint16 basisPoints;
@@ -29,7 +29,7 @@ abstract contract CollectionRoyalty is CollectionOwnership {
         if (basisPoints > _WHOLE_PRICE || (recipient == address(0) && basisPoints != 0)) {
             revert CollectionInvalidRoyalty(recipient, basisPoints);
         }
-        // The cast is safe: 10,000 is the most.
+        // The cast is safe: the value is at most 10,000.
         _royalty = Royalty(recipient, uint16(basisPoints), true, false);
         emit RoyaltyUpdated(recipient, basisPoints);
     }
@@ -58,7 +58,7 @@ abstract contract CollectionRoyalty is CollectionOwnership {
         amount = Math.mulDiv(salePrice, basisPoints, _WHOLE_PRICE);
     }
 
-    /// @dev The interface id is taken from the standard's interface.
+    /// @dev Tells whether the interface is ERC-2981.
     function _isRoyaltyInterface(bytes4 interfaceId) internal pure returns (bool) {
         return interfaceId == type(IERC2981).interfaceId;
     }

@@ -2,54 +2,67 @@
 pragma solidity 0.8.37;
 
 /// @title ICollectionFactory
-/// @notice Makes collections as clones with immutable arguments, at addresses that are known beforehand.
-/// @dev The salt is the request number that the relay appended, and the relay lets a number run once, so a repeated
-/// request cannot make a second collection. There is no initialiser that somebody could call first.
+/// @notice Creates collections as clones (ERC-1167) with immutable arguments, at predictable addresses (CREATE2).
+/// @dev The salt is the request number that the relay appended. The relay runs each number at most once, so a repeated
+/// request cannot create a second collection. Clones have no initializer that an attacker could call first.
 interface ICollectionFactory {
-    /// @notice A collection was made for this request number.
+    /// @notice Emitted when a collection is created.
+    /// @param number The request number.
+    /// @param collection The collection's address.
     event CollectionCreated(uint256 indexed number, address collection);
 
-    /// @notice The base of all hosted URIs was replaced.
+    /// @notice Emitted when the base of all hosted URIs is set.
+    /// @param hostedBaseURI The new base, ending in a slash.
     event HostedBaseURIUpdated(string hostedBaseURI);
 
-    /// @notice Thrown when somebody other than the relay creates a collection.
+    /// @notice Thrown when an account other than the relay creates a collection.
+    /// @param caller The caller.
     error FactoryUnauthorizedRelay(address caller);
 
-    /// @notice Thrown when somebody other than the relay's owner changes the hosted base URI.
+    /// @notice Thrown when an account other than the relay's owner changes the hosted base URI.
+    /// @param account The caller.
     error OwnableUnauthorizedAccount(address account);
 
     /// @notice Thrown when the relay given to the constructor has no code.
+    /// @param relay The address without code.
     error FactoryInvalidRelay(address relay);
 
-    /// @notice Makes an ERC721 collection. Only the relay may call.
+    /// @notice Creates an ERC721 collection. Only the relay can call this.
     /// @param args The packed arguments, see {CloneArguments}.
     /// @return collection The collection's address.
     function createERC721(bytes calldata args) external returns (address collection);
 
-    /// @notice Makes an ERC1155 collection. Only the relay may call.
+    /// @notice Creates an ERC1155 collection. Only the relay can call this.
     /// @param args The packed arguments, see {CloneArguments}.
     /// @return collection The collection's address.
     function createERC1155(bytes calldata args) external returns (address collection);
 
-    /// @notice Moves everything that the service hosts to another address. Only the relay's owner may call.
+    /// @notice Changes the base URI of all hosted collections that are not frozen. Only the relay's owner can call
+    /// this.
     /// @param newHostedBaseURI The new base, ending in a slash.
     function setHostedBaseURI(string calldata newHostedBaseURI) external;
 
-    /// @notice The address that {createERC721} gives a collection with this number and these arguments.
+    /// @notice Predicts the address of an ERC721 collection.
+    /// @param number The request number of its creation.
+    /// @param args The packed arguments, see {CloneArguments}.
+    /// @return The address that {createERC721} gives it.
     function predictERC721(uint256 number, bytes calldata args) external view returns (address);
 
-    /// @notice The address that {createERC1155} gives a collection with this number and these arguments.
+    /// @notice Predicts the address of an ERC1155 collection.
+    /// @param number The request number of its creation.
+    /// @param args The packed arguments, see {CloneArguments}.
+    /// @return The address that {createERC1155} gives it.
     function predictERC1155(uint256 number, bytes calldata args) external view returns (address);
 
-    /// @notice What the URIs of hosted collections start with, for example `https://host/metadata/`.
+    /// @notice Returns the base of all hosted URIs, for example `https://host/metadata/`.
     function hostedBaseURI() external view returns (string memory);
 
-    /// @notice The relay, the only one that may create collections.
+    /// @notice Returns the relay, the only account that can create collections.
     function relay() external view returns (address);
 
-    /// @notice The code that all ERC721 clones run.
+    /// @notice Returns the implementation that all ERC721 clones delegate to.
     function erc721Implementation() external view returns (address);
 
-    /// @notice The code that all ERC1155 clones run.
+    /// @notice Returns the implementation that all ERC1155 clones delegate to.
     function erc1155Implementation() external view returns (address);
 }

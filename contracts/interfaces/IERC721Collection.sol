@@ -4,48 +4,60 @@ pragma solidity 0.8.37;
 import {ICollection} from "./ICollection.sol";
 
 /// @title IERC721Collection
-/// @notice A collection of single tokens with the ids 1, 2, 3 ... without gaps. A burnt id is never used again.
+/// @notice A collection of single tokens with the ids 1, 2, 3 ... without gaps. The id of a burnt token is never used
+/// again.
 interface IERC721Collection is ICollection {
-    /// @notice The cap was lowered.
+    /// @notice Emitted when the maximum supply is lowered.
+    /// @param previousMaxSupply The old maximum; zero if there was none.
+    /// @param maxSupply The new maximum.
     event MaxSupplyLowered(uint256 previousMaxSupply, uint256 maxSupply);
 
-    /// @notice Thrown when as many tokens were minted as the cap allows.
+    /// @notice Thrown when a mint would exceed the maximum supply.
+    /// @param maxSupply The maximum supply.
     error ERC721ExceededMaxSupply(uint256 maxSupply);
 
-    /// @notice Thrown when a new cap is zero, not lower than the old one (`current`, zero if there is none), or under
-    /// what was minted.
+    /// @notice Thrown when a new maximum supply is zero, not below the current maximum, or below the number of minted
+    /// tokens.
+    /// @param maxSupply The refused maximum.
+    /// @param minted The number of tokens minted so far.
+    /// @param current The current maximum; zero if there is none.
     error ERC721InvalidMaxSupply(uint256 maxSupply, uint256 minted, uint256 current);
 
-    /// @notice Mints the next token. A receiver with code must accept it. For minters and the service.
-    /// @return tokenId The token's id.
+    /// @notice Mints the next token. Minters and the service can call this. A receiver with code must accept it.
+    /// @param to The receiver.
+    /// @return tokenId The new token's id.
     function mint(address to) external returns (uint256 tokenId);
 
-    /// @notice Mints the next token without looking whether the receiver has code, for receivers known to be plain
-    /// wallets. Only for the service, which saves the cold look at the account for its own wallets.
-    /// @return tokenId The token's id.
+    /// @notice Mints the next token without calling the receiver's hook. Only the service can call this. It does so for
+    /// its own wallets: not looking at the receiver's code saves the gas of a cold account access.
+    /// @param to The receiver.
+    /// @return tokenId The new token's id.
     function mintToWallet(address to) external returns (uint256 tokenId);
 
-    /// @notice Moves a token by the signature of the wallet that holds it. Only the relay may call; it appends the
-    /// request number, which is part of what is signed. A receiver with code must accept the token.
+    /// @notice Transfers a token with a signature of the wallet that holds it. Only the relay can call this. It appends
+    /// the request number to the calldata; the signature covers that number. A receiver with code must accept the
+    /// token.
     /// @param from The wallet that holds the token and signed.
-    /// @param to Who gets it.
+    /// @param to The receiver.
     /// @param tokenId The token.
-    /// @param r The first half of the signature over `TransferAuthorization`, with an amount of 1.
-    /// @param vs The second half (ERC-2098).
+    /// @param r The first half of the EIP-712 signature of `TransferAuthorization`, with an amount of 1.
+    /// @param vs The second half, in the compact form of ERC-2098.
     function transferWithAuthorization(address from, address to, uint256 tokenId, bytes32 r, bytes32 vs) external;
 
-    /// @notice Destroys a token. For its holder and whom the holder approved.
+    /// @notice Burns a token. Its holder and the accounts that the holder approved can call this.
+    /// @param tokenId The token.
     function burn(uint256 tokenId) external;
 
-    /// @notice Lowers the cap, never under what was minted. Only the owner may call.
+    /// @notice Lowers the maximum supply, at most down to the number of minted tokens. Only the owner can call this.
+    /// @param newMaxSupply The new maximum.
     function lowerMaxSupply(uint256 newMaxSupply) external;
 
-    /// @notice How many tokens can ever be minted; 0 means without limit.
+    /// @notice Returns the number of tokens that can ever be minted; zero means that there is no maximum.
     function maxSupply() external view returns (uint256);
 
-    /// @notice How many tokens were ever minted, which is the highest id.
+    /// @notice Returns the number of tokens ever minted, which is also the highest id.
     function totalMinted() external view returns (uint256);
 
-    /// @notice How many tokens exist: minted and not burnt.
+    /// @notice Returns the number of tokens that exist: minted and not burnt.
     function totalSupply() external view returns (uint256);
 }

@@ -4,20 +4,29 @@ pragma solidity 0.8.37;
 import {Bytes} from "@openzeppelin/contracts/utils/Bytes.sol";
 
 /// @title CloneArguments
-/// @notice The immutable arguments of a collection, packed: each byte costs 200 gas at creation, so what is absent
-/// takes none.
-/// @dev In this order: 1 byte of flags; [owner: 20 bytes]; [royalty: 2 bytes of basis points, 20 of recipient]; [cap: 8
-/// bytes]; the lengths of name and symbol, and unless hosted of the base URI: 2 bytes each; then name, symbol, and
-/// unless hosted base URI and collection URI. The collection URI takes what is left.
+/// @notice Decodes the packed immutable arguments of a collection. Each byte costs 200 gas at creation, so absent
+/// values take no bytes.
+/// @dev The layout, with optional parts in brackets:
+/// - flags: 1 byte
+/// - [owner: 20 bytes]
+/// - [royalty: 2 bytes of basis points, 20 bytes of recipient]
+/// - [maximum supply: 8 bytes]
+/// - lengths of name and symbol: 2 bytes each
+/// - [length of the base URI: 2 bytes, only if self-hosted]
+/// - name, symbol
+/// - [base URI and collection URI, only if self-hosted; the collection URI takes the remaining bytes]
 library CloneArguments {
     using Bytes for bytes;
 
-    /// @param hosted Whether the URIs come from the service. Then both URIs here are empty.
-    /// @param owner The first owner; zero for the relay's owner.
-    /// @param royaltyRecipient Who gets the royalty; zero if there is none.
-    /// @param royaltyBasisPoints The royalty in 1/10,000 of the price.
-    /// @param maxSupply The cap of an ERC721 collection; the largest value if there is none.
-    /// @param nameStart Where the name starts; the other strings follow, each from the end of the one before.
+    /// @param hosted Whether the URIs come from the service. If so, both URIs here are empty.
+    /// @param owner The first owner; zero means the relay's owner.
+    /// @param royaltyRecipient The recipient of the royalty; zero if there is none.
+    /// @param royaltyBasisPoints The royalty in basis points (1/10,000) of the sale price.
+    /// @param maxSupply The maximum supply of an ERC721 collection; {UNLIMITED} if there is none.
+    /// @param nameStart The position of the first byte of the name. The other strings follow without gaps.
+    /// @param nameEnd The position after the name, where the symbol starts.
+    /// @param symbolEnd The position after the symbol, where the base URI starts.
+    /// @param baseURIEnd The position after the base URI, where the collection URI starts.
     struct Head {
         bool hosted;
         address owner;
@@ -30,7 +39,7 @@ library CloneArguments {
         uint256 baseURIEnd;
     }
 
-    /// @dev The cap of a collection without one.
+    /// @dev The value of `maxSupply` if a collection has no maximum.
     uint256 internal constant UNLIMITED = type(uint64).max;
 
     uint256 private constant _HOSTED = 1;
@@ -39,13 +48,16 @@ library CloneArguments {
     uint256 private constant _MAX_SUPPLY = 8;
     uint256 private constant _WHOLE_PRICE = 10_000;
 
-    /// @notice Thrown when the arguments end before everything that they announce.
+    /// @notice Thrown when the arguments are shorter than their flags and lengths require.
+    /// @param length The actual length, in bytes.
+    /// @param needed The required length, in bytes.
     error CloneArgumentsTruncated(uint256 length, uint256 needed);
 
-    /// @notice Thrown when the royalty is more than the price.
+    /// @notice Thrown when the royalty is above 10,000 basis points, the whole price.
+    /// @param basisPoints The royalty in basis points.
     error CloneArgumentsInvalidRoyalty(uint256 basisPoints);
 
-    /// @notice Reads everything but the strings. Reverts if a collection made from the arguments would not work.
+    /// @notice Decodes everything except the strings. Reverts if a collection with these arguments would not work.
     function decode(bytes memory packed) internal pure returns (Head memory head) {
         uint256 flags = _read(packed, 0, 1);
         uint256 cursor = 1;
@@ -77,29 +89,29 @@ library CloneArguments {
         if (head.royaltyBasisPoints > _WHOLE_PRICE) revert CloneArgumentsInvalidRoyalty(head.royaltyBasisPoints);
     }
 
-    /// @notice The collection's name.
+    /// @notice Returns the collection's name.
     function name(Head memory head, bytes memory packed) internal pure returns (string memory) {
         return string(packed.slice(head.nameStart, head.nameEnd));
     }
 
-    /// @notice The collection's symbol.
+    /// @notice Returns the collection's symbol.
     function symbol(Head memory head, bytes memory packed) internal pure returns (string memory) {
         return string(packed.slice(head.nameEnd, head.symbolEnd));
     }
 
-    /// @notice The base URI of a self-hosted collection.
+    /// @notice Returns the base URI of a self-hosted collection.
     function baseURI(Head memory head, bytes memory packed) internal pure returns (string memory) {
         return string(packed.slice(head.symbolEnd, head.baseURIEnd));
     }
 
-    /// @notice The collection URI of a self-hosted collection.
+    /// @notice Returns the collection URI of a self-hosted collection.
     function contractURI(Head memory head, bytes memory packed) internal pure returns (string memory) {
         return string(packed.slice(head.baseURIEnd));
     }
 
-    /// @dev Reads up to 32 bytes as a number. What lies behind the end is garbage; {decode} refuses arguments that made
-    /// it read there, because the lengths and all before them count into the length that it asks for. Assembly, because
-    /// slices are copied. Measured: 5,500 gas less for each creation.
+    /// @dev Reads up to 32 bytes as a number. Bytes behind the end are undefined. {decode} never uses them: it
+    /// requires a length that includes every position it has read, and reverts if the arguments are shorter. Written
+    /// in assembly because a slice is a copy. Measured: 5,500 gas less for each creation.
     function _read(bytes memory packed, uint256 start, uint256 size) private pure returns (uint256 value) {
         // solhint-disable-next-line no-inline-assembly
         assembly ("memory-safe") {

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title CallProbe
-/// @notice A target for the relay that tells what it saw, or fails as told.
+/// @notice A target for the relay. It reports the calldata and gas that it received, or fails in a chosen way.
 contract CallProbe {
     error Failure(uint256 code);
 
@@ -15,7 +15,7 @@ contract CallProbe {
         emit Seen(msg.data, gasleft());
     }
 
-    /// @notice Counts how often each appended number arrived.
+    /// @notice Counts how often each appended number arrives.
     function count() external {
         ++runs[uint256(bytes32(msg.data[msg.data.length - 32:]))];
     }
@@ -31,7 +31,7 @@ contract CallProbe {
         }
     }
 
-    /// @notice Fails with more than the relay copies.
+    /// @notice Fails with more revert data than the relay copies.
     function failLong() external pure {
         assembly ("memory-safe") {
             revert(mload(0x40), 300)
@@ -56,7 +56,7 @@ contract CallProbe {
         }
     }
 
-    /// @notice Uses about this much gas, then succeeds; fails if it gets less.
+    /// @notice Uses about `amount` gas, then succeeds. Fails if it gets less.
     function spend(uint256 amount) external {
         uint256 end = gasleft() - amount;
         while (gasleft() > end) ++writes;

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
 
 /// @title PlainERC1155
-/// @notice A foreign contract for tests and demonstrations: anybody may mint.
+/// @notice A contract that is not Moneta's, for tests and for the tour of `npm start`. Anyone can mint.
 contract PlainERC1155 is ERC1155 {
     constructor() ERC1155("https://plain.example/1155/{id}") {}
 

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 
 /// @title PlainERC721
-/// @notice A foreign contract for tests and demonstrations: anybody may mint.
+/// @notice A contract that is not Moneta's, for tests and for the tour of `npm start`. Anyone can mint.
 contract PlainERC721 is ERC721 {
     constructor() ERC721("Plain 721", "P721") {}
 
@@ -12,7 +12,7 @@ contract PlainERC721 is ERC721 {
         _safeMint(to, id);
     }
 
-    /// @dev For gas comparisons on equal terms with an unchecked mint.
+    /// @dev Mints without calling the receiver's hook, for a fair gas comparison.
     function mintToWallet(address to, uint256 id) external {
         _mint(to, id);
     }

@@ -5,7 +5,7 @@ import {IERC1155Receiver} from "@openzeppelin/contracts/token/ERC1155/IERC1155Re
 import {IERC721Receiver} from "@openzeppelin/contracts/token/ERC721/IERC721Receiver.sol";
 
 /// @title ProgrammableReceiver
-/// @notice A receiver that does what a test tells it when a token arrives.
+/// @notice A receiver that reacts to an arriving token in the way that a test has chosen.
 contract ProgrammableReceiver {
     enum Mode {
         Accept,
@@ -32,12 +32,12 @@ contract ProgrammableReceiver {
         _mode = mode;
     }
 
-    /// @notice From now on each arrival makes this call first, says how it went, and accepts.
+    /// @notice From now on, each arriving token first makes this call. The receiver then emits the result and accepts.
     function programCall(address target, bytes calldata data) external {
         (_mode, _target, _data) = (Mode.CallAndAccept, target, data);
     }
 
-    /// @notice Makes a call in this contract's name at once.
+    /// @notice Makes a call from this contract immediately.
     function call(address target, bytes calldata data) external returns (bytes memory result) {
         bool success;
         (success, result) = target.call(data);
@@ -84,7 +84,7 @@ contract ProgrammableReceiver {
             (bool success, bytes memory result) = _target.call(_data);
             emit HookCall(success, result);
         }
-        // A simulation as the relay has it for its origin, which no transaction can have.
+        // In a simulation by the service, the relay is the origin, which has code. In a test's transaction it has none.
         // solhint-disable-next-line avoid-tx-origin
         if (mode == Mode.AcceptSimulated && tx.origin.code.length == 0) revert Refused(operator, from);
         if (mode == Mode.UseTwoMillionGas) {

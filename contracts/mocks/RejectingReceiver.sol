@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 /// @title RejectingReceiver
-/// @notice A contract without receiver hooks: safe mints and transfers to it fail.
+/// @notice A contract without receiver hooks. Safe mints and transfers to it fail.
 contract RejectingReceiver {
-    /// @notice Something to have code for.
+    /// @notice Gives the contract some code.
     function ping() external pure returns (bool) {
         return true;
     }

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Relay} from "../Relay.sol";
 
 /// @title UnguardedRelay
-/// @notice A relay whose first line of defence against starved calls failed, to show that the second one holds.
+/// @notice A relay without the gas check before a call. Tests use it to show that the check after a call works.
 contract UnguardedRelay is Relay {
     constructor(address initialOwner) Relay(initialOwner) {}
 

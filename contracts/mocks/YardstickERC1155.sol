@@ -9,8 +9,8 @@ import {ERC1155Supply} from "@openzeppelin/contracts/token/ERC1155/extensions/ER
 import {ERC2981} from "@openzeppelin/contracts/token/common/ERC2981.sol";
 
 /// @title YardstickERC1155
-/// @notice What one would write with OpenZeppelin's parts alone for the job of an ERC1155 collection: the yardstick of
-/// the gas table and of the differential test. Owner mints; supply per id, URIs, royalty, burning.
+/// @notice An ERC1155 collection built from OpenZeppelin's parts alone, as a reference for the gas table and the
+/// differential test. The owner mints. It has a supply for each id, URIs, a royalty, and burning.
 contract YardstickERC1155 is ERC1155, ERC1155Supply, ERC1155Burnable, ERC2981, Ownable2Step {
     string public name;
     string public symbol;

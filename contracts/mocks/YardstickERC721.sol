@@ -7,8 +7,8 @@ import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 import {ERC2981} from "@openzeppelin/contracts/token/common/ERC2981.sol";
 
 /// @title YardstickERC721
-/// @notice What one would write with OpenZeppelin's parts alone for the job of an ERC721 collection: the yardstick of
-/// the gas table and of the differential test. Owner mints; cap, base and collection URI, royalty, burning.
+/// @notice An ERC721 collection built from OpenZeppelin's parts alone, as a reference for the gas table and the
+/// differential test. The owner mints. It has a maximum supply, base and collection URI, a royalty, and burning.
 contract YardstickERC721 is ERC721, ERC2981, Ownable2Step {
     uint256 public immutable maxSupply;
     uint256 public totalMinted;

@@ -5,7 +5,8 @@ import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC721A} from "erc721a/contracts/ERC721A.sol";
 
 /// @title YardstickERC721A
-/// @notice The same job with ERC721A, which is made for minting many tokens to one holder. For the gas table.
+/// @notice An ERC721 collection built with ERC721A, which is optimized for minting many tokens to one holder. A
+/// reference for the gas table.
 contract YardstickERC721A is ERC721A, Ownable {
     string private _base;
 

@@ -7,13 +7,14 @@ import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 import {Context} from "@openzeppelin/contracts/utils/Context.sol";
 
 /// @title YardstickForwarder
-/// @notice OpenZeppelin's way of moving tokens of wallets without gas. For the gas table.
+/// @notice OpenZeppelin's ERC-2771 forwarder, which moves tokens of wallets that have no gas. A reference for the gas
+/// table.
 contract YardstickForwarder is ERC2771Forwarder {
     constructor() ERC2771Forwarder("Forwarder") {}
 }
 
 /// @title YardstickForwardedERC721
-/// @notice A token that trusts {YardstickForwarder}. For the gas table.
+/// @notice A token that trusts {YardstickForwarder}. A reference for the gas table.
 contract YardstickForwardedERC721 is ERC721, ERC2771Context {
     constructor(address forwarder) ERC721("Forwarded", "FWD") ERC2771Context(forwarder) {}
 

@@ -25,25 +25,27 @@ import {
 } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 
-/** The CREATE2 deployer that most chains have at this address (github.com/Arachnid/deterministic-deployment-proxy). */
+/** The CREATE2 deployer, at the same address on most chains (github.com/Arachnid/deterministic-deployment-proxy). */
 const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
-/** Longest wait for one transaction to be in a block, in milliseconds. */
+/** How long to wait for a transaction to be mined, in milliseconds. */
 const MINED_WITHIN = 600_000;
-/** Between two looks for a transaction of an earlier run, in milliseconds. */
-const LOOK = 500;
+/** Time between two checks for a transaction of an earlier run, in milliseconds. */
+const POLL = 500;
 
 /**
- * Puts what is missing on the chain and writes `deployments/<chain id>.json`. What is there already stays.
+ * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`.
  * @returns null after a dry run.
  */
 export async function deployContracts(plan: Plan, deployer: Signer): Promise<Deployment | null> {
   const provider = providerOf(deployer);
   const known = await readDeploymentFile(plan);
   if (known !== null && plan.chainId === LOCAL_CHAIN_ID && (await provider.getCode(known.relay)) === "0x") {
-    console.log(`${plan.folder}/${plan.chainId.toString()}.json is of a local chain that is gone: deploying anew.`);
+    console.log(
+      `${plan.folder}/${plan.chainId.toString()}.json belongs to a local chain that no longer exists. Deploying again.`,
+    );
   } else if (known !== null) {
     for (const step of STEPS) await requireCode(provider, step, known[step]);
-    console.log(`Deployed already: ${plan.folder}/${plan.chainId.toString()}.json`);
+    console.log(`Already deployed: ${plan.folder}/${plan.chainId.toString()}.json`);
     return known;
   }
   const journal = (await readJournal(plan)) ?? {
@@ -54,8 +56,9 @@ export async function deployContracts(plan: Plan, deployer: Signer): Promise<Dep
   };
   if (journal.owner !== plan.owner || journal.hostedBase !== plan.hostedBase) {
     throw new Error(
-      `An unfinished deployment to this chain has owner ${journal.owner} and base ${journal.hostedBase}. ` +
-        `Finish it with the same values, or remove ${plan.folder}/${plan.chainId.toString()}.partial.json.`,
+      `An unfinished deployment to this chain has the owner ${journal.owner} and the hosted base URI ` +
+        `${journal.hostedBase}. Run again with the same --owner and --public-url to finish it, or delete ` +
+        `${plan.folder}/${plan.chainId.toString()}.partial.json to start over.`,
     );
   }
   const factory = (await provider.getCode(CREATE2_DEPLOYER)) === "0x" ? null : CREATE2_DEPLOYER;
@@ -76,38 +79,40 @@ export async function deployContracts(plan: Plan, deployer: Signer): Promise<Dep
   return deployment;
 }
 
-/** Says what it will cost before anything is spent. @returns false when the deployer cannot pay. */
+/** Prints the cost before anything is spent. @returns false if the deployer cannot pay. */
 async function announce(plan: Plan, journal: Journal, deployer: Signer, factory: string | null): Promise<boolean> {
   const provider = providerOf(deployer);
   const { maxFeePerGas, gasPrice } = await provider.getFeeData();
   const price = maxFeePerGas ?? gasPrice ?? 0n;
   let total = 0n;
-  // Every later step is bound to the relay's address; for its price any address does.
+  // The later contracts take the relay's address as an argument. Any address gives the same gas estimate.
   for (const step of STEPS) {
     const gas = deploymentGas(await initCode(step, plan, CREATE2_DEPLOYER));
     total += gas;
-    const begun = journal.steps[step] === undefined ? "" : " (begun before)";
+    const begun = journal.steps[step] === undefined ? "" : " (started by an earlier run)";
     console.log(`  ${step.padEnd(9)} at most ${gas.toString().padStart(9)} gas, ${formatEther(gas * price)}${begun}`);
   }
   const balance = await provider.getBalance(await deployer.getAddress());
   console.log(
-    `  together  at most ${total.toString().padStart(9)} gas, ${formatEther(total * price)} at the price of now ` +
-      `(a rollup's own data fee comes on top); the deployer has ${formatEther(balance)}.`,
+    `  total     at most ${total.toString().padStart(9)} gas, ${formatEther(total * price)} at the current gas price ` +
+      `(a rollup adds its data fee); the deployer has ${formatEther(balance)}.`,
   );
   console.log(
     factory === null
-      ? "This chain has no CREATE2 deployer: addresses follow from the deployer's account."
-      : "Addresses are the same on every chain for the same owner and public URL (CREATE2).",
+      ? "This chain has no CREATE2 deployer: the addresses depend on the deployer's account and its nonces."
+      : "With the same owner and public URL, the addresses are the same on every chain (CREATE2).",
   );
   if (balance < total * price && Object.keys(journal.steps).length === 0) {
-    console.error(`The deployer needs ${formatEther(total * price - balance)} more. Nothing was sent.`);
+    console.error(
+      `The deployer lacks ${formatEther(total * price - balance)}. Send it funds, then run this again. Nothing was sent.`,
+    );
     process.exitCode = 1;
     return false;
   }
   return true;
 }
 
-/** Puts one contract on the chain, or finds it where an earlier run has put it. @returns its address. */
+/** Deploys one contract, or finds the one that an earlier run deployed. @returns its address. */
 async function place(
   plan: Plan,
   journal: Journal,
@@ -120,19 +125,26 @@ async function place(
   const from = await deployer.getAddress();
   const fixed = factory === null ? null : getCreate2Address(factory, ZeroHash, keccak256(code));
   const begun = journal.steps[step];
-  if (fixed !== null && (await provider.getCode(fixed)) !== "0x") return report(step, fixed, "is there already");
+  if (fixed !== null && (await provider.getCode(fixed)) !== "0x") return report(step, fixed, "is already deployed");
   if (begun !== undefined) {
     if (begun.deployer !== from)
-      throw new Error(`The ${step} was begun by ${begun.deployer}: finish with that account.`);
+      throw new Error(
+        `The ${step} was started by ${begun.deployer}. Run again with that account's DEPLOYER_PRIVATE_KEY.`,
+      );
     const pending = await provider.getTransactionCount(from, "pending");
     if (pending > begun.nonce) await nonceMined(provider, from, begun.nonce);
-    if ((await provider.getCode(begun.address)) !== "0x") return report(step, begun.address, "was sent before");
+    if ((await provider.getCode(begun.address)) !== "0x")
+      return report(step, begun.address, "was deployed by an earlier run");
     if (pending > begun.nonce)
-      throw new Error(`The ${step} was sent with nonce ${begun.nonce.toString()} but is not there.`);
+      throw new Error(
+        `The transaction with nonce ${begun.nonce.toString()} of ${from} is mined but did not deploy the ${step}: the ` +
+          `account sent something else, or it reverted. Remove steps.${step} from ` +
+          `${plan.folder}/${plan.chainId.toString()}.partial.json and run this again.`,
+      );
   }
   const nonce = begun?.nonce ?? (await provider.getTransactionCount(from, "pending"));
   const address = fixed ?? getCreateAddress({ from, nonce });
-  // Written down first: whatever happens after this line, the next run finds it.
+  // Recorded before sending, so that the next run finds the transaction after a crash at any later point.
   journal.steps[step] = { deployer: from, nonce, address };
   await writeJournal(plan, journal);
   const transaction = factory === null ? { data: code } : { to: factory, data: concat([ZeroHash, code]) };
@@ -151,16 +163,20 @@ function report(step: Step, address: string, what: string): string {
 async function nonceMined(provider: Provider, account: string, nonce: number): Promise<void> {
   const deadline = Date.now() + MINED_WITHIN;
   while ((await provider.getTransactionCount(account)) <= nonce) {
-    if (Date.now() > deadline) throw new Error(`The transaction with nonce ${nonce.toString()} is still pending.`);
-    await wait(LOOK);
+    if (Date.now() > deadline)
+      throw new Error(
+        `The transaction with nonce ${nonce.toString()} of ${account} is still pending after 10 minutes. Run this again later.`,
+      );
+    await wait(POLL);
   }
 }
 
 async function requireCode(provider: Provider, step: Step, address: string): Promise<void> {
-  if ((await provider.getCode(address)) === "0x") throw new Error(`There is no ${step} at ${address} on this chain.`);
+  if ((await provider.getCode(address)) === "0x")
+    throw new Error(`There is no ${step} at ${address} on this chain. Check --network and the deployment file.`);
 }
 
-/** A relay that an earlier run put there may be older than this run; its block is searched, as far as the node remembers. */
+/** Finds the block of the relay's deployment, which may be older than this run, by a binary search in the node's past states. */
 async function firstBlock(provider: Provider, startBlock: number, relay: string): Promise<number> {
   const isThere = async (block: number) => (await provider.getCode(relay, block)) !== "0x";
   let [low, high] = [0, startBlock];
@@ -174,7 +190,7 @@ async function firstBlock(provider: Provider, startBlock: number, relay: string)
     return low;
   } catch (error) {
     console.warn(
-      "The node does not remember when the relay was deployed: the service will read the chain from block 0.",
+      "The node has no old states, so the block of the relay's deployment is unknown. The service will read the chain from block 0.",
       error,
     );
     return 0;
@@ -182,11 +198,11 @@ async function firstBlock(provider: Provider, startBlock: number, relay: string)
 }
 
 function providerOf(signer: Signer): Provider {
-  if (signer.provider === null) throw new Error("the deployer has no provider");
+  if (signer.provider === null) throw new Error("The deployer has no provider.");
   return signer.provider;
 }
 
 function required(address: string | undefined): string {
-  if (address === undefined) throw new Error("a step is missing");
+  if (address === undefined) throw new Error("A deployment step returned no address.");
   return address;
 }

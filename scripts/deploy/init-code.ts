@@ -4,7 +4,7 @@ import { WalletDelegate__factory } from "../../contracts/generated/factories/Wal
 import type { Step } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 
-/** Creation code with its arguments. The relay comes first: the others are bound to its address. */
+/** Creation code with encoded arguments. The relay is deployed first, because the others take its address. */
 export async function initCode(step: Step, plan: Pick<Plan, "owner" | "hostedBase">, relay: string): Promise<string> {
   switch (step) {
     case "relay":
@@ -17,8 +17,8 @@ export async function initCode(step: Step, plan: Pick<Plan, "owner" | "hostedBas
 }
 
 /**
- * Gas of a deployment before it can be asked of the chain (later steps need the earlier ones): an upper estimate from
- * what creation code costs, 200 gas a stored byte above all.
+ * An upper bound for the gas of a deployment, from the length of the creation code; most of it is 200 gas for each stored
+ * byte. The chain cannot estimate the later steps before the earlier ones are deployed.
  */
 export function deploymentGas(code: string): bigint {
   const bytes = BigInt((code.length - 2) / 2);

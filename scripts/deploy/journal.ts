@@ -10,15 +10,15 @@ export const STEPS = ["relay", "factory", "delegate"] as const;
 export type Step = (typeof STEPS)[number];
 
 const journal = z.object({
-  /** Head of the chain when the deployment began: nothing of it is older. */
+  /** The latest block when the deployment started. No contract of it is older. */
   startBlock: z.number().int().nonnegative(),
   owner: z.string(),
   hostedBase: z.string(),
-  /** Written before each transaction is sent, so that a run after a crash finds it again. */
+  /** Each step is recorded before its transaction is sent, so that a run after a crash finds the transaction. */
   steps: z.partialRecord(z.enum(STEPS), z.object({ deployer: z.string(), nonce: z.number(), address: z.string() })),
 });
 
-/** What a deployment that is not complete has done so far. */
+/** The progress of an unfinished deployment. */
 export type Journal = z.infer<typeof journal>;
 
 const complete = z.object({
@@ -28,7 +28,7 @@ const complete = z.object({
   deployedAt: z.number().int().nonnegative(),
 });
 
-/** `deployments/<chain id>.json`: what the service reads. */
+/** The content of `deployments/<chain id>.json`, which the service reads. */
 export type Deployment = z.infer<typeof complete>;
 
 type Place = Pick<Plan, "folder" | "chainId">;
@@ -65,7 +65,7 @@ async function readIfThere(file: string): Promise<string | null> {
   }
 }
 
-/** The old content or the new, never a part. */
+/** Replaces the file atomically: a reader sees the old content or the new, never a part. */
 async function replaceFile(file: string, content: unknown): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const handle = await open(`${file}.new`, "w");

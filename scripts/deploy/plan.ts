@@ -5,22 +5,22 @@ import { parseSettings } from "../../api/config/settings.ts";
 import { createKeyring } from "../../api/keys/keyring.ts";
 import { readSeedFile } from "../../api/keys/seed-file.ts";
 
-/** What shall be on the chain in the end. */
+/** What a deployment shall put on the chain. */
 export interface Plan {
   network: string;
   chainId: bigint;
-  /** Owner of the relay: administers operators, pause and the hosted base. */
+  /** The owner of the relay, who administers operators, pausing and the hosted base URI. */
   owner: string;
-  /** Lanes of the service. */
+  /** Addresses of the service's lanes, which send batches. */
   operators: string[];
-  /** Base of the URIs of hosted collections. */
+  /** The base URI of hosted collections. */
   hostedBase: string;
   dryRun: boolean;
   /** Folder of the deployment files. */
   folder: string;
 }
 
-/** @throws Error naming the option or variable that is wrong. */
+/** @throws Error that names the wrong option or variable. */
 export async function readPlan(
   options: { network: string; owner: string; operators: string; publicUrl: string; dryRun: boolean },
   provider: Provider,
@@ -30,7 +30,7 @@ export async function readPlan(
   const publicUrl = options.publicUrl === "" ? environment()["PUBLIC_URL"] : options.publicUrl;
   if (publicUrl === undefined || publicUrl === "") {
     throw new Error(
-      "Say where the service will be reached: --public-url https://… or PUBLIC_URL. Hosted metadata lives there.",
+      "The public URL of the service is missing: pass --public-url https://… or set PUBLIC_URL. The URIs of hosted metadata start with it.",
     );
   }
   const settings = parseSettings({ ...environment(), PUBLIC_URL: publicUrl });
@@ -48,7 +48,7 @@ export async function readPlan(
   };
 }
 
-/** The lanes that the service will use, when its seed is at hand; none otherwise. */
+/** The lanes of the service, derived from its seed; none if SEED_PASSPHRASE is not set. */
 async function lanesOfSeed(settings: ReturnType<typeof parseSettings>): Promise<string[]> {
   if (settings.seedPassphrase === null) return [];
   const keyring = createKeyring(await readSeedFile(settings.seedFile, settings.seedPassphrase));
@@ -57,6 +57,7 @@ async function lanesOfSeed(settings: ReturnType<typeof parseSettings>): Promise<
 
 function address(option: string, text: string): string {
   const given: unknown = text;
-  if (!isAddress(given)) throw new Error(`${option}: ${text} is not an address.`);
+  if (!isAddress(given))
+    throw new Error(`${option}: ${text} is not an address. An address is 0x and 40 hexadecimal digits.`);
   return getAddress(text);
 }

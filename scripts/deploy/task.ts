@@ -23,7 +23,7 @@ export default async function deploy(args: Arguments, hre: HardhatRuntimeEnviron
   const [deployer] = await ethers.getSigners();
   if (deployer === undefined) {
     throw new Error(
-      "There is no deployer: set DEPLOYER_PRIVATE_KEY, in the environment or with `npx hardhat keystore set`.",
+      "There is no deployer account: set DEPLOYER_PRIVATE_KEY in the environment, or store it with `npx hardhat keystore set DEPLOYER_PRIVATE_KEY`.",
     );
   }
   const plan = await readPlan({ ...args, network: connection.networkName }, ethers.provider, deployer.address);

@@ -4,13 +4,15 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { Deployment } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 
-/** Publishes the sources at the explorer that Hardhat knows for the chain. One that fails does not keep the others back. */
+/** Publishes the sources on the block explorer that Hardhat knows for the chain. A contract that fails does not stop the others. */
 export async function verifyContracts(
   hre: HardhatRuntimeEnvironment,
   plan: Plan,
   deployment: Deployment,
 ): Promise<void> {
-  console.log("Compiling the contracts for the explorer; this takes about a minute.");
+  console.log(
+    "Compiling the contracts: the explorer needs the sources and compiler settings. This takes about a minute.",
+  );
   await hre.tasks.getTask("build").run({ noTests: true, quiet: true });
   const contracts = [
     { address: deployment.relay, constructorArgs: [plan.owner] },
@@ -22,7 +24,7 @@ export async function verifyContracts(
       await verifyContract(contract, hre);
     } catch (error) {
       console.error(
-        `  verify    ${contract.address} failed: ${error instanceof Error ? error.message : String(error)}`,
+        `  verify    ${contract.address} is not verified: ${error instanceof Error ? error.message : String(error)}`,
       );
       process.exitCode = 1;
     }

@@ -52,8 +52,8 @@ describe("npm run deploy", function () {
   }
 
   for (const step of STEPS) {
-    describe(`given it was killed right after it had sent the ${step}`, () => {
-      it("goes on where it was, on a chain with a CREATE2 deployer, and deploys nothing twice", async () => {
+    describe(`given it was killed right after it sent the ${step}`, () => {
+      it("resumes on a chain with a CREATE2 deployer and deploys nothing twice", async () => {
         node = await startAnvil(84_532);
         const killed = deploy("baseSepolia");
         await killed.printed(new RegExp(`${step}\\s+sent: 0x`));
@@ -69,14 +69,14 @@ describe("npm run deploy", function () {
 
         const again = deploy("baseSepolia");
         expect(await again.gone()).to.equal(0);
-        expect(again.output).to.match(/Deployed already/);
+        expect(again.output).to.match(/Already deployed/);
         expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(3);
       });
     });
   }
 
   describe("given a chain without a CREATE2 deployer", () => {
-    it("deploys by the account's own nonces, and resumes there too", async () => {
+    it("deploys with the account's nonces and resumes after a crash", async () => {
       node = await startNode();
       const killed = deploy("localhost");
       await killed.printed(/factory\s+sent: 0x/);
@@ -91,26 +91,26 @@ describe("npm run deploy", function () {
   });
 
   describe("given a dry run", () => {
-    it("says what it would cost and sends nothing", async () => {
+    it("prints the cost and sends nothing", async () => {
       node = await startAnvil(84_532);
       const dry = deploy("baseSepolia", ["--dry-run"]);
       expect(await dry.gone()).to.equal(0);
-      expect(dry.output).to.match(/together\s+at most\s+\d+ gas/);
+      expect(dry.output).to.match(/total\s+at most\s+\d+ gas/);
       expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(0);
     });
   });
 
-  describe("given a deployer that cannot pay", () => {
-    it("says how much is missing and sends nothing", async () => {
+  describe("given the deployer cannot pay", () => {
+    it("prints the missing amount and sends nothing", async () => {
       node = await startAnvil(84_532);
       const poor = deploy("baseSepolia", [], { DEPLOYER_PRIVATE_KEY: Wallet.createRandom().privateKey });
       expect(await poor.gone()).to.equal(1);
-      expect(poor.output).to.match(/The deployer needs [\d.]+ more\. Nothing was sent\./);
+      expect(poor.output).to.match(/The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./);
     });
   });
 
-  describe("given an owner other than the deployer", () => {
-    it("leaves operators to the owner and says so", async () => {
+  describe("given the owner is not the deployer", () => {
+    it("tells the owner to add the operators", async () => {
       node = await startAnvil(84_532);
       const [owner, operator] = [Wallet.createRandom().address, Wallet.createRandom().address];
       const done = deploy("baseSepolia", ["--owner", owner, "--operators", operator]);
