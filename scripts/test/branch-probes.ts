@@ -1,4 +1,4 @@
-/** One condition of a source file that a test has to see both true and false. */
+/** A condition of a source file. The tests must make it both true and false. */
 export interface Condition {
   readonly file: string;
   readonly line: number;
@@ -6,8 +6,8 @@ export interface Condition {
 }
 
 /**
- * Wraps every condition of a Solidity source (of `if`, `while`, `for` and `? :`) in a call of a probe, a generated
- * function with one statement for each outcome, so that statement coverage of the probes is branch coverage of the source.
+ * Wraps every condition of a Solidity source (of `if`, `while`, `for` and `? :`) in a call of a probe. A probe is a
+ * generated function with one statement for each outcome, so its statement coverage is the branch coverage of the source.
  */
 export function wrapConditions(file: string, source: string, found: Condition[]): string {
   const code = blankComments(source);
@@ -22,7 +22,7 @@ export function wrapConditions(file: string, source: string, found: Condition[])
   return wrapped;
 }
 
-/** The library with one probe for each condition; see {@link linesOfProbe} for where its two statements are. */
+/** Generates the library of probes, one for each condition. {@link linesOfProbe} gives the lines of their statements. */
 export function renderProbes(count: number): string {
   const probes = Array.from({ length: count }, (_, index) =>
     [
@@ -44,7 +44,7 @@ export function renderProbes(count: number): string {
   ].join("\n");
 }
 
-/** The lines of the library that show that a condition was true, and false. */
+/** The lines of the library that run when a condition is true and when it is false. */
 export function linesOfProbe(index: number): { whenTrue: number; whenFalse: number } {
   return { whenTrue: 6 * index + 6, whenFalse: 6 * index + 8 };
 }
@@ -54,7 +54,7 @@ interface Span {
   readonly end: number;
 }
 
-/** The same text with comments, strings and assembly blocks blanked, so that positions stay. */
+/** Replaces comments, strings and assembly blocks by spaces, so that all positions stay the same. */
 function blankComments(source: string): string {
   const pattern = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"/gu;
   let code = source.replace(pattern, (match) => match.replaceAll(/[^\n]/gu, " "));
@@ -77,7 +77,7 @@ function keywordConditions(code: string): Span[] {
   });
 }
 
-/** What stands before each question mark, back to where its expression starts. */
+/** The expression before each question mark. */
 function ternaryConditions(code: string): Span[] {
   return [...code.matchAll(/\?/gu)].map((match) => {
     let start = match.index;
@@ -99,7 +99,7 @@ function trim(code: string, start: number, end: number): Span {
   return { start: start + text.length - text.trimStart().length, end: end - (text.length - text.trimEnd().length) };
 }
 
-/** Where the bracket that opens at `open` closes. */
+/** Finds the bracket that closes the one at `open`. */
 function matching(code: string, open: number): number {
   const opening = code[open];
   const closing = opening === "(" ? ")" : "}";
@@ -108,5 +108,5 @@ function matching(code: string, open: number): number {
     if (code[at] === opening) depth++;
     else if (code[at] === closing && --depth === 0) return at;
   }
-  throw new Error("A bracket is never closed.");
+  throw new Error("The source has an unclosed bracket.");
 }

@@ -6,8 +6,8 @@ import { z } from "zod";
 
 import type { Counts } from "./counts.ts";
 
-// `hardhat test`, with numbers that a program can read: the command line prints a sum in which Mocha's skipped tests count
-// as passed. Leaves `solidity.json` and `contracts.json` in the folder given.
+// Runs `hardhat test` and writes the counts to `solidity.json` and `contracts.json` in the given folder. The output of
+// `hardhat test` itself cannot be used: its sum counts Mocha's skipped tests as passed.
 
 const suites = z.object({
   suiteResults: z.array(
@@ -39,5 +39,5 @@ hre.config.test.mocha.forbidOnly = true;
 const solidity = solidityResult.parse(await hre.tasks.getTask(["test", "solidity"]).run());
 writeFileSync(join(folder, "solidity.json"), JSON.stringify(countSolidity(solidity)));
 const mocha = mochaResult.parse(await hre.tasks.getTask(["test", "mocha"]).run());
-// Whatever a test left open must not keep this process.
+// A handle that a test left open must not keep this process running.
 process.exit(solidity.success && mocha.success ? 0 : 1);

@@ -7,7 +7,7 @@ const countsSchema = z.strictObject({ passed: number, failed: number, skipped: n
 
 export type Counts = z.infer<typeof countsSchema>;
 
-/** What a test runner left behind, or undefined when it did not get that far. */
+/** Reads the counts that a test runner wrote, or returns undefined if there are none. */
 export function readCounts(path: string): Counts | undefined {
   try {
     return countsSchema.parse(JSON.parse(readFileSync(path, "utf8")));
@@ -27,8 +27,8 @@ export function addCounts(all: Counts[]): Counts {
 }
 
 /**
- * The numbers of one part, made from what each of its runners counted. A part that did not count, that ended badly without
- * a failed test, or that ran no test at all has failed, once more than its tests say.
+ * Adds up the counts of one part's runners. Adds one failure if a runner wrote no counts, if a runner failed although no
+ * test did, or if no test ran.
  */
 export function judgePart(
   counted: (Counts | undefined)[],
@@ -40,8 +40,8 @@ export function judgePart(
 }
 
 function findProblem(counted: (Counts | undefined)[], counts: Counts, endedWell: boolean): string | null {
-  if (counted.includes(undefined)) return "a test runner ended before it had counted its tests";
-  if (!endedWell && counts.failed === 0) return "a test runner failed although no test did";
+  if (counted.includes(undefined)) return "a test runner ended before it wrote its counts";
+  if (!endedWell && counts.failed === 0) return "a test runner failed although no test failed";
   if (counts.passed + counts.failed === 0) return "no test ran";
   return null;
 }

@@ -4,10 +4,11 @@ import { dirname, join, relative } from "node:path";
 
 import { linesOfProbe, renderProbes, wrapConditions, type Condition } from "./branch-probes.ts";
 
-// `npm run test:coverage`: line and branch coverage of the contracts by the Mocha tests. Hardhat counts statements; branches
-// are counted by running the tests against a copy of the contracts whose conditions are wrapped in probes. Fails below 100 %.
+// `npm run test:coverage` measures line and branch coverage of the contracts by the Mocha tests, and fails below 100 %.
+// Hardhat measures statements only. For branches, the tests run against a copy of the contracts in which every condition is
+// wrapped in a probe.
 
-// Excluded: contracts that only tests use, and interfaces, which have no code.
+// Mocks are for tests only, and interfaces have no code.
 const EXCLUDED = /^(?:mocks|interfaces)\//u;
 
 const root = process.cwd();
@@ -24,7 +25,7 @@ for (const path of globSync("**/*.sol", { cwd: sources }).sort()) {
   const library = join(relative(dirname(file), sources) || ".", "BranchProbes.sol").replaceAll("\\", "/");
   const wrapped = wrapConditions(path, readFileSync(file, "utf8"), conditions);
   const specifier = library.startsWith(".") ? library : `./${library}`;
-  // On the pragma's own line, so that line numbers stay those of the source.
+  // On the line of the pragma, so that line numbers do not change.
   writeFileSync(file, wrapped.replace(/^pragma .*$/mu, `$& import {BranchProbes} from "${specifier}";`));
 }
 writeFileSync(join(sources, "BranchProbes.sol"), renderProbes(conditions.length));
@@ -68,7 +69,7 @@ for (const [index, { file, line, text }] of conditions.entries()) {
 
 for (const gap of missing.sort()) console.log(gap);
 console.log(`Lines: ${share(lines.hit, lines.all)}. Branches: ${share(branches, 2 * conditions.length)}.`);
-console.log("Excluded: contracts/mocks (only tests use them) and contracts/interfaces (no code).");
+console.log("Excluded: contracts/mocks (for tests only) and contracts/interfaces (no code).");
 process.exit(missing.length === 0 ? 0 : 1);
 
 function readHits(lcov: string): Map<string, Map<number, number>> {

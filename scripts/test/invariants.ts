@@ -1,8 +1,8 @@
 import hre from "hardhat";
 import { z } from "zod";
 
-// `npm run test:invariants`: the Solidity fuzz tests and invariants in their long form. `npx hardhat test` runs the short
-// one, set in hardhat.config.ts.
+// `npm run test:invariants` runs the Solidity fuzz tests and invariants in their long form. `npx hardhat test` runs the short
+// form, which is set in hardhat.config.ts.
 
 const result = z.object({ success: z.boolean() });
 const [runs, depth] = [500, 500];

@@ -5,11 +5,11 @@ import { join } from "node:path";
 
 import { addCounts, type Counts, judgePart, readCounts, summaryLine } from "./counts.ts";
 
-/** `npm test [-- contracts | api | scripts ...]`: all tests, or some parts of them. Its last line is `N passed, N failed[, N skipped]`. */
+/** `npm test [-- contracts | api | scripts ...]` runs all tests or the named parts. The last line is `N passed, N failed[, N skipped]`. */
 
 interface Part {
   name: string;
-  /** Files that its runners leave in the folder, each with what it counted. */
+  /** The files in which the part's runners write their counts. */
   counted: string[];
   args(folder: string): string[];
 }
@@ -39,9 +39,9 @@ function mochaPart(name: string, files: string): Part {
   };
 }
 
-/** A part that takes longer hangs. */
+/** Longest run of one part. A part that takes longer is stopped: it hangs. */
 const PART_TIMEOUT_MS = 15 * 60_000;
-/** How long a runner may stay after its last test: then something that its tests opened keeps it. */
+/** How long a runner may keep running after its last test. It hangs when a test left a handle open. */
 const LINGER_MS = 30_000;
 const LOOK_MS = 1_000;
 
@@ -49,7 +49,7 @@ function chooseParts(names: string[]): Part[] {
   const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
   if (unknown.length > 0) {
     console.error(
-      `There is no part ${unknown.join(", ")} of the tests; there are ${PARTS.map(({ name }) => name).join(", ")}.`,
+      `Unknown part of the tests: ${unknown.join(", ")}. The parts are ${PARTS.map(({ name }) => name).join(", ")}.`,
     );
     process.exit(2);
   }
@@ -68,7 +68,7 @@ async function runPart(part: Part, folder: string): Promise<Counts> {
   return counts;
 }
 
-/** Runs a program to its end, or until it has hung for long enough. Whether it ended by itself, with exit code 0. */
+/** Runs a program and kills it if it hangs. @returns whether it ended by itself with exit code 0. */
 function runProcess(args: string[], isDone: () => boolean): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ["--import", "tsx", ...args], { stdio: ["ignore", "inherit", "inherit"] });
@@ -78,11 +78,11 @@ function runProcess(args: string[], isDone: () => boolean): Promise<boolean> {
       const now = performance.now();
       doneSince ??= isDone() ? now : null;
       if (doneSince !== null && now - doneSince > LINGER_MS)
-        give("its tests are over, but something they opened keeps it");
-      else if (now - started > PART_TIMEOUT_MS) give("it takes too long");
+        give("its tests are done, but a handle that they left open keeps it running");
+      else if (now - started > PART_TIMEOUT_MS) give("it ran for more than 15 minutes");
     }, LOOK_MS);
     function give(reason: string): void {
-      console.log(`Ended the test runner: ${reason}.`);
+      console.log(`Killed the test runner: ${reason}.`);
       child.kill("SIGKILL");
     }
     child.once("error", (error) => {

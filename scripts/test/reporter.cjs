@@ -2,8 +2,8 @@ const { writeFileSync } = require("node:fs");
 const { reporters } = require("mocha");
 
 /**
- * Mocha's own reporter, which also leaves its numbers in a file: `--reporter-option counts=<path>`.
- * CommonJS, because Mocha loads reporters by `require`.
+ * Mocha's default reporter, which also writes its counts to a file: `--reporter-option counts=<path>`.
+ * It is CommonJS because Mocha loads reporters with `require`.
  */
 module.exports = class CountingReporter extends reporters.Spec {
   constructor(runner, options) {

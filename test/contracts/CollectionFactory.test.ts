@@ -29,7 +29,7 @@ describe("CollectionFactory", () => {
   const setUp = () => networkHelpers.loadFixture(deploySystem);
 
   describe("constructor", () => {
-    it("deploys both implementations, and keeps relay and base", async () => {
+    it("deploys both implementations and stores the relay and the hosted base", async () => {
       const { factory, relay } = await setUp();
       expect(await factory.relay()).to.equal(relay.target);
       expect(await factory.hostedBaseURI()).to.equal(HOSTED_BASE_URI);
@@ -41,7 +41,7 @@ describe("CollectionFactory", () => {
       await expect(factory.deploymentTransaction()).to.emit(factory, "HostedBaseURIUpdated").withArgs(HOSTED_BASE_URI);
     });
 
-    it("refuses a relay without code", async () => {
+    it("reverts with FactoryInvalidRelay for a relay without code", async () => {
       const { stranger } = await setUp();
       const factory = await ethers.getContractFactory("CollectionFactory");
       for (const relay of [stranger.address, ZeroAddress]) {
@@ -51,7 +51,7 @@ describe("CollectionFactory", () => {
       }
     });
 
-    it("fits into the limit for deployments", async function () {
+    it("stays 1,024 bytes below the limit of creation code (EIP-3860)", async function () {
       // Code instrumented for coverage is larger.
       if (hre.globalOptions.coverage) this.skip();
       const { bytecode } = await ethers.getContractFactory("CollectionFactory");
@@ -64,7 +64,7 @@ describe("CollectionFactory", () => {
     ["ERC1155", "createERC1155", "predictERC1155", encodeErc1155Arguments(BASE)],
   ] as const) {
     describe(create, () => {
-      it(`makes an ${kind} collection at the predicted address, and says so`, async () => {
+      it(`creates an ${kind} collection at the predicted address and emits CollectionCreated`, async () => {
         const { factory, relay } = await setUp();
         const number = nextNumber();
         const predicted = await factory[predict](number, args);
@@ -77,7 +77,7 @@ describe("CollectionFactory", () => {
         expect(await collection.factory()).to.equal(factory.target);
       });
 
-      it("makes different ones for different numbers, arguments and kinds", async () => {
+      it("creates different addresses for different numbers, arguments and kinds", async () => {
         const { factory } = await setUp();
         const number = nextNumber();
         const other = encodeErc1155Arguments({ ...BASE, name: "Other" });
@@ -90,7 +90,7 @@ describe("CollectionFactory", () => {
         expect(addresses.size).to.equal(4);
       });
 
-      it("cannot make the same one twice: the relay skips the number", async () => {
+      it("creates a collection only once, because the relay skips a consumed number", async () => {
         const { factory, relay } = await setUp();
         const number = nextNumber();
         const creation = { ...(await item(factory, create, args)), number };
@@ -98,7 +98,7 @@ describe("CollectionFactory", () => {
         await expect(run(relay, creation)).to.emit(relay, "CallSkipped").withArgs(number);
       });
 
-      it("is for the relay only", async () => {
+      it("reverts with FactoryUnauthorizedRelay for any other caller", async () => {
         const { factory, admin, stranger } = await setUp();
         for (const caller of [stranger, admin]) {
           await expect(factory.connect(caller)[create](args))
@@ -107,7 +107,7 @@ describe("CollectionFactory", () => {
         }
       });
 
-      it("refuses arguments that end too early, and too long ones", async () => {
+      it("fails for truncated arguments and for too long ones", async () => {
         const { factory, relay } = await setUp();
         const errors = await ethers.getContractAt("CloneArguments", factory.target);
         const length = (args.length - 2) / 2;
@@ -135,7 +135,7 @@ describe("CollectionFactory", () => {
           .withArgs(number, clones.encodeErrorResult("CloneArgumentsTooLong"));
       });
 
-      it("refuses a royalty above the price", async () => {
+      it("fails with CloneArgumentsInvalidRoyalty for a royalty above the price", async () => {
         const { factory, relay, alice } = await setUp();
         const errors = await ethers.getContractAt("CloneArguments", factory.target);
         const number = nextNumber();
@@ -148,7 +148,7 @@ describe("CollectionFactory", () => {
   }
 
   describe("setHostedBaseURI", () => {
-    it("moves all hosted collections, for the relay's owner", async () => {
+    it("changes the URIs of all hosted collections, for the relay's owner", async () => {
       const { factory, relay, admin, alice } = await setUp();
       await expect(factory.connect(admin).setHostedBaseURI("https://new.example/"))
         .to.emit(factory, "HostedBaseURIUpdated")
@@ -163,7 +163,7 @@ describe("CollectionFactory", () => {
       expect(await factory.hostedBaseURI()).to.equal("y");
     });
 
-    it("is refused to others, operators and the relay included", async () => {
+    it("reverts with OwnableUnauthorizedAccount for others, also operators and the relay", async () => {
       const { factory, relay, operator } = await setUp();
       await expect(factory.connect(operator).setHostedBaseURI("x"))
         .to.be.revertedWithCustomError(factory, "OwnableUnauthorizedAccount")
@@ -178,8 +178,8 @@ describe("CollectionFactory", () => {
     });
   });
 
-  describe("given an attacker who looks for something to initialise", () => {
-    it("finds no function of a clone or an implementation that changes anything for a stranger", async () => {
+  describe("given an attacker who calls every function", () => {
+    it("changes nothing of a clone or an implementation for a stranger", async () => {
       const system = await setUp();
       const { stranger, factory } = system;
       const collection = await createErc721(system);
@@ -196,7 +196,7 @@ describe("CollectionFactory", () => {
           collection.isMinter(system.relay.target),
         ]);
       const before = await state();
-      // Without types, because every function is called with whatever fits its parameters.
+      // Untyped, because the test calls every function with generated arguments.
       const anything = new Interface(collection.interface.fragments);
       const sample: Record<string, unknown> = {
         address: stranger.address,
@@ -208,7 +208,7 @@ describe("CollectionFactory", () => {
       };
       const writes: string[] = [];
       anything.forEachFunction((fragment) => {
-        // Everybody may approve for their own tokens.
+        // Anyone can approve operators for their own tokens.
         if (fragment.constant || fragment.name === "setApprovalForAll") return;
         writes.push(
           anything.encodeFunctionData(

@@ -53,7 +53,7 @@ describe("WalletDelegate", () => {
 
   describe("execute", () => {
     describe("given the wallet's own signature, delivered by the relay", () => {
-      it("calls in the wallet's name", async () => {
+      it("calls the target from the wallet", async () => {
         const { plain, wallet, bob, relay, intent, sign, deliver } = await setUp();
         const signed = await intent();
         await expect(run(relay, await deliver(signed, sign(signed))))
@@ -61,7 +61,7 @@ describe("WalletDelegate", () => {
           .withArgs(wallet.address, bob.address, 1n);
       });
 
-      it("moves ERC1155 copies as well", async () => {
+      it("moves ERC1155 copies too", async () => {
         const { multi, wallet, bob, relay, sign, deliver } = await setUp();
         const data = multi.interface.encodeFunctionData("safeTransferFrom", [
           wallet.address,
@@ -76,8 +76,8 @@ describe("WalletDelegate", () => {
       });
     });
 
-    describe("given a caller other than the relay", () => {
-      it("reverts, for the wallet itself too", async () => {
+    describe("given the caller is not the relay", () => {
+      it("reverts with DelegateUnauthorizedRelay, also for the wallet itself", async () => {
         const { account, wallet, intent, sign, deliver, stranger } = await setUp();
         const signed = await intent();
         const { data } = await deliver(signed, sign(signed));
@@ -92,8 +92,8 @@ describe("WalletDelegate", () => {
       });
     });
 
-    describe("given a signature by somebody else, or over something else", () => {
-      it("refuses", async () => {
+    describe("given a signature of another account or of other data", () => {
+      it("fails with DelegateInvalidSignature", async () => {
         const { intent, sign, expectRefused, multi, wallet, relay, stranger } = await setUp();
         const other = newWallet();
         const signed = await intent();
@@ -117,8 +117,8 @@ describe("WalletDelegate", () => {
       });
     });
 
-    describe("given an execution that was delivered", () => {
-      it("cannot be delivered again, though the token came back", async () => {
+    describe("given an execution that already ran", () => {
+      it("cannot run again, even if the token came back", async () => {
         const { plain, wallet, bob, relay, intent, sign, deliver, expectRefused } = await setUp();
         const signed = await intent();
         const signature = sign(signed);
@@ -145,7 +145,7 @@ describe("WalletDelegate", () => {
     });
 
     describe("given a target without code", () => {
-      it("reverts instead of pretending", async () => {
+      it("reverts instead of reporting success", async () => {
         const { relay, sign, deliver, stranger } = await setUp();
         const signed = { target: stranger.address, data: "0x12345678", number: nextNumber() };
         const errors = new ethers.Interface(["error AddressEmptyCode(address)"]);
@@ -155,8 +155,8 @@ describe("WalletDelegate", () => {
       });
     });
 
-    describe("given the delegate contract itself", () => {
-      it("acts for nobody", async () => {
+    describe("given a call to the delegate contract itself", () => {
+      it("fails, because no key belongs to its address", async () => {
         const { delegate, relay, intent, sign } = await setUp();
         const signed = await intent();
         const { r, vs } = sign(signed);
@@ -176,13 +176,13 @@ describe("WalletDelegate", () => {
   });
 
   describe("as a receiver", () => {
-    it("takes the chain's own currency", async () => {
+    it("receives the native currency", async () => {
       const { wallet, alice } = await setUp();
       await alice.sendTransaction({ to: wallet.address, value: 5n });
       expect(await ethers.provider.getBalance(wallet.address)).to.equal(5n);
     });
 
-    it("takes tokens of both standards, single and batched", async () => {
+    it("receives tokens of both standards, single and in batches", async () => {
       const { plain, multi, wallet, alice } = await setUp();
       await plain.mint(wallet.address, 9n);
       await multi.mint(alice.address, 8n, 5n);
@@ -194,7 +194,7 @@ describe("WalletDelegate", () => {
   });
 
   describe("isValidSignature", () => {
-    it("accepts the wallet's signature, in both lengths, and nothing else", async () => {
+    it("accepts only the wallet's signature, with 64 or 65 bytes", async () => {
       const { account, wallet } = await setUp();
       const hash = ethers.id("anything");
       const own = wallet.signingKey.sign(hash);
@@ -223,7 +223,7 @@ describe("WalletDelegate", () => {
       ["ERC-1271", "0x1626ba7e", true],
       ["nothing", "0xffffffff", false],
     ] as const) {
-      it(`says ${supported} to ${name}`, async () => {
+      it(`returns ${supported} for ${name}`, async () => {
         const { account } = await setUp();
         expect(await account.supportsInterface(id)).to.equal(supported);
       });
@@ -231,7 +231,7 @@ describe("WalletDelegate", () => {
   });
 
   describe("relay", () => {
-    it("is the one of the deployment, for every wallet", async () => {
+    it("returns the relay of the deployment, for every wallet", async () => {
       const { account, delegate, relayAddress } = await setUp();
       expect([await account.relay(), await delegate.relay()]).to.deep.equal([relayAddress, relayAddress]);
     });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 
 import { createErc1155, createErc721, deploySystem, ethers, networkHelpers } from "./support/deploy.ts";
 
-/** One call of a random sequence: who calls what with which arguments. Accounts and ids are indices. */
+/** One call of a random sequence: caller, function and arguments. Accounts and ids are indices. */
 interface Step {
   readonly fragment: string;
   readonly caller: number;
@@ -72,12 +72,12 @@ const ERC1155_STEPS = fc.oneof(
   { weight: 1, arbitrary: step("burnBatch", account, fc.constant([0, 1, 0]), fc.constant([1, 2, 3])) },
 );
 
-describe("Our collections and what one would write with OpenZeppelin alone", () => {
+describe("Moneta's collections and reference collections from OpenZeppelin's parts", () => {
   function setUp() {
     return networkHelpers.loadFixture(deployPairs);
   }
 
-  it("do the same in any sequence of ERC721 calls: same state, events and errors", async () => {
+  it("have the same state, events and errors after any sequence of ERC721 calls", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ERC721_STEPS, { minLength: 15, maxLength: 40 }), async (steps) => {
         const { ours721, plain721, admin, callers, receivers } = await setUp();
@@ -85,7 +85,7 @@ describe("Our collections and what one would write with OpenZeppelin alone", () 
           const signer = fragment === "mint" ? admin : callers[caller]!;
           const values = resolve(ours721, fragment, args, receivers);
           const [ours, plain] = await both(signer, [ours721, plain721], fragment, values);
-          // The only error that OpenZeppelin has no name for.
+          // The only error for which OpenZeppelin has no name.
           const capped = ours.startsWith(ours721.interface.getError("ERC721ExceededMaxSupply")!.selector);
           expect(capped ? plain721.interface.getError("MaxSupplyExceeded")!.selector : ours).to.equal(plain);
         }
@@ -109,7 +109,7 @@ describe("Our collections and what one would write with OpenZeppelin alone", () 
     );
   }).timeout(120_000);
 
-  it("do the same in any sequence of ERC1155 calls: same state, events and errors", async () => {
+  it("have the same state, events and errors after any sequence of ERC1155 calls", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ERC1155_STEPS, { minLength: 15, maxLength: 40 }), async (steps) => {
         const { ours1155, plain1155, admin, callers, receivers } = await setUp();
@@ -117,7 +117,7 @@ describe("Our collections and what one would write with OpenZeppelin alone", () 
         for (const { fragment, caller, args } of steps) {
           const values = resolve(ours1155, fragment, args, receivers);
           if (fragment === "mint") {
-            // Ours creates an id before it mints more of it; OpenZeppelin's knows no difference.
+            // Moneta creates an id before it mints more copies; OpenZeppelin makes no difference.
             const token = BigInt(values[1] as number);
             const ours = created.has(token)
               ? await perform(admin, ours1155, "mint", values)
@@ -141,7 +141,7 @@ describe("Our collections and what one would write with OpenZeppelin alone", () 
   }).timeout(120_000);
 });
 
-/** Indices of accounts become addresses. */
+/** Replaces account indices by addresses. */
 function resolve(contract: BaseContract, fragment: string, args: readonly unknown[], receivers: unknown[]): unknown[] {
   const { inputs } = contract.interface.getFunction(fragment)!;
   return args.map((value, index) => (inputs[index]!.type === "address" ? receivers[value as number] : value));
@@ -156,7 +156,7 @@ async function both(
   return [await perform(signer, pair[0], fragment, args), await perform(signer, pair[1], fragment, args)] as const;
 }
 
-/** What a call did, without the contract's address: its events, or its error. */
+/** The effect of a call, without the contract's address: its events, or its error. */
 async function perform(signer: HardhatEthersSigner, contract: BaseContract, fragment: string, args: unknown[]) {
   const data = contract.interface.encodeFunctionData(fragment, args);
   const to = await contract.getAddress();

@@ -3,7 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import hre from "hardhat";
 
-import { measure, type Rows } from "./gas/scenarios.ts";
+import type { Rows } from "./gas/rows.ts";
+import { measure } from "./gas/scenarios.ts";
 import { GOALS, renderTable, replaceTable } from "./gas/table.ts";
 
 const SNAPSHOT = new URL("./gas/snapshot.json", import.meta.url);
@@ -14,7 +15,7 @@ describe("Gas", () => {
   let osaka: Rows;
 
   before(async function () {
-    // Code instrumented for coverage costs something else.
+    // Code instrumented for coverage uses more gas.
     if (hre.globalOptions.coverage) this.skip();
     this.timeout(120_000);
     prague = await measure("prague");
@@ -25,21 +26,21 @@ describe("Gas", () => {
     }
   });
 
-  it("is what the snapshot says, to the unit (npm run gas:update after a change that is meant)", async () => {
+  it("equals the snapshot exactly (after an intended change, run npm run gas:update)", async () => {
     const snapshot: unknown = JSON.parse(await readFile(SNAPSHOT, "utf8"));
     expect(prague).to.deep.equal(snapshot);
   });
 
-  it("is no higher under Osaka", () => {
+  it("is no higher under the Osaka hard fork", () => {
     for (const [name, row] of Object.entries(osaka)) expect(row.moneta, name).to.be.at.most(prague[name]!.moneta);
   });
 
-  it("is what the documentation's table says", async () => {
+  it("equals the table in the documentation", async () => {
     expect(await readFile(DOCUMENT, "utf8")).to.include(renderTable(prague));
   });
 
   for (const [name, goal] of Object.entries(GOALS)) {
-    it(`meets the goal: ${name}`, () => {
+    it(`meets its goal: ${name}`, () => {
       expect(prague[name]!.moneta).to.be.at.most(goal);
     });
   }

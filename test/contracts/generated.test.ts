@@ -9,7 +9,7 @@ describe("contracts/generated", () => {
     if (hre.globalOptions.coverage) this.skip();
   });
 
-  it("has the bytes that the sources compile to (after a change of a contract: npm run contracts:update)", async () => {
+  it("equals the compiled sources, byte by byte (after a change of a contract, run npm run contracts:update)", async () => {
     expect(await compareGenerated(BUILD_OUTPUT, GENERATED)).to.deep.equal([]);
   });
 });

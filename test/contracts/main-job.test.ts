@@ -14,7 +14,7 @@ import { CHAIN_ID, newWallet, signExecution, signTransfer } from "./support/sign
 
 describe("The main job", () => {
   describe("creating collections", () => {
-    it("makes a hosted ERC721 whose URIs follow the factory", async () => {
+    it("creates a hosted ERC721 whose URIs start with the factory's hosted base", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
       const collection = await createErc721(system, {
         maxSupply: 5n,
@@ -36,7 +36,7 @@ describe("The main job", () => {
       expect(await collection.royaltyInfo(1n, 10_000n)).to.deep.equal([system.bob.address, 250n]);
     });
 
-    it("makes a self-hosted ERC721 with an owner of its own", async () => {
+    it("creates a self-hosted ERC721 with its own owner", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
       const collection = await createErc721(system, { hosted: false, owner: system.owner.address });
       await run(system.relay, {
@@ -51,7 +51,7 @@ describe("The main job", () => {
       expect(await collection.royaltyInfo(1n, 10_000n)).to.deep.equal([ethers.ZeroAddress, 0n]);
     });
 
-    it("makes a hosted ERC1155", async () => {
+    it("creates a hosted ERC1155", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
       const collection = await createErc1155(system);
       const root = `${HOSTED_BASE_URI}${CHAIN_ID}/${await collection.getAddress()}`;
@@ -60,7 +60,7 @@ describe("The main job", () => {
       expect(await collection.contractURI()).to.equal(root);
     });
 
-    it("makes a self-hosted ERC1155, with an own URI for the tokens that have one", async () => {
+    it("creates a self-hosted ERC1155 in which single ids can have their own URI", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
       const collection = await createErc1155(system, { hosted: false });
       const target = await collection.getAddress();
@@ -82,7 +82,7 @@ describe("The main job", () => {
   });
 
   describe("minting a batch", () => {
-    it("gives 100 receivers the ids 1 to 100 in one transaction", async () => {
+    it("mints the ids 1 to 100 to 100 receivers in one transaction", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
       const collection = await createErc721(system);
       const target = await collection.getAddress();
@@ -100,7 +100,7 @@ describe("The main job", () => {
       }
     });
 
-    it("keeps one item's failure to itself", async () => {
+    it("runs the other items when one fails", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
       const collection = await createErc721(system);
       const rejecting = await ethers.deployContract("RejectingReceiver");
@@ -120,7 +120,7 @@ describe("The main job", () => {
   });
 
   describe("transferring by authorization", () => {
-    it("moves an ERC721 token of a wallet without gas", async () => {
+    it("moves an ERC721 token of a wallet that has no gas", async () => {
       const system = await networkHelpers.loadFixture(deploySystem);
       const collection = await createErc721(system);
       const target = await collection.getAddress();

@@ -2,62 +2,12 @@ import { expect } from "chai";
 import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
 import { transferAuthorizationDigest } from "../../../api/chain/typed-data.ts";
-import type { ICollection } from "../../../types/ethers-contracts/index.js";
-import {
-  createErc1155,
-  createErc721,
-  deploySystem,
-  ethers,
-  item,
-  networkHelpers,
-  nextNumber,
-  run,
-} from "../support/deploy.ts";
+import { ethers, networkHelpers, nextNumber, run } from "../support/deploy.ts";
 import { CHAIN_ID, newWallet, signDigest, signTransfer, type CompactSignature } from "../support/sign.ts";
+import { deployErc1155Pair, deployErc721Pair, type Transfer } from "./authorization-pairs.ts";
 
-interface Transfer {
-  readonly from: string;
-  readonly to: string;
-  readonly tokenId: bigint;
-  readonly amount: bigint;
-  readonly number: bigint;
-}
-
-/** The order of the curve; a signature's other half is this minus it. */
+/** The order of the curve. A signature with s replaced by this minus s is valid too (malleability). */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-
-async function deployErc721Pair() {
-  const system = await deploySystem();
-  const wallet = newWallet();
-  const collections = [await createErc721(system), await createErc721(system)] as const;
-  for (const collection of collections) await run(system.relay, await item(collection, "mint", wallet.address));
-  const holds = async (index: 0 | 1, address: string) => (await collections[index].ownerOf(1n)) === address;
-  const giveBack = () => collections[0].connect(system.bob).transferFrom(system.bob.address, wallet.address, 1n);
-  const transferItem = async (index: 0 | 1, t: Transfer, s: CompactSignature) => ({
-    ...(await item(collections[index], "transferWithAuthorization", t.from, t.to, t.tokenId, s.r, s.vs)),
-    number: t.number,
-  });
-  const pair = collections as unknown as readonly [ICollection, ICollection];
-  return { ...system, wallet, collections: pair, holds, giveBack, transferItem };
-}
-
-async function deployErc1155Pair() {
-  const system = await deploySystem();
-  const wallet = newWallet();
-  const collections = [await createErc1155(system), await createErc1155(system)] as const;
-  for (const collection of collections) {
-    await run(system.relay, await item(collection, "create", wallet.address, 1n, 1n, ""));
-  }
-  const holds = async (index: 0 | 1, address: string) => (await collections[index].balanceOf(address, 1n)) === 1n;
-  const giveBack = () =>
-    collections[0].connect(system.bob).safeTransferFrom(system.bob.address, wallet.address, 1n, 1n, "0x");
-  const transferItem = async (index: 0 | 1, t: Transfer, s: CompactSignature) => ({
-    ...(await item(collections[index], "transferWithAuthorization", t.from, t.to, t.tokenId, t.amount, s.r, s.vs)),
-    number: t.number,
-  });
-  const pair = collections as unknown as readonly [ICollection, ICollection];
-  return { ...system, wallet, collections: pair, holds, giveBack, transferItem };
-}
 
 for (const { kind, deploy } of [
   { kind: "ERC721Collection", deploy: deployErc721Pair },
@@ -78,7 +28,7 @@ for (const { kind, deploy } of [
       const sign = (transfer: Transfer, signer: BaseWallet = wallet, chainId = CHAIN_ID) =>
         signTransfer(signer, address, transfer, chainId);
 
-      /** Sends the transfer and expects it to be refused, whoever the signature seems to come from. */
+      /** Sends the transfer and asserts that it fails with CollectionInvalidAuthorization. */
       async function expectRefused(transfer: Transfer, signature: CompactSignature, signer?: string, index: 0 | 1 = 0) {
         const receipt = await (await run(relay, await transferItem(index, transfer, signature))).wait();
         const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)).find((e) => e?.name === "CallFailed");
@@ -95,14 +45,14 @@ for (const { kind, deploy } of [
     }
 
     describe("given the wallet's signature", () => {
-      it("moves the token once", async () => {
+      it("moves the token", async () => {
         const { relay, intent, sign, transferItem, holds, bob } = await setUp();
         const transfer = intent();
         await expect(run(relay, await transferItem(0, transfer, sign(transfer)))).not.to.emit(relay, "CallFailed");
         expect(await holds(0, bob.address)).to.equal(true);
       });
 
-      it("moves it from a wallet that delegated its code too", async () => {
+      it("moves the token of a wallet that delegated its code (EIP-7702)", async () => {
         const { relay, delegate, intent, sign, transferItem, holds, wallet, bob } = await setUp();
         await networkHelpers.setCode(wallet.address, ethers.concat(["0xef0100", await delegate.getAddress()]));
         const transfer = intent();
@@ -111,8 +61,8 @@ for (const { kind, deploy } of [
       });
     });
 
-    describe("given a caller other than the relay", () => {
-      it("reverts, the wallet's own signature notwithstanding", async () => {
+    describe("given the caller is not the relay", () => {
+      it("reverts with CollectionUnauthorizedRelay, even with the wallet's signature", async () => {
         const { collections, intent, sign, transferItem, stranger } = await setUp();
         const transfer = intent();
         const { target, data } = await transferItem(0, transfer, sign(transfer));
@@ -123,8 +73,8 @@ for (const { kind, deploy } of [
       });
     });
 
-    describe("given an authorization that was used", () => {
-      it("is skipped under its own number, even after the token came back", async () => {
+    describe("given a used authorization", () => {
+      it("is skipped under its own number, even if the token came back", async () => {
         const { relay, intent, sign, transferItem, holds, giveBack, wallet } = await setUp();
         const transfer = intent();
         const used = await transferItem(0, transfer, sign(transfer));
@@ -134,14 +84,14 @@ for (const { kind, deploy } of [
         expect(await holds(0, wallet.address)).to.equal(true);
       });
 
-      it("is refused under another number", async () => {
+      it("fails under another number", async () => {
         const { intent, sign, expectRefused } = await setUp();
         const transfer = intent();
         await expectRefused({ ...transfer, number: transfer.number + 1n }, sign(transfer));
       });
     });
 
-    describe("given an authorization whose number was cancelled", () => {
+    describe("given a cancelled number", () => {
       it("is skipped", async () => {
         const { relay, intent, sign, transferItem, holds, wallet } = await setUp();
         const transfer = intent();
@@ -153,8 +103,8 @@ for (const { kind, deploy } of [
       });
     });
 
-    describe("given a signature over something else", () => {
-      it("refuses another receiver, token or amount", async () => {
+    describe("given a signature of other data", () => {
+      it("fails for another receiver, token or amount", async () => {
         const { intent, sign, expectRefused, carol } = await setUp();
         const signed = intent();
         await expectRefused({ ...signed, to: carol.address }, sign(signed));
@@ -164,13 +114,13 @@ for (const { kind, deploy } of [
         }
       });
 
-      it("refuses one for another collection", async () => {
+      it("fails for another collection", async () => {
         const { intent, sign, expectRefused } = await setUp();
         const transfer = intent();
         await expectRefused(transfer, sign(transfer), undefined, 1);
       });
 
-      it("refuses one for another chain", async () => {
+      it("fails for another chain", async () => {
         const { intent, sign, expectRefused, wallet } = await setUp();
         for (const chainId of [1n, 0n, 84532n]) {
           const transfer = intent();
@@ -178,7 +128,7 @@ for (const { kind, deploy } of [
         }
       });
 
-      it("refuses one for the implementation, or with another name or version", async () => {
+      it("fails for the implementation's address, or another domain name or version", async () => {
         const { intent, expectRefused, factory, wallet, address } = await setUp();
         const implementation =
           kind === "ERC721Collection" ? await factory.erc721Implementation() : await factory.erc1155Implementation();
@@ -194,15 +144,15 @@ for (const { kind, deploy } of [
       });
     });
 
-    describe("given a signature by somebody else", () => {
-      it("refuses it, and names who signed", async () => {
+    describe("given a signature of another account", () => {
+      it("fails and names the signer", async () => {
         const { intent, sign, expectRefused } = await setUp();
         const other = newWallet();
         const transfer = intent();
         await expectRefused(transfer, sign(transfer, other), other.address);
       });
 
-      it("refuses to take from the zero address", async () => {
+      it("fails for the zero address as the wallet", async () => {
         const { relay, intent, transferItem, collections } = await setUp();
         const transfer = { ...intent(), from: ZeroAddress };
         const reason = collections[0].interface.encodeErrorResult("CollectionInvalidAuthorization", [
@@ -217,14 +167,14 @@ for (const { kind, deploy } of [
     });
 
     describe("given a malformed signature", () => {
-      it("refuses zeros, ones, and the malleable twin", async () => {
+      it("fails for zeros, ones, and the malleable signature", async () => {
         const { intent, sign, expectRefused } = await setUp();
         const ones = `0x${"ff".repeat(32)}`;
         await expectRefused(intent(), { r: ZeroHash, vs: ZeroHash }, ZeroAddress);
         await expectRefused(intent(), { r: ones, vs: ones }, ZeroAddress);
 
-        // The twin has the other half of s and the other parity; ERC-2098 leaves no room for it, so it must not pass
-        // with its highest bit cut off either.
+        // The malleable signature has the other s and the other parity. ERC-2098 has no room for a high s, so it must also
+        // fail with the highest bit of s cut off.
         const transfer = intent();
         const { r, vs } = sign(transfer);
         const parity = BigInt(vs) >> 255n;
@@ -241,7 +191,7 @@ for (const { kind, deploy } of [
     });
 
     describe("eip712Domain", () => {
-      it("is the collection's own, also behind the clone", async () => {
+      it("names the clone as the verifying contract", async () => {
         const { address } = await setUp();
         const domain = await (await ethers.getContractAt("CollectionAuthorizations", address)).eip712Domain();
         expect([...domain].slice(0, 5)).to.deep.equal(["0x0f", "Moneta", "1", CHAIN_ID, address]);

@@ -10,7 +10,7 @@ for (const { kind, deploy } of KINDS) {
     const setUp = () => networkHelpers.loadFixture(deploy);
 
     describe("contractURI", () => {
-      it("follows the factory's hosted base while hosted", async () => {
+      it("starts with the factory's hosted base if hosted", async () => {
         const { hosted, factory, admin } = await setUp();
         const suffix = `${CHAIN_ID}/${await hosted.getAddress()}`;
         expect(await hosted.hosted()).to.equal(true);
@@ -19,7 +19,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await hosted.contractURI()).to.equal(`https://moved.example/m/${suffix}`);
       });
 
-      it("is the one of the creation while self-hosted", async () => {
+      it("returns the URI of the creation if self-hosted", async () => {
         const { selfHosted } = await setUp();
         expect(await selfHosted.hosted()).to.equal(false);
         expect(await selfHosted.contractURI()).to.equal("https://app.example/collection.json");
@@ -27,7 +27,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("setContractURI", () => {
-      it("replaces it, also by nothing", async () => {
+      it("replaces the URI, also with an empty one", async () => {
         const { hosted, admin } = await setUp();
         for (const uri of ["ipfs://collection", ""]) {
           await expect(hosted.connect(admin).setContractURI(uri)).to.emit(hosted, "ContractURIUpdated").withArgs();
@@ -37,7 +37,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("setBaseURI", () => {
-      it("says that everything changed", async () => {
+      it("emits the new base URI and a metadata update of all tokens", async () => {
         const { hosted, admin } = await setUp();
         const tx = hosted.connect(admin).setBaseURI("ipfs://base/");
         await expect(tx).to.emit(hosted, "BaseURIUpdated").withArgs("ipfs://base/");
@@ -46,7 +46,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("the owner's setters", () => {
-      it("revert for others, the service included", async () => {
+      it("revert with OwnableUnauthorizedAccount for others, also the service", async () => {
         const { hosted, relay, stranger } = await setUp();
         for (const attempt of [
           () => hosted.connect(stranger).setBaseURI("x"),
@@ -69,7 +69,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("announceMetadataUpdate", () => {
-      it("announces one token or a range, for the owner and the service", async () => {
+      it("emits one token or a range, for the owner and the service", async () => {
         const { hosted, relay, admin } = await setUp();
         await expect(hosted.connect(admin).announceMetadataUpdate(3n, 3n))
           .to.emit(hosted, "MetadataUpdate")
@@ -79,7 +79,7 @@ for (const { kind, deploy } of KINDS) {
           .withArgs(2n, 9n);
       });
 
-      it("refuses an empty range", async () => {
+      it("reverts with CollectionInvalidRange for an empty range", async () => {
         const { hosted, admin } = await setUp();
         await expect(hosted.connect(admin).announceMetadataUpdate(4n, 3n))
           .to.be.revertedWithCustomError(hosted, "CollectionInvalidRange")
@@ -88,7 +88,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("announceContractURIUpdate", () => {
-      it("announces, for the owner and the service", async () => {
+      it("emits ContractURIUpdated, for the owner and the service", async () => {
         const { hosted, relay, admin } = await setUp();
         await expect(hosted.connect(admin).announceContractURIUpdate())
           .to.emit(hosted, "ContractURIUpdated")
@@ -99,8 +99,8 @@ for (const { kind, deploy } of KINDS) {
       });
     });
 
-    describe("given that a new owner took over, at creation or later", () => {
-      it("refuses the service what only the owner may then do", async () => {
+    describe("given a collection with its own owner, from creation or later", () => {
+      it("fails the service's announcements and freezes with CollectionUnauthorizedSteward", async () => {
         const { hosted, owned, relay, admin, alice } = await setUp();
         await hosted.connect(admin).transferOwnership(alice.address);
         await hosted.connect(alice).acceptOwnership();
@@ -125,7 +125,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("given a stranger", () => {
-      it("refuses announcements and the freeze", async () => {
+      it("reverts announcements and freezes with CollectionUnauthorizedSteward", async () => {
         const { hosted, stranger } = await setUp();
         for (const attempt of [
           () => hosted.connect(stranger).announceMetadataUpdate(1n, 1n),
@@ -141,7 +141,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("freezeMetadata", () => {
-      it("keeps a hosted collection where it is hosted now", async () => {
+      it("keeps the current hosted URIs of a hosted collection", async () => {
         const { hosted, factory, relay, admin } = await setUp();
         const before = await hosted.contractURI();
         await expect(run(relay, await item(hosted, "freezeMetadata")))
@@ -152,7 +152,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await hosted.contractURI()).to.equal(before);
       });
 
-      it("keeps what the owner had set, and the URIs of a self-hosted collection", async () => {
+      it("keeps the URIs that the owner set, and those of a self-hosted collection", async () => {
         const { hosted, selfHosted, admin } = await setUp();
         await hosted.connect(admin).setContractURI("ipfs://mine");
         await hosted.connect(admin).freezeMetadata();
@@ -161,7 +161,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await selfHosted.contractURI()).to.equal("https://app.example/collection.json");
       });
 
-      it("refuses every later change, another freeze included", async () => {
+      it("reverts every later change with CollectionMetadataFrozen, also another freeze", async () => {
         const { hosted, admin } = await setUp();
         const frozen = hosted.connect(admin);
         await frozen.freezeMetadata();
@@ -181,7 +181,7 @@ for (const { kind, deploy } of KINDS) {
     describe("freezeMetadataAt", () => {
       const base = kind === "ERC721Collection" ? "ipfs://cid/" : "ipfs://cid/{id}";
 
-      it("lets the service move a hosted collection's URIs to fixed content, for good", async () => {
+      it("freezes a hosted collection's URIs at fixed content, for the service", async () => {
         const { hosted, factory, relay, admin } = await setUp();
         const frozen = run(relay, await item(hosted, "freezeMetadataAt", base, "ipfs://cid/collection.json"));
         await expect(frozen).to.emit(hosted, "BaseURIUpdated").withArgs(base);
@@ -196,7 +196,7 @@ for (const { kind, deploy } of KINDS) {
           .withArgs();
       });
 
-      it("does not overrule what the owner set, nor touch a self-hosted collection", async () => {
+      it("fails with CollectionNotHosted if the owner set a URI or the collection is self-hosted", async () => {
         const { selfHosted, admin } = await setUp();
         for (const set of ["setBaseURI", "setContractURI"] as const) {
           const { hosted } = await setUp();

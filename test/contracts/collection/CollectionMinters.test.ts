@@ -8,7 +8,7 @@ for (const { kind, deploy } of KINDS) {
     const setUp = () => networkHelpers.loadFixture(deploy);
 
     describe("setMinter", () => {
-      it("appoints and dismisses an account, the owner itself included", async () => {
+      it("grants and revokes the right to mint, also for the owner itself", async () => {
         const { owned, owner, bob, mint } = await setUp();
         const { target, data } = await mint(owned, bob.address);
         await expect(owner.sendTransaction({ to: target, data }))
@@ -28,7 +28,7 @@ for (const { kind, deploy } of KINDS) {
           .withArgs(owner.address);
       });
 
-      it("dismisses the service, and appoints it again", async () => {
+      it("revokes and restores the service's right to mint", async () => {
         const { owned, owner, relay, bob, mint } = await setUp();
         const relayAddress = await relay.getAddress();
         expect(await owned.isMinter(relayAddress)).to.equal(true);
@@ -45,7 +45,7 @@ for (const { kind, deploy } of KINDS) {
         await expect(run(relay, await mint(owned, bob.address))).not.to.emit(relay, "CallFailed");
       });
 
-      it("reverts for others", async () => {
+      it("reverts with OwnableUnauthorizedAccount for any other caller", async () => {
         const { owned, relay, admin, stranger } = await setUp();
         for (const caller of [admin, stranger]) {
           await expect(owned.connect(caller).setMinter(relay.target, false))
@@ -55,8 +55,8 @@ for (const { kind, deploy } of KINDS) {
       });
     });
 
-    describe("given a minter that the owner appointed, called back in the middle of a batch", () => {
-      it("cannot mint, so that the order of the mints is the order of the items", async () => {
+    describe("given a minter whose hook is called during a batch", () => {
+      it("fails its mint with CollectionMintDuringBatch, so mints keep the order of the batch", async () => {
         const { owned, owner, relay, bob, mint } = await setUp();
         const receiver = await ethers.deployContract("ProgrammableReceiver");
         const receiverAddress = await receiver.getAddress();
@@ -71,7 +71,7 @@ for (const { kind, deploy } of KINDS) {
         await expect(tx).not.to.emit(relay, "CallFailed");
       });
 
-      it("can mint outside of batches, even from within its own hook", async () => {
+      it("mints outside of a batch, even from its own hook", async () => {
         const { owned, owner, bob, mint } = await setUp();
         const receiver = await ethers.deployContract("ProgrammableReceiver");
         const receiverAddress = await receiver.getAddress();

@@ -9,7 +9,7 @@ for (const { kind, deploy } of KINDS) {
     const setUp = () => networkHelpers.loadFixture(deploy);
 
     describe("given no owner at creation", () => {
-      it("belongs to whoever owns the relay", async () => {
+      it("belongs to the current owner of the relay", async () => {
         const { hosted, relay, admin, alice } = await setUp();
         expect(await hosted.owner()).to.equal(admin.address);
         await relay.connect(admin).transferOwnership(alice.address);
@@ -20,7 +20,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("given an owner at creation", () => {
-      it("belongs to it", async () => {
+      it("belongs to that owner", async () => {
         const { owned, owner, admin } = await setUp();
         expect(await owned.owner()).to.equal(owner.address);
         await expect(owned.connect(admin).setContractURI("x"))
@@ -30,7 +30,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("transferOwnership and acceptOwnership", () => {
-      it("move it in two steps", async () => {
+      it("move the ownership in two steps", async () => {
         const { owned, owner, alice } = await setUp();
         await expect(owned.connect(owner).transferOwnership(alice.address))
           .to.emit(owned, "OwnershipTransferStarted")
@@ -44,7 +44,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await owned.pendingOwner()).to.equal(ZeroAddress);
       });
 
-      it("move it again from the new owner", async () => {
+      it("move the ownership on from the new owner", async () => {
         const { hosted, admin, alice, bob } = await setUp();
         await hosted.connect(admin).transferOwnership(alice.address);
         await hosted.connect(alice).acceptOwnership();
@@ -53,7 +53,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await hosted.owner()).to.equal(bob.address);
       });
 
-      it("leave the collection alone when the relay changes hands later", async () => {
+      it("keep the new owner when the relay's owner changes later", async () => {
         const { hosted, relay, admin, alice, bob } = await setUp();
         await hosted.connect(admin).transferOwnership(alice.address);
         await hosted.connect(alice).acceptOwnership();
@@ -62,7 +62,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await hosted.owner()).to.equal(alice.address);
       });
 
-      it("revert for others", async () => {
+      it("revert with OwnableUnauthorizedAccount for others", async () => {
         const { owned, owner, alice, stranger } = await setUp();
         await owned.connect(owner).transferOwnership(alice.address);
         for (const attempt of [
@@ -80,7 +80,7 @@ for (const { kind, deploy } of KINDS) {
       });
     });
 
-    describe("given an offer that was withdrawn", () => {
+    describe("given a withdrawn offer", () => {
       it("cannot be accepted", async () => {
         const { owned, owner, alice } = await setUp();
         await owned.connect(owner).transferOwnership(alice.address);
@@ -91,7 +91,7 @@ for (const { kind, deploy } of KINDS) {
       });
     });
 
-    describe("given an offer by somebody who is no longer the relay's owner", () => {
+    describe("given an offer of a former owner of the relay", () => {
       it("cannot be accepted", async () => {
         const { hosted, relay, admin, alice, bob } = await setUp();
         await hosted.connect(admin).transferOwnership(alice.address);
@@ -106,7 +106,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("renounceOwnership", () => {
-      it("leaves the collection without an owner for good", async () => {
+      it("removes the owner for good", async () => {
         const { hosted, admin, alice } = await setUp();
         await hosted.connect(admin).transferOwnership(alice.address);
         await expect(hosted.connect(admin).renounceOwnership())

@@ -16,14 +16,14 @@ for (const { kind, deploy } of KINDS) {
     }
 
     describe("royaltyInfo", () => {
-      it("is what the collection was made with", async () => {
+      it("returns the royalty of the creation", async () => {
         const { owned, hosted, carol, royaltyOf } = await setUp();
         expect(await royaltyOf(owned, 10_000n)).to.deep.equal([carol.address, 500n]);
         expect(await royaltyOf(owned, 19n)).to.deep.equal([carol.address, 0n]);
         expect(await royaltyOf(hosted, 10_000n)).to.deep.equal([ZeroAddress, 0n]);
       });
 
-      it("does not overflow for any price", async () => {
+      it("does not overflow, whatever the price", async () => {
         const { owned, owner, carol, royaltyOf } = await setUp();
         expect(await royaltyOf(owned, MaxUint256)).to.deep.equal([carol.address, (MaxUint256 * 500n) / 10_000n]);
         await owned.connect(owner).setRoyalty(carol.address, 10_000n);
@@ -32,7 +32,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("setRoyalty", () => {
-      it("replaces it", async () => {
+      it("replaces the royalty", async () => {
         const { owned, owner, bob, royaltyOf } = await setUp();
         await expect(owned.connect(owner).setRoyalty(bob.address, 10_000n))
           .to.emit(owned, "RoyaltyUpdated")
@@ -40,7 +40,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await royaltyOf(owned, 7n)).to.deep.equal([bob.address, 7n]);
       });
 
-      it("removes it, so that the one of the creation does not come back", async () => {
+      it("removes the royalty, also the one of the creation", async () => {
         const { owned, owner, royaltyOf } = await setUp();
         await expect(owned.connect(owner).setRoyalty(ZeroAddress, 0n))
           .to.emit(owned, "RoyaltyUpdated")
@@ -48,7 +48,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await royaltyOf(owned, 10_000n)).to.deep.equal([ZeroAddress, 0n]);
       });
 
-      it("refuses more than the price, and a royalty for nobody", async () => {
+      it("reverts with CollectionInvalidRoyalty above the price or without a recipient", async () => {
         const { owned, owner, bob } = await setUp();
         for (const [recipient, basisPoints] of [
           [bob.address, 10_001n],
@@ -64,7 +64,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("freezeRoyalty", () => {
-      it("fixes it for good", async () => {
+      it("freezes the royalty for good", async () => {
         const { owned, owner, bob, carol, royaltyOf } = await setUp();
         expect(await owned.royaltyFrozen()).to.equal(false);
         await expect(owned.connect(owner).freezeRoyalty()).to.emit(owned, "RoyaltyFrozen").withArgs();
@@ -79,8 +79,8 @@ for (const { kind, deploy } of KINDS) {
       });
     });
 
-    describe("given somebody else than the owner", () => {
-      it("refuses", async () => {
+    describe("given the caller is not the owner", () => {
+      it("reverts with OwnableUnauthorizedAccount", async () => {
         const { owned, admin } = await setUp();
         for (const attempt of [
           () => owned.connect(admin).setRoyalty(admin.address, 1n),

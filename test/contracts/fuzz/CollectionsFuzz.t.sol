@@ -7,7 +7,7 @@ import {ICollection} from "../../../contracts/interfaces/ICollection.sol";
 import {TestSystem} from "../support/TestSystem.sol";
 
 /// @title CollectionsFuzz
-/// @notice The rules of the collections, for any values.
+/// @notice Checks the rules of the collections for random values.
 contract CollectionsFuzz is TestSystem {
     error Broken(string rule);
 
@@ -25,7 +25,7 @@ contract CollectionsFuzz is TestSystem {
         ERC721Collection collection = _createErc721();
         _run(address(collection), abi.encodeCall(ERC721Collection.mint, (holder)));
 
-        // Somebody else's signature, or one with a bit flipped.
+        // A signature of another account, or one with a flipped bit.
         (bytes32 r, bytes32 vs) = _signTransfer(signerKey, address(collection), to, 1, 1, number);
         if (signerKey == holderKey) r ^= bytes32(1 << (flippedBit % 256));
         bytes memory data = abi.encodeCall(ERC721Collection.transferWithAuthorization, (holder, to, 1, r, vs));
@@ -72,7 +72,7 @@ contract CollectionsFuzz is TestSystem {
         _require(minted == (mints < cap ? mints : cap), "first cap");
         uint256 current = collection.maxSupply();
 
-        // Half of the time near the limits.
+        // Half of the values are near the limits.
         if (lowered % 2 == 0) lowered = lowered % 12;
         (bool success, ) = address(collection).call(abi.encodeCall(ERC721Collection.lowerMaxSupply, (lowered)));
         bool below = lowered < (current == 0 ? type(uint64).max : current);

@@ -7,7 +7,7 @@ import {CallProbe} from "../../../contracts/mocks/CallProbe.sol";
 import {TestSystem} from "../support/TestSystem.sol";
 
 /// @title RelayFuzz
-/// @notice The rules of the relay and of the wallet delegate, for any values.
+/// @notice Checks the rules of the relay and the wallet delegate for random values.
 contract RelayFuzz is TestSystem {
     CallProbe private immutable _PROBE = new CallProbe();
 

@@ -25,8 +25,8 @@ export const TEMPLATE = "https://app.example.com/harbour/{id}.json";
 export const CONTRACT_URI = "https://app.example.com/harbour/collection.json";
 
 /**
- * A chain of its own under the given rules, with everything deployed and every address the same on each run, so that the
- * figures are exact.
+ * Starts a separate chain under the rules of a hard fork and deploys everything. Every address is the same on each run, so
+ * the figures are exact.
  */
 export async function openBench(hardfork: Hardfork) {
   const { ethers, networkHelpers } = await network.create({ network: "default", override: { hardfork } });
@@ -39,17 +39,17 @@ export async function openBench(hardfork: Hardfork) {
   const factoryAddress = await factory.getAddress();
 
   let wallets = 0;
-  // A word of the bitmap that is already in use, as nearly every batch finds it.
+  // The first number is in a bitmap word that is already in use, as in nearly every real batch.
   let numbers = (0x5eed_5eed_5eed_5eedn << 32n) + 1n;
   await relay.cancel([numbers - 1n]);
 
-  /** The next wallet, never seen on the chain. */
+  /** Returns a new wallet that the chain has never seen. */
   function wallet(): BaseWallet {
     wallets += 1;
     return new Wallet(id(`bench wallet ${wallets}`));
   }
 
-  /** Gas per item of one batch. A hundred items start a new word of the relay's bitmap, fewer continue one. */
+  /** Runs one batch and returns the gas per item. A hundred items start a new word of the relay's bitmap; fewer continue one. */
   async function batch(count: number, item: (number: bigint, index: number) => { target: string; data: string }) {
     if (count >= 100) numbers = ((numbers >> 8n) + 1n) << 8n;
     const items: BenchItem[] = [];
@@ -61,11 +61,11 @@ export async function openBench(hardfork: Hardfork) {
     const receipt = await (await relay.execute(calls, { gasLimit: BATCH_GAS })).wait();
     const failed = receipt!.logs.some((log) => log.topics[0] === relay.interface.getEvent("CallFailed").topicHash);
     const [executed] = relay.interface.parseLog(receipt!.logs.at(-1)!)!.args;
-    if (failed || executed !== BigInt(count)) throw new Error("A measured batch did not run whole.");
+    if (failed || executed !== BigInt(count)) throw new Error("A measured batch had a failed call or stopped early.");
     return Math.round(Number(receipt!.gasUsed) / count);
   }
 
-  /** Runs a batch outside a measurement. */
+  /** Runs items without measuring them. */
   async function prepare(count: number, item: (number: bigint, index: number) => { target: string; data: string }) {
     for (let done = 0; done < count; done += 50) {
       await batch(Math.min(50, count - done), (number, index) => item(number, done + index));
@@ -139,7 +139,7 @@ export async function openBench(hardfork: Hardfork) {
     return [signature.r, signature.yParityAndS] as const;
   }
 
-  /** A relay transaction that also delegates the wallet, if asked to; the gas it used. */
+  /** Runs one execution through the wallet's delegate and returns its gas. With `delegating`, the transaction also delegates the wallet. */
   async function execution(from: BaseWallet, target: string, data: string, delegating: boolean) {
     const number = numbers++;
     const digest = executionDigest(CHAIN_ID, from.address, { relay: relayAddress, target, data, number });

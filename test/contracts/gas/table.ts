@@ -1,6 +1,6 @@
-import type { Row, Rows } from "./scenarios.ts";
+import type { Row, Rows } from "./rows.ts";
 
-/** The upper bounds that the project set itself. */
+/** The project's upper bounds for gas per item. */
 export const GOALS: Record<string, number> = {
   "create ERC721, self-hosted, batch of 1": 120_000,
   "create ERC1155, self-hosted, batch of 1": 120_000,
@@ -19,7 +19,7 @@ export const GOALS: Record<string, number> = {
 export const TABLE_START = "<!-- gas table: start --><!-- prettier-ignore-start -->";
 export const TABLE_END = "<!-- prettier-ignore-end --><!-- gas table: end -->";
 
-/** The gas table of the documentation, as Markdown. */
+/** Renders the gas table of the documentation, as Markdown. */
 export function renderTable(rows: Rows): string {
   const lines = Object.entries(rows).map(([name, row]) => renderRow(name, row));
   return ["| Gas per item | Moneta | Goal | OpenZeppelin | ERC721A |", "|---|---:|---:|---:|---:|", ...lines].join(
@@ -27,11 +27,11 @@ export function renderTable(rows: Rows): string {
   );
 }
 
-/** The text with its gas table replaced. */
+/** Returns the text with its gas table replaced. */
 export function replaceTable(text: string, rows: Rows): string {
   const start = text.indexOf(TABLE_START);
   const end = text.indexOf(TABLE_END);
-  if (start < 0 || end < start) throw new Error("The text has no place for the gas table.");
+  if (start < 0 || end < start) throw new Error("The text lacks the markers of the gas table.");
   return `${text.slice(0, start)}${TABLE_START}\n${renderTable(rows)}\n${text.slice(end)}`;
 }
 

@@ -5,7 +5,7 @@ import {ERC1155Collection} from "../../../contracts/ERC1155Collection.sol";
 import {TestSystem} from "../support/TestSystem.sol";
 
 /// @title Erc1155Handler
-/// @notice Does random things to an ERC1155 collection and keeps a model of what must be true of it afterwards.
+/// @notice Makes random calls to an ERC1155 collection and updates a model of its expected state.
 contract Erc1155Handler is TestSystem {
     uint256 public constant IDS = 3;
 
@@ -19,7 +19,7 @@ contract Erc1155Handler is TestSystem {
     bool public edited;
     bool public frozen;
 
-    /// @notice What went otherwise than the model says. Must stay empty.
+    /// @notice Describes where the collection differed from the model. Must stay empty.
     string public fault;
 
     bytes private _lastAuthorization;
@@ -63,7 +63,7 @@ contract Erc1155Handler is TestSystem {
         address from = _walletOf(holder);
         uint256[] memory ids = new uint256[](3);
         uint256[] memory amounts = new uint256[](3);
-        // One id twice.
+        // The same id twice.
         (ids[0], ids[1], ids[2]) = (0, 1, 0);
         (amounts[0], amounts[1], amounts[2]) = (first % 50, second % 50, third % 50);
         VM.prank(from);
@@ -111,7 +111,7 @@ contract Erc1155Handler is TestSystem {
         _run(sameNumber ? _lastAuthorizationNumber : _nextNumber(), address(COLLECTION), _lastAuthorization);
     }
 
-    /// @notice The service tries to take copies with what it has: the relay's address and any calldata.
+    /// @notice The service tries to take copies. It controls the relay's address and the calldata.
     function serviceAttack(uint256 id, uint256 holder, uint256 receiver, uint256 kind, bytes32 r, bytes32 vs) external {
         id %= IDS;
         address from = _walletOf(holder);
@@ -136,7 +136,7 @@ contract Erc1155Handler is TestSystem {
         kind %= 4;
         if (kind > 1 && dice % 3 == 0) kind = 1;
         (bool success, ) = address(COLLECTION).call(changes[kind]);
-        // What the owner set for the whole collection is never moved to other content.
+        // The service must never replace a URI that the owner set for the whole collection.
         if (success != (!frozen && (kind != 1 || created[id]) && (kind != 3 || !edited))) fault = "metadata";
         if (kind == 0 && success) edited = true;
         if (kind > 1 && success) {
@@ -171,13 +171,13 @@ contract Erc1155Handler is TestSystem {
         balanceOf[id][to] += amount;
     }
 
-    /// @dev Mostly small amounts, sometimes around the limit, sometimes anything.
+    /// @dev Returns a small amount in most cases, sometimes one near the limit, sometimes any.
     function _amount(uint256 seed) private pure returns (uint256) {
         if (seed % 8 == 0) return uint256(type(uint128).max) - (seed % 64) + 1;
         return seed % 8 == 1 ? seed : seed % 100;
     }
 
-    /// @dev Mostly less than there is, sometimes more.
+    /// @dev Returns at most the available amount in most cases, sometimes more.
     function _part(uint256 seed, uint256 whole) private pure returns (uint256) {
         return seed % (whole + 1 + whole / 4 + 1);
     }

@@ -5,7 +5,7 @@ import {ERC1155Collection} from "../../../contracts/ERC1155Collection.sol";
 import {Erc1155Handler} from "./Erc1155Handler.sol";
 
 /// @title Erc1155Invariants
-/// @notice What holds of an ERC1155 collection whatever happened before.
+/// @notice Rules that hold for an ERC1155 collection after any sequence of calls.
 contract Erc1155Invariants {
     Erc1155Handler private _handler;
     ERC1155Collection private _collection;
@@ -17,7 +17,7 @@ contract Erc1155Invariants {
         _collection = _handler.COLLECTION();
     }
 
-    /// @dev The runner calls only these.
+    /// @dev The test runner calls only these functions.
     function targetContracts() public view returns (address[] memory targets) {
         targets = new address[](1);
         targets[0] = address(_handler);

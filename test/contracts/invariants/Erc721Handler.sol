@@ -5,27 +5,27 @@ import {ERC721Collection} from "../../../contracts/ERC721Collection.sol";
 import {TestSystem} from "../support/TestSystem.sol";
 
 /// @title Erc721Handler
-/// @notice Does random things to an ERC721 collection and keeps a model of what must be true of it afterwards.
+/// @notice Makes random calls to an ERC721 collection and updates a model of its expected state.
 contract Erc721Handler is TestSystem {
-    /// @dev Enough for collisions, few enough to look at all of them after every call.
+    /// @dev Few enough that ids collide and that all of them can be checked after every call.
     uint64 private constant _FIRST_CAP = 40;
 
     ERC721Collection public immutable COLLECTION;
 
-    /// @notice The model: who holds each token; zero for a burnt one.
+    /// @notice The model: the holder of each token; zero if it is burnt.
     mapping(uint256 id => address) public holderOf;
     uint256 public minted;
     uint256 public burnt;
     uint256 public cap = _FIRST_CAP;
 
-    /// @notice Whether the service was dismissed, and what was frozen, and how it looked then.
+    /// @notice Whether the service's right to mint is revoked, what is frozen, and its value at that moment.
     bool public serviceDismissed;
-    /// @notice Whether the owner has replaced an URI.
+    /// @notice Whether the owner has replaced a URI.
     bool public edited;
     bytes32 public frozenMetadata;
     bytes32 public frozenRoyalty;
 
-    /// @notice What went otherwise than the model says. Must stay empty.
+    /// @notice Describes where the collection differed from the model. Must stay empty.
     string public fault;
 
     struct Authorization {
@@ -37,7 +37,7 @@ contract Erc721Handler is TestSystem {
 
     constructor() {
         COLLECTION = _createErc721WithCap(_FIRST_CAP);
-        // Token 1 stays with somebody who never acts, so that there is always one to ask about.
+        // Token 1 stays with an account that never acts, so that one token always exists.
         _run(address(COLLECTION), abi.encodeCall(ERC721Collection.mint, (address(0xbeef))));
         holderOf[++minted] = address(0xbeef);
     }
@@ -53,7 +53,7 @@ contract Erc721Handler is TestSystem {
     }
 
     function mintBatchTwice(uint256 receiver, uint256 number) external {
-        // The same number again and again: only its first appearance may mint.
+        // The same number in every call: only the first call may mint.
         number %= 8;
         bool consumed = RELAY.isConsumed(number);
         address to = _walletOf(receiver);
@@ -68,7 +68,7 @@ contract Erc721Handler is TestSystem {
         VM.prank(caller);
         (bool success, ) = address(COLLECTION).call(abi.encodeCall(ERC721Collection.burn, (id)));
         if (success) {
-            if (holderOf[id] != caller) fault = "burnt by somebody else";
+            if (holderOf[id] != caller) fault = "burnt by another account";
             delete holderOf[id];
             ++burnt;
         }
@@ -83,12 +83,12 @@ contract Erc721Handler is TestSystem {
         VM.prank(caller);
         (bool success, ) = address(COLLECTION).call(abi.encodeWithSelector(selector, from, to, id));
         if (success) {
-            if (caller != from) fault = "moved by somebody else";
+            if (caller != from) fault = "moved by another account";
             holderOf[id] = to;
         }
     }
 
-    /// @notice A wallet authorises; the relay delivers at once, or keeps it for later.
+    /// @notice A wallet signs an authorization. The relay delivers it at once or keeps it for later.
     function authorize(uint256 tokenSeed, uint256 signer, uint256 receiver, bool now_) external {
         uint256 id = _tokenOf(tokenSeed);
         address to = _walletOf(receiver);
@@ -100,11 +100,11 @@ contract Erc721Handler is TestSystem {
         if (now_) _deliver(data, number, id, VM.addr(key), to);
     }
 
-    /// @notice Delivers an old authorization again, under its own number, if it was used, or under another.
+    /// @notice Delivers an old authorization again: under its own number if it was used, or under another number.
     function replay(uint256 seed, bool sameNumber) external {
         if (_authorizations.length == 0) return;
         Authorization storage old = _authorizations[seed % _authorizations.length];
-        // Never delivered: it may still be used, and is not a replay.
+        // It was never delivered, so it is still valid, and this is not a replay.
         if (sameNumber && !RELAY.isConsumed(old.number)) return;
         _run(sameNumber ? old.number : _nextNumber(), address(COLLECTION), old.data);
     }
@@ -129,7 +129,7 @@ contract Erc721Handler is TestSystem {
     function approve(uint256 tokenSeed, uint256 operator) external {
         uint256 id = _tokenOf(tokenSeed);
         if (holderOf[id] == address(0)) return;
-        // The approved account is no wallet here, so nobody uses it; it must not survive a transfer.
+        // The approved account is not a wallet of this test, so it never acts. A transfer must clear the approval.
         VM.prank(holderOf[id]);
         COLLECTION.approve(address(uint160(1000 + (operator % 5))), id);
     }
@@ -143,7 +143,7 @@ contract Erc721Handler is TestSystem {
     }
 
     function setMinter(bool allowed, uint256 dice) external {
-        // Rarely, because nothing else happens while the service is dismissed.
+        // Rare, because most calls fail while the service's right to mint is revoked.
         if (dice % 10 != 0 && !serviceDismissed) return;
         COLLECTION.setMinter(address(RELAY), allowed);
         serviceDismissed = !allowed;
@@ -161,7 +161,7 @@ contract Erc721Handler is TestSystem {
         kind %= 5;
         if (kind % 2 == 0 && kind != 0 && dice % 3 == 0) kind = 3;
         (bool success, ) = address(COLLECTION).call(changes[kind]);
-        // What the owner set is never moved to other content.
+        // The service must never replace a URI that the owner set.
         if (success != (!frozen && (kind != 4 || !edited))) fault = "metadata freeze";
         if (kind < 2 && success) edited = true;
         if ((kind == 2 || kind == 4) && success) frozenMetadata = metadataHash();
@@ -179,7 +179,7 @@ contract Erc721Handler is TestSystem {
         if (change.length == 4 && success) frozenRoyalty = royaltyHash();
     }
 
-    /// @notice Everything that freezing the metadata fixes.
+    /// @notice Returns every value that freezing the metadata fixes.
     function metadataHash() public view returns (bytes32) {
         return keccak256(abi.encode(COLLECTION.contractURI(), COLLECTION.tokenURI(1)));
     }
@@ -195,7 +195,7 @@ contract Erc721Handler is TestSystem {
         if (from != address(0) && signer == from) holderOf[id] = to;
     }
 
-    /// @dev Also ids that do not exist.
+    /// @dev Returns an id, sometimes one that does not exist.
     function _tokenOf(uint256 seed) private view returns (uint256) {
         return seed % (minted + 2);
     }

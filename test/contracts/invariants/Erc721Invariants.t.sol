@@ -5,7 +5,7 @@ import {ERC721Collection} from "../../../contracts/ERC721Collection.sol";
 import {Erc721Handler} from "./Erc721Handler.sol";
 
 /// @title Erc721Invariants
-/// @notice What holds of an ERC721 collection whatever happened before.
+/// @notice Rules that hold for an ERC721 collection after any sequence of calls.
 contract Erc721Invariants {
     Erc721Handler private _handler;
     ERC721Collection private _collection;
@@ -17,7 +17,7 @@ contract Erc721Invariants {
         _collection = _handler.COLLECTION();
     }
 
-    /// @dev The runner calls only these.
+    /// @dev The test runner calls only these functions.
     function targetContracts() public view returns (address[] memory targets) {
         targets = new address[](1);
         targets[0] = address(_handler);

@@ -9,12 +9,12 @@ import {TestSystem} from "../support/TestSystem.sol";
 /// @title RelayHandler
 /// @notice Sends random batches through the relay, with repeated and cancelled numbers, failures and too little gas.
 contract RelayHandler is TestSystem {
-    /// @dev Few enough to repeat, spread over four words of the bitmap.
+    /// @dev Few enough that numbers repeat, spread over four words of the bitmap.
     uint256 public constant NUMBERS = 24;
 
     CallProbe public immutable PROBE;
 
-    /// @notice What became of each number. Once it is not Open, it stays.
+    /// @notice The outcome of each number. Once it is not Open, it never changes.
     enum Fate {
         Open,
         Ran,
@@ -24,7 +24,7 @@ contract RelayHandler is TestSystem {
 
     mapping(uint256 number => Fate) public fateOf;
 
-    /// @notice What went otherwise than the model says. Must stay empty.
+    /// @notice Describes where the relay differed from the model. Must stay empty.
     string public fault;
 
     constructor() {
@@ -36,7 +36,7 @@ contract RelayHandler is TestSystem {
         return (index % 4) * 256 + index / 4 + (index % 2 == 0 ? 0 : 1 << 255);
     }
 
-    /// @notice Sends a batch of up to six calls, with so much gas that it may stop anywhere.
+    /// @notice Sends a batch of up to six calls with a random amount of gas, so that it can stop before any call.
     function execute(uint256[6] calldata seeds, uint8 length, uint256 gasSeed) external {
         IRelay.Call[] memory calls = new IRelay.Call[](length % 7);
         for (uint256 i = 0; i < calls.length; ++i) {
@@ -45,7 +45,7 @@ contract RelayHandler is TestSystem {
         (bool success, bytes memory result) = address(RELAY).call{gas: 130_000 + (gasSeed % 700_000)}(
             abi.encodeCall(IRelay.execute, (calls))
         );
-        // Too little gas even to stop: nothing happened.
+        // Too little gas even to stop cleanly: the transaction reverted and changed nothing.
         if (!success) return;
         uint256 executed = abi.decode(result, (uint256));
         if (executed > calls.length) fault = "more than were given";

@@ -6,7 +6,7 @@ import {CallProbe} from "../../../contracts/mocks/CallProbe.sol";
 import {RelayHandler} from "./RelayHandler.sol";
 
 /// @title RelayInvariants
-/// @notice What holds of the relay whatever was sent before.
+/// @notice Rules that hold for the relay after any sequence of batches.
 contract RelayInvariants {
     RelayHandler private _handler;
 
@@ -16,7 +16,7 @@ contract RelayInvariants {
         _handler = new RelayHandler();
     }
 
-    /// @dev The runner calls only these.
+    /// @dev The test runner calls only these functions.
     function targetContracts() public view returns (address[] memory targets) {
         targets = new address[](1);
         targets[0] = address(_handler);

@@ -27,8 +27,8 @@ const SELF_HOSTED: Erc721Arguments = {
 describe("CloneArguments", () => {
   const setUp = () => networkHelpers.loadFixture(deploySystem);
 
-  describe("given any values that fit", () => {
-    it("reach the contract unchanged", async () => {
+  describe("given any valid values", () => {
+    it("returns them unchanged from the contract", async () => {
       const system = await setUp();
       const address = fc
         .uint8Array({ minLength: 20, maxLength: 20 })
@@ -66,8 +66,8 @@ describe("CloneArguments", () => {
     }).timeout(60_000);
   });
 
-  describe("given as many bytes as a contract holds", () => {
-    it("makes a collection that works, and not one byte more", async () => {
+  describe("given arguments of the maximum size", () => {
+    it("creates a working collection, and fails with one more byte", async () => {
       const system = await setUp();
       const room = MAX_CLONE_ARGUMENTS_LENGTH - 1 - 6 - 2;
       const contractUri = `é${"u".repeat(room - 3)}`;
@@ -94,7 +94,7 @@ describe("CloneArguments", () => {
     });
 
     for (const part of ["name", "symbol", "baseUri"] as const) {
-      it(`may spend them all on: ${part}`, async () => {
+      it(`can use all bytes for: ${part}`, async () => {
         const system = await setUp();
         const args = { ...SELF_HOSTED, [part]: "x".repeat(MAX_CLONE_ARGUMENTS_LENGTH - 1 - 6 - 3) };
         const packed = encodeErc721Arguments(args);
@@ -112,12 +112,12 @@ describe("CloneArguments", () => {
     }
   });
 
-  describe("given values that no collection can have", () => {
+  describe("given invalid values", () => {
     for (const [what, change, message] of [
       ["a royalty above the price", { royaltyBps: 10_001, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
       ["a negative royalty", { royaltyBps: -1, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
       ["half a basis point", { royaltyBps: 0.5, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
-      ["a royalty for nobody", { royaltyBps: 1 }, "needs a recipient"],
+      ["a royalty without a recipient", { royaltyBps: 1 }, "needs a recipient"],
       ["a negative cap", { maxSupply: -1n }, "outside 0 to"],
       ["a cap beyond the counter", { maxSupply: MAX_MAX_SUPPLY + 1n }, "outside 0 to"],
     ] as const) {

@@ -9,20 +9,20 @@ import {IRelay} from "../../../contracts/interfaces/IRelay.sol";
 import {Vm} from "./Vm.sol";
 
 /// @title TestSystem
-/// @notice Relay, factory and the wallets of a Solidity test. The test itself owns the relay and is its operator.
+/// @notice Deploys relay and factory and signs for wallets. The test contract owns the relay and is its operator.
 abstract contract TestSystem {
     Vm internal constant VM = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
 
     uint32 internal constant ITEM_GAS = 1_000_000;
     uint256 internal constant WALLETS = 4;
 
-    /// @dev The order of the signature curve: private keys are below it.
+    /// @dev The order of the curve secp256k1. Private keys are below it.
     uint256 internal constant CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141;
 
     Relay internal immutable RELAY;
     CollectionFactory internal immutable FACTORY;
 
-    /// @dev Far from the numbers that a test chooses itself.
+    /// @dev Far away from the numbers that a test chooses itself.
     uint256 private _lastNumber = 1 << 200;
 
     error CreationFailed(bytes args);
@@ -33,7 +33,7 @@ abstract contract TestSystem {
         FACTORY = new CollectionFactory(address(RELAY), "https://host.example/metadata/");
     }
 
-    /// @dev A hosted collection without owner and royalty, called "N", symbol "S".
+    /// @dev The arguments of a hosted collection without owner and royalty, with the name "N" and the symbol "S".
     function _createErc721() internal returns (ERC721Collection) {
         return ERC721Collection(_create(FACTORY.createERC721.selector, hex"01000100014e53"));
     }
@@ -57,7 +57,7 @@ abstract contract TestSystem {
         if (collection.code.length == 0) revert CreationFailed(args);
     }
 
-    /// @dev Runs one call through the relay, under a number of its own.
+    /// @dev Runs one call through the relay, with a fresh number.
     function _run(address target, bytes memory data) internal returns (uint256 number) {
         number = _nextNumber();
         _run(number, target, data);
@@ -81,7 +81,7 @@ abstract contract TestSystem {
         return VM.addr(_keyOf(seed));
     }
 
-    /// @dev The compact signature over a transfer.
+    /// @dev Signs a transfer, in the compact form of ERC-2098.
     function _signTransfer(
         uint256 key,
         address collection,

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Vm
-/// @notice The test runner's own functions, as far as they are used here.
+/// @notice The cheat codes of the test runner that these tests use.
 interface Vm {
     function addr(uint256 privateKey) external pure returns (address);
 

@@ -9,12 +9,12 @@ import {
 } from "../../../api/chain/clone-arguments.ts";
 import type { CollectionFactory, IRelay, Relay, WalletDelegate } from "../../../types/ethers-contracts/index.js";
 
-/** One chain for all contract tests; each test starts from its fixture's snapshot. */
+/** All contract tests share one chain. Each test starts from its fixture's snapshot. */
 export const { ethers, networkHelpers } = await network.create();
 
 export const HOSTED_BASE_URI = "https://host.example/metadata/";
 
-/** What a test needs of a call that goes through the relay. */
+/** A call through the relay. Number and gas limit have defaults, see {@link toCall}. */
 export interface Item {
   readonly target: string;
   readonly data: string;
@@ -28,18 +28,18 @@ export interface System {
   readonly delegate: WalletDelegate;
 }
 
-/** As the service numbers its requests: 64 random bits, then a counter. */
+/** The first number. Like the numbers of the service: 64 random bits, then a counter. */
 export const EPOCH = 0x1234_5678_9abc_def0n << 32n;
 
 let counter = 0n;
 
-/** A number that no test used before. */
+/** Returns a number that no test has used. */
 export function nextNumber(): bigint {
   counter += 1n;
   return EPOCH | counter;
 }
 
-/** Relay, factory and delegate; `admin` owns the relay, `operator` may run batches. */
+/** Deploys relay, factory and delegate. `admin` owns the relay, and `operator` can run batches. */
 export async function deploySystem() {
   const [admin, operator, owner, alice, bob, carol, stranger] = await ethers.getSigners();
   const relay = await ethers.deployContract("Relay", [admin!.address]);
@@ -60,12 +60,12 @@ export async function deploySystem() {
   };
 }
 
-/** The item that calls a function of a contract. */
+/** Returns the item that calls a function of a contract. */
 export async function item(contract: BaseContract, fragment: string, ...args: unknown[]): Promise<Item> {
   return { target: await contract.getAddress(), data: contract.interface.encodeFunctionData(fragment, args) };
 }
 
-/** The relay's struct for an item, with a fresh number unless it has one. */
+/** Returns the relay's struct for an item, with a fresh number if the item has none. */
 export function toCall(item: Item): IRelay.CallStruct {
   return {
     number: item.number ?? nextNumber(),
@@ -75,7 +75,7 @@ export function toCall(item: Item): IRelay.CallStruct {
   };
 }
 
-/** Plenty for any batch here. Estimating does not work: to an estimate a batch that stopped early is a success. */
+/** Enough gas for any batch here. An estimate would be too low, because a batch that stops early succeeds. */
 export const BATCH_GAS = 16_000_000n;
 
 /** Runs items in one batch. */

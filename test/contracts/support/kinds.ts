@@ -1,7 +1,7 @@
 import type { ICollection } from "../../../types/ethers-contracts/index.js";
 import { createErc1155, createErc721, deploySystem, ethers, item, type Item, run } from "./deploy.ts";
 
-/** Hosted and without an owner, hosted with one, self-hosted and without an owner. */
+/** Deploys three ERC721 collections: hosted without an owner, hosted with an owner, self-hosted without an owner. */
 export async function deployErc721s() {
   const system = await deploySystem();
   const hosted = await createErc721(system);
@@ -16,7 +16,7 @@ export async function deployErc721s() {
   return { ...system, ...(await common(hosted, owned, selfHosted)), mint };
 }
 
-/** The same for ERC1155, each with id 1 created and held by alice. */
+/** Deploys the same three as ERC1155 collections. In each, alice holds the first copies of id 1. */
 export async function deployErc1155s() {
   const system = await deploySystem();
   const hosted = await createErc1155(system);
@@ -34,7 +34,7 @@ export async function deployErc1155s() {
   return { ...system, ...(await common(hosted, owned, selfHosted)), mint };
 }
 
-/** Both kinds of collections, for what they have in common. */
+/** Both kinds of collections, for tests of the features that they share. */
 export const KINDS = [
   { kind: "ERC721Collection", deploy: deployErc721s },
   { kind: "ERC1155Collection", deploy: deployErc1155s },

@@ -17,7 +17,7 @@ export interface CompactSignature {
   readonly vs: string;
 }
 
-/** A wallet of the service: a key without gas and without code. */
+/** Returns a wallet like those of the service, without gas and code. */
 export function newWallet(): BaseWallet {
   return ethers.Wallet.createRandom();
 }

@@ -22,13 +22,13 @@ describe("counts of tests", () => {
       rmSync(folder, { recursive: true });
     });
 
-    it("reads what a runner left", () => {
+    it("returns the counts that a runner wrote", () => {
       const path = join(folder, "counts.json");
       writeFileSync(path, '{"passed":3,"failed":1,"skipped":2}');
       expect(readCounts(path)).to.deep.equal(counts(3, 1, 2));
     });
 
-    it("is nothing without a file", () => {
+    it("returns undefined without a file", () => {
       expect(readCounts(join(folder, "missing.json"))).to.equal(undefined);
     });
 
@@ -39,7 +39,7 @@ describe("counts of tests", () => {
       '{"passed":3,"failed":null,"skipped":0}',
       '{"passed":-1,"failed":0,"skipped":0}',
     ]) {
-      it(`is nothing for ${JSON.stringify(text)}`, () => {
+      it(`returns undefined for ${JSON.stringify(text)}`, () => {
         const path = join(folder, "counts.json");
         writeFileSync(path, text);
         expect(readCounts(path)).to.equal(undefined);
@@ -48,31 +48,31 @@ describe("counts of tests", () => {
   });
 
   describe("judgePart", () => {
-    it("adds up the runners of a part that ended well", () => {
+    it("adds up the counts of all runners", () => {
       expect(judgePart([counts(2, 0, 1), counts(3)], true)).to.deep.equal({ counts: counts(5, 0, 1), problem: null });
     });
 
-    it("keeps the number of failed tests when those are why a runner failed", () => {
+    it("adds no failure if failed tests explain why a runner failed", () => {
       expect(judgePart([counts(2, 3)], false).counts).to.deep.equal(counts(2, 3));
     });
 
-    it("counts a runner that left no numbers as a failure", () => {
+    it("adds a failure for a runner without counts", () => {
       expect(judgePart([counts(2), undefined], true).counts).to.deep.equal(counts(2, 1));
       expect(judgePart([undefined], true).counts).to.deep.equal(counts(0, 1));
     });
 
-    it("counts a runner that failed without a failed test as a failure", () => {
+    it("adds a failure for a runner that failed although no test failed", () => {
       expect(judgePart([counts(2)], false).counts).to.deep.equal(counts(2, 1));
     });
 
-    it("counts a part that ran nothing as a failure, skipped tests or not", () => {
+    it("adds a failure if no test ran, even if tests were skipped", () => {
       expect(judgePart([counts(0)], true).counts).to.deep.equal(counts(0, 1));
       expect(judgePart([counts(0, 0, 4)], true).counts).to.deep.equal(counts(0, 1, 4));
     });
   });
 
   describe("summaryLine", () => {
-    it("names skipped tests only if there are any", () => {
+    it("mentions skipped tests only if there are any", () => {
       expect(summaryLine(counts(12))).to.equal("12 passed, 0 failed");
       expect(summaryLine(counts(12, 0, 1))).to.equal("12 passed, 0 failed, 1 skipped");
     });

@@ -1,0 +1,47 @@
+import type { ICollection } from "../../../types/ethers-contracts/index.js";
+import { createErc1155, createErc721, deploySystem, item, run } from "../support/deploy.ts";
+import { newWallet, type CompactSignature } from "../support/sign.ts";
+
+/** A transfer that a wallet authorizes. */
+export interface Transfer {
+  readonly from: string;
+  readonly to: string;
+  readonly tokenId: bigint;
+  readonly amount: bigint;
+  readonly number: bigint;
+}
+
+/** Two ERC721 collections; a wallet holds token 1 of each. */
+export async function deployErc721Pair() {
+  const system = await deploySystem();
+  const wallet = newWallet();
+  const collections = [await createErc721(system), await createErc721(system)] as const;
+  for (const collection of collections) await run(system.relay, await item(collection, "mint", wallet.address));
+  const holds = async (index: 0 | 1, address: string) => (await collections[index].ownerOf(1n)) === address;
+  const giveBack = () => collections[0].connect(system.bob).transferFrom(system.bob.address, wallet.address, 1n);
+  const transferItem = async (index: 0 | 1, t: Transfer, s: CompactSignature) => ({
+    ...(await item(collections[index], "transferWithAuthorization", t.from, t.to, t.tokenId, s.r, s.vs)),
+    number: t.number,
+  });
+  const pair = collections as unknown as readonly [ICollection, ICollection];
+  return { ...system, wallet, collections: pair, holds, giveBack, transferItem };
+}
+
+/** Two ERC1155 collections; a wallet holds one copy of id 1 of each. */
+export async function deployErc1155Pair() {
+  const system = await deploySystem();
+  const wallet = newWallet();
+  const collections = [await createErc1155(system), await createErc1155(system)] as const;
+  for (const collection of collections) {
+    await run(system.relay, await item(collection, "create", wallet.address, 1n, 1n, ""));
+  }
+  const holds = async (index: 0 | 1, address: string) => (await collections[index].balanceOf(address, 1n)) === 1n;
+  const giveBack = () =>
+    collections[0].connect(system.bob).safeTransferFrom(system.bob.address, wallet.address, 1n, 1n, "0x");
+  const transferItem = async (index: 0 | 1, t: Transfer, s: CompactSignature) => ({
+    ...(await item(collections[index], "transferWithAuthorization", t.from, t.to, t.tokenId, t.amount, s.r, s.vs)),
+    number: t.number,
+  });
+  const pair = collections as unknown as readonly [ICollection, ICollection];
+  return { ...system, wallet, collections: pair, holds, giveBack, transferItem };
+}

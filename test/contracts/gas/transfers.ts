@@ -1,0 +1,120 @@
+import type { BaseWallet } from "ethers";
+
+import type { Bench } from "./bench.ts";
+import { measureForwarding } from "./forwarding.ts";
+import type { Row, Rows } from "./rows.ts";
+import { ERC721A_YARDSTICK, erc1155Yardstick, erc721Yardstick } from "./yardsticks.ts";
+
+/** Makes the item for a request number and a position in the batch. */
+type MakeItem = (number: bigint, index: number) => { target: string; data: string };
+
+/** Gas of every kind of transfer. */
+export async function measureTransfers(bench: Bench): Promise<Rows> {
+  const forwarding = await measureForwarding(bench);
+  const holders = Array.from({ length: 101 }, () => bench.wallet());
+  const authorized721 = await prepareErc721(bench, holders);
+  const authorized1155 = await prepareErc1155(bench, holders);
+  return {
+    "transfer ERC721 directly, by its holder": await measureDirect721(bench),
+    "transfer ERC1155 directly, by its holder": await measureDirect1155(bench),
+    "transfer ERC721 by authorization, batch of 1": {
+      moneta: await bench.batch(1, authorized721(0)),
+      openZeppelin: forwarding.single,
+    },
+    "transfer ERC721 by authorization, batch of 100, per item": {
+      moneta: await bench.batch(100, authorized721(1)),
+      openZeppelin: forwarding.batch,
+    },
+    "transfer ERC1155 by authorization, batch of 1": { moneta: await bench.batch(1, authorized1155(0)) },
+    "transfer ERC1155 by authorization, batch of 100, per item": { moneta: await bench.batch(100, authorized1155(1)) },
+    ...(await measureDelegated(bench)),
+  };
+}
+
+/** Mints a token for each holder. Returns the transfers of their tokens, starting with the holder at `first`. */
+async function prepareErc721(bench: Bench, holders: BaseWallet[]): Promise<(first: number) => MakeItem> {
+  const { collection, target } = await bench.erc721();
+  await bench.prepare(holders.length, (_number, index) => ({
+    target,
+    data: collection.interface.encodeFunctionData("mint", [holders[index]!.address]),
+  }));
+  return (first) => (number, index) => {
+    const from = holders[first + index]!;
+    const tokenId = BigInt(first + index) + 1n;
+    const to = bench.wallet().address;
+    const [r, vs] = bench.signTransfer(from, target, to, tokenId, 1n, number);
+    const transfer = [from.address, to, tokenId, r, vs] as const;
+    return { target, data: collection.interface.encodeFunctionData("transferWithAuthorization", [...transfer]) };
+  };
+}
+
+/** Mints copies of id 1 for each holder. Returns the transfers of their copies, starting with the holder at `first`. */
+async function prepareErc1155(bench: Bench, holders: BaseWallet[]): Promise<(first: number) => MakeItem> {
+  const { collection, target } = await bench.erc1155();
+  await bench.prepare(1, () => ({
+    target,
+    data: collection.interface.encodeFunctionData("create", [holders[0]!.address, 1n, 10n, ""]),
+  }));
+  await bench.prepare(holders.length, (_number, index) => ({
+    target,
+    data: collection.interface.encodeFunctionData("mint", [holders[index]!.address, 1n, 10n]),
+  }));
+  return (first) => (number, index) => {
+    const from = holders[first + index]!;
+    const to = bench.wallet().address;
+    const [r, vs] = bench.signTransfer(from, target, to, 1n, 4n, number);
+    const transfer = [from.address, to, 1n, 4n, r, vs] as const;
+    return { target, data: collection.interface.encodeFunctionData("transferWithAuthorization", [...transfer]) };
+  };
+}
+
+async function measureDirect721(bench: Bench): Promise<Row> {
+  const { collection, target } = await bench.erc721();
+  const holder = bench.operator;
+  const to = bench.wallet().address;
+  const yardstick = await bench.ethers.deployContract("YardstickERC721", erc721Yardstick(bench));
+  const erc721a = await bench.ethers.deployContract("YardstickERC721A", ERC721A_YARDSTICK);
+  await bench.prepare(2, () => ({ target, data: collection.interface.encodeFunctionData("mint", [holder.address]) }));
+  for (let token = 0; token < 2; token++) {
+    await yardstick.mint(holder.address);
+    await erc721a.mint(holder.address, 1n);
+  }
+  return {
+    moneta: await bench.transaction(collection.connect(holder).transferFrom(holder.address, to, 1n)),
+    openZeppelin: await bench.transaction(yardstick.connect(holder).transferFrom(holder.address, to, 1n)),
+    erc721a: await bench.transaction(erc721a.connect(holder).transferFrom(holder.address, to, 1n)),
+  };
+}
+
+async function measureDirect1155(bench: Bench): Promise<Row> {
+  const { collection, target } = await bench.erc1155();
+  const holder = bench.operator;
+  const to = bench.wallet().address;
+  const yardstick = await bench.ethers.deployContract("YardstickERC1155", erc1155Yardstick(bench));
+  await bench.prepare(1, () => ({
+    target,
+    data: collection.interface.encodeFunctionData("create", [holder.address, 1n, 10n, ""]),
+  }));
+  await yardstick.mint(holder.address, 1n, 10n);
+  return {
+    moneta: await bench.transaction(collection.connect(holder).safeTransferFrom(holder.address, to, 1n, 4n, "0x")),
+    openZeppelin: await bench.transaction(yardstick.connect(holder).safeTransferFrom(holder.address, to, 1n, 4n, "0x")),
+  };
+}
+
+async function measureDelegated(bench: Bench): Promise<Rows> {
+  const plain = await bench.ethers.deployContract("PlainERC721");
+  const target = await plain.getAddress();
+  const from = bench.wallet();
+  for (const id of [1n, 2n, 3n]) await plain.mint(from.address, id);
+  const transfer = (id: bigint) =>
+    plain.interface.encodeFunctionData("transferFrom", [from.address, bench.wallet().address, id]);
+  return {
+    "transfer a foreign ERC721 through the delegate, the wallet's first": {
+      moneta: await bench.execution(from, target, transfer(1n), true),
+    },
+    "transfer a foreign ERC721 through the delegate, later": {
+      moneta: await bench.execution(from, target, transfer(2n), false),
+    },
+  };
+}

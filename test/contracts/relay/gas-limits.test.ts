@@ -1,0 +1,73 @@
+import { expect } from "chai";
+
+import { BATCH_GAS, ethers, item, networkHelpers, nextNumber, toCall } from "../support/deploy.ts";
+import { setUp } from "./set-up.ts";
+
+describe("Relay", () => {
+  describe("execute", () => {
+    describe("given too little gas for the whole batch", () => {
+      it("stops before any call that it cannot pay for; the rest runs in a later batch", async () => {
+        const { relay, probe } = await setUp();
+        const spend = await item(probe, "spend", 60_000n);
+        const calls = () => Array.from({ length: 6 }, () => toCall({ ...spend, gasLimit: 100_000n }));
+        const reached = new Set<bigint>();
+        for (let gasLimit = 90_000n; gasLimit < 1_000_000n; gasLimit += 2_500n) {
+          const batch = calls();
+          const snapshot = await networkHelpers.takeSnapshot();
+          const receipt = await (await relay.execute(batch, { gasLimit })).wait();
+          const logs = receipt!.logs.filter((log) => log.address === receipt!.to);
+          const events = logs.map((log) => relay.interface.parseLog(log)!);
+          expect(events.map((event) => event.name)).to.deep.equal(["BatchExecuted"]);
+          const executed = events[0]!.args["executed"] as bigint;
+          reached.add(executed);
+          for (const [index, call] of batch.entries()) {
+            expect(await relay.isConsumed(call.number)).to.equal(BigInt(index) < executed);
+          }
+          if (executed < 6n) {
+            const again = await (await relay.execute(batch, { gasLimit: BATCH_GAS })).wait();
+            const names = again!.logs.map((log) => relay.interface.parseLog(log)?.name);
+            expect(names.filter((name) => name === "CallSkipped").length).to.equal(Number(executed));
+            expect(names).not.to.include("CallFailed");
+          }
+          await snapshot.restore();
+        }
+        expect([...reached].sort()).to.deep.equal([0n, 1n, 2n, 3n, 4n, 5n, 6n]);
+      }).timeout(60_000);
+
+      it("never fails a call for lack of gas, even if every call reverts and uses another word of the bitmap", async () => {
+        const { relay, probe } = await setUp();
+        const fail = await item(probe, "failLong");
+        const base = nextNumber() << 40n;
+        const batch = [0n, 1n, 2n, 3n].map((k) => toCall({ ...fail, number: base + k * 256n, gasLimit: 40_000n }));
+        const reached = new Set<bigint>();
+        for (let gasLimit = 130_000n; gasLimit < 500_000n; gasLimit += 1_500n) {
+          const snapshot = await networkHelpers.takeSnapshot();
+          const receipt = await (await relay.execute(batch, { gasLimit })).wait();
+          const events = receipt!.logs.map((log) => relay.interface.parseLog(log)!);
+          const executed = events.at(-1)!.args["executed"] as bigint;
+          expect(events.length).to.equal(Number(executed) + 1);
+          for (const event of events.slice(0, -1)) {
+            expect((event.args["reason"] as string).length).to.equal(2 + 2 * 256);
+          }
+          reached.add(executed);
+          await snapshot.restore();
+        }
+        expect([...reached].sort()).to.deep.equal([0n, 1n, 2n, 3n, 4n]);
+      }).timeout(60_000);
+    });
+
+    describe("given the gas check before a call is too low", () => {
+      it("reverts the batch with RelayCallStarved instead of failing the call", async () => {
+        const { admin, operator, probe } = await setUp();
+        const unguarded = await ethers.deployContract("UnguardedRelay", [admin.address]);
+        await unguarded.connect(admin).setOperator(operator.address, true);
+        const number = nextNumber();
+        const call = toCall({ ...(await item(probe, "burnAllGas")), number, gasLimit: 1_000_000n });
+        await expect(unguarded.connect(operator).execute([call], { gasLimit: 700_000n }))
+          .to.be.revertedWithCustomError(unguarded, "RelayCallStarved")
+          .withArgs(number, 1_000_000n);
+        expect(await unguarded.isConsumed(number)).to.equal(false);
+      });
+    });
+  });
+});
