@@ -105,7 +105,9 @@ describe("npm run deploy", function () {
       node = await startAnvil(84_532);
       const poor = deploy("baseSepolia", [], { DEPLOYER_PRIVATE_KEY: Wallet.createRandom().privateKey });
       expect(await poor.gone()).to.equal(1);
-      expect(poor.output).to.match(/The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./);
+      expect(poor.output).to.match(
+        /The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./,
+      );
     });
   });
 
