@@ -1,13 +1,14 @@
-/** Part of some content: the first byte and how many. */
+/** A part of some content: its first byte and its length. */
 export interface Range {
   offset: number;
   length: number;
 }
 
 /**
- * Reads a `Range` header (RFC 9110).
- * @returns null when the whole is to be sent: there is no header, or it asks for something that servers may ignore (other
- *   units, several parts at once, nonsense); "unsatisfiable" when no byte of the content is in it.
+ * Reads a `Range` header (RFC 9110). The package `range-parser` is no replacement: it refuses a suffix longer than the
+ * content, which RFC 9110 answers with the whole, and it answers 416 to headers that servers must ignore ("bytes=5-2").
+ * @returns null when the whole content is the answer: there is no header, or it asks for other units, several parts or
+ *   something invalid; "unsatisfiable" when the range has no byte of the content.
  */
 export function readRange(header: string | undefined, size: number): Range | "unsatisfiable" | null {
   const match = /^bytes=(\d{0,16})-(\d{0,16})$/.exec((header ?? "").trim());

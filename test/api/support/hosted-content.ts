@@ -1,0 +1,43 @@
+import type { CID } from "multiformats/cid";
+
+import { importContent } from "../../../api/ipfs/content.ts";
+import { conformanceOf } from "../../support/conformance.ts";
+import type { TestApi } from "./api.ts";
+
+/** Content on the service's IPFS gateway, and calls for it: bytes, not JSON as everywhere else. */
+export class HostedContent {
+  readonly #api: TestApi;
+
+  constructor(api: TestApi) {
+    this.#api = api;
+  }
+
+  async add(content: string | Uint8Array): Promise<CID> {
+    return (await importContent(this.#api.blocks, once(Buffer.from(content)))).cid;
+  }
+
+  /** Calls, and checks the answer against the published document. */
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const answer = await this.fetchUnchecked(path, init);
+    const text = await answer.clone().text();
+    const { status, headers } = answer;
+    const conformance = await conformanceOf(this.#api.baseUrl);
+    conformance.check({ method: init.method ?? "GET", path: `/ipfs/${path}`, status, headers, text });
+    return answer;
+  }
+
+  /** Calls without reading the body. */
+  fetchUnchecked(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`${this.#api.baseUrl}/ipfs/${path}`, init);
+  }
+}
+
+/** Status and code of an error. */
+export async function refusalOf(response: Response): Promise<[number, string]> {
+  return [response.status, ((await response.json()) as { error_code: string }).error_code];
+}
+
+async function* once(content: Buffer): AsyncGenerator<Buffer> {
+  await Promise.resolve();
+  yield content;
+}

@@ -1,0 +1,50 @@
+import { expect } from "chai";
+
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectInvalid } from "../support/expect.ts";
+
+describe("the URL of a webhook", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startApi();
+  });
+  after(() => api.close());
+
+  const put = (url: string) => api.call("PUT", "/v1/webhook", { body: { url } });
+
+  for (const host of [
+    "127.0.0.1",
+    "10.0.0.1:8080",
+    "192.168.1.1",
+    "169.254.169.254",
+    "0x7f.1",
+    "2130706433",
+    "0.0.0.0",
+    "[::1]",
+    "[::ffff:10.0.0.1]",
+    "[fd00::1]",
+    "[64:ff9b::a00:1]",
+    "[2002:a00:1::1]",
+    "[::ffff:7f00:1]",
+    "[fd00:ec2::254]",
+    "[fe80::1]",
+    "0177.0.0.1",
+    "100.64.0.1",
+  ]) {
+    it(`is refused with the address ${host}`, async () => {
+      expectInvalid(await put(`http://${host}/hook`), { url: "private_address" });
+    });
+  }
+
+  it("may hold a public address, one that the operator allows, or any name", async () => {
+    for (const host of [
+      "93.184.216.34",
+      "[2606:2800:220:1:248:1893:25c8:1946]",
+      "10.1.2.3",
+      "localhost",
+      "a.example",
+    ]) {
+      expect((await put(`https://${host}/hook`)).status, host).to.equal(200);
+    }
+  });
+});
