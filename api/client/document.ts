@@ -13,7 +13,7 @@ export interface paths {
         put?: never;
         /**
          * Create a wallet
-         * @description The same user of the same app always gets the same address. No transaction is needed: the wallet is there at once.
+         * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction.
          */
         post: operations["createAccount"];
         delete?: never;
@@ -31,7 +31,7 @@ export interface paths {
         };
         /**
          * Show the wallet of a user
-         * @description The identifier is URI-escaped in the path.
+         * @description Escape the identifier in the path (percent-encoding).
          */
         get: operations["getAccountOfUser"];
         put?: never;
@@ -50,8 +50,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what came into and left a wallet, newest first
-         * @description What happened outside the service is included; its `request_id` is null.
+         * List the history of a wallet, newest first
+         * @description Includes transfers made outside the service: their `request_id` is null.
          */
         get: operations["listWalletHistory"];
         put?: never;
@@ -70,8 +70,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a wallet holds
-         * @description Tokens of the service's collections, and of every contract that the app has named in a transfer or a contents call.
+         * List the tokens in a wallet
+         * @description Tokens of the service's collections, and of other contracts that the app has named in a transfer or in a call for a wallet's tokens.
          */
         get: operations["listContents"];
         put?: never;
@@ -90,8 +90,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a wallet holds of one contract
-         * @description Any ERC721 or ERC1155 contract: one that is none of the service's is followed from then on.
+         * List a wallet's tokens of one contract
+         * @description Works for any ERC721 or ERC1155 contract. If another party deployed it, the service follows it from this call on.
          */
         get: operations["listContentsOfContract"];
         put?: never;
@@ -110,8 +110,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a wallet holds of one token
-         * @description As for a contract; empty when the wallet does not hold the token.
+         * Show a wallet's holding of one token
+         * @description The page is empty when the wallet does not hold the token. The contract is followed as in the call above.
          */
         get: operations["listContentsOfToken"];
         put?: never;
@@ -129,12 +129,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the app's collections that were successfully created */
+        /**
+         * List the app's collections
+         * @description Only collections whose request has completed.
+         */
         get: operations["listCollections"];
         put?: never;
         /**
          * Create a collection, hosted or self-hosted
-         * @description `base_uri` or `collection_uri` makes it self-hosted: the app hosts the metadata. Without them the service does. The collection is listed once its request completed.
+         * @description `base_uri` or `collection_uri` makes the collection self-hosted: the app hosts the metadata. Without them the service hosts it. The collection is listed when its request has completed.
          */
         post: operations["createCollection"];
         delete?: never;
@@ -159,7 +162,7 @@ export interface paths {
         head?: never;
         /**
          * Change the metadata of a hosted collection
-         * @description Fields that are not named stay; null takes one away. Royalties on chain (ERC-2981) stay as they were at creation. The change is announced on chain (ERC-7572) unless the collection has an owner of its own.
+         * @description Fields that are left out stay as they are; null removes a field. On-chain royalties (ERC-2981) stay as they were at creation. The service announces the change on chain (ERC-7572), unless the collection has its own owner.
          */
         patch: operations["changeCollection"];
         trace?: never;
@@ -174,8 +177,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Freeze the metadata of a hosted collection for good
-         * @description The metadata of the collection and of every token becomes one directory on IPFS; the contract's URIs then lead there and can never change again. From the moment of this call no metadata can be changed and no token with hosted metadata be minted; should the request fail, both are possible again.
+         * Freeze the metadata of a hosted collection permanently
+         * @description Moves the metadata of the collection and of every token into one directory on IPFS. The contract's URIs then point there and can never change again. From this call on, no metadata can be changed and no token with hosted metadata can be minted. If the request fails, both are possible again.
          */
         post: operations["freezeCollection"];
         delete?: never;
@@ -192,7 +195,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show a token with its owner, or with a page of its owners
+         * Show a token with its owner (ERC721) or a page of its owners (ERC1155)
          * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id.
          */
         get: operations["getNft"];
@@ -203,7 +206,7 @@ export interface paths {
         head?: never;
         /**
          * Change the metadata of a hosted token
-         * @description Fields that are not named stay; null takes one away. `{token_id}` in `name` and `description` is replaced. The change is announced on chain (ERC-4906) unless the collection has an owner of its own.
+         * @description Fields that are left out stay as they are; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.
          */
         patch: operations["changeToken"];
         trace?: never;
@@ -216,8 +219,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List where a token went, newest first
-         * @description What happened outside the service is included; its `request_id` is null.
+         * List the history of a token, newest first
+         * @description Includes transfers made outside the service: their `request_id` is null.
          */
         get: operations["listTokenHistory"];
         put?: never;
@@ -239,7 +242,7 @@ export interface paths {
         put?: never;
         /**
          * Mint a token, or more copies of one
-         * @description The collection's type and hosting decide which fields apply: ERC721 takes `to_address`; ERC1155 takes `token_id` with `initial_supply` and `initial_owner` for a new id, with `quantity` and `to_address` for more copies. Metadata fields and `unlockable_content` are for hosted collections.
+         * @description The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. Only hosted collections take metadata fields and `unlockable_content`.
          */
         post: operations["mintNft"];
         delete?: never;
@@ -259,7 +262,7 @@ export interface paths {
         put?: never;
         /**
          * Transfer a token out of a wallet
-         * @description The wallet signs, the service sends: the wallet needs no gas. Any ERC721 or ERC1155 contract, not only the service's collections.
+         * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections.
          */
         post: operations["transferNft"];
         delete?: never;
@@ -294,7 +297,7 @@ export interface paths {
         };
         /**
          * Show a request
-         * @description `completed` and `failed` are final.
+         * @description `pending`: accepted. `processing`: its transaction was sent. `completed` and `failed` are final.
          */
         get: operations["getRequest"];
         put?: never;
@@ -315,8 +318,8 @@ export interface paths {
         /** Show the app's webhook */
         get: operations["getWebhook"];
         /**
-         * Register the app's webhook, or change it
-         * @description Calls are signed as Standard Webhooks says, with the secret that the first registration answers. The addresses of the URL must be public.
+         * Register or change the app's webhook
+         * @description Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must resolve to public addresses.
          */
         put: operations["putWebhook"];
         post?: never;
@@ -337,8 +340,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event to the app's webhook, whichever events it takes
-         * @description The event has the type `test` and no request. It takes the way of every other: signed, tried again, in the log of deliveries; it is not in the feed of events. A disabled webhook is refused (`validation_failed`).
+         * Send a test event to the app's webhook
+         * @description The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -357,8 +360,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace the signing secret of the app's webhook; the old one signs beside it for 24 hours
-         * @description The new secret is shown this once. For 24 hours each call carries two signatures, one with either secret, so that the receiver can change over in its own time; a further rotation meanwhile ends the oldest at once, because no more than two are live.
+         * Rotate the signing secret of the app's webhook
+         * @description The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -374,7 +377,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was sent to the app's webhook, newest first */
+        /** List webhook deliveries, newest first */
         get: operations["listDeliveries"];
         put?: never;
         post?: never;
@@ -394,8 +397,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send what a delivery carried once more, at once
-         * @description The receiver sees the same event under the same `webhook-id`. A delivery that is over is followed by a new one, which is the answer; one that waits for its next try has it now. A disabled webhook is refused (`validation_failed`).
+         * Send the event of a delivery again, at once
+         * @description The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -412,8 +415,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what happened to the app's requests, oldest first
-         * @description The same bodies as the webhooks', in an order that never changes, for apps without a webhook and for those whose receiver was away. Ask again with `after` set to the `next` of the last answer: fewer events than `limit` mean that this was all, for now.
+         * List events of the app's requests, oldest first
+         * @description The same bodies as webhooks, in a stable order. Use it without a webhook, or to catch up when the receiver was down. Pass the `next` of the last answer as `after`. Fewer events than `limit` mean that there are no more for now.
          */
         get: operations["listEvents"];
         put?: never;
@@ -703,7 +706,7 @@ export interface webhooks {
 export interface components {
     schemas: {
         CreateWallet: {
-            /** @description The app's own name for the user whom the wallet belongs to; unique in the app. */
+            /** @description The app's own name for the user who has the wallet. Unique in the app. */
             user_identifier?: string | null;
         };
         CreateCollection: {
@@ -757,14 +760,14 @@ export interface components {
             to_address: string;
             contract_address: string;
             token_id: number | string;
-            /** @description Copies; ERC721: blank or 1. */
+            /** @description Number of copies. ERC721: blank or 1. */
             amount?: number | string | null;
         };
         Event: {
-            /** @description The same wherever the event appears again: in a further try, and in the feed. */
+            /** @description The same in every retry and in the feed. */
             id: string;
             /**
-             * @description sent: its transaction was sent; completed or error: exactly one of the two ends it; corrected: the chain was reorganised deeper than what had been taken for final, and the outcome is another one now.
+             * @description sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome.
              * @enum {string}
              */
             type: "sent" | "completed" | "error" | "corrected";
@@ -772,11 +775,11 @@ export interface components {
             /** @enum {string} */
             request_type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
             transaction_hash: string | null;
-            /** @description When a collection or a token was created. */
+            /** @description Present when a collection or a token was created. */
             nft_collection?: components["schemas"]["Address"];
-            /** @description When a token was created. */
+            /** @description Present when a token was created. */
             nft_token_id?: components["schemas"]["Integer"];
-            /** @description On error; on corrected when what had been done is gone. */
+            /** @description Present on error, and on corrected when the earlier result was lost. */
             error_code?: components["schemas"]["RequestFailure"];
             created_at: components["schemas"]["Time"];
         };
@@ -847,7 +850,7 @@ export interface components {
             transaction_hash: components["schemas"]["TransactionHash"];
             block_number: number;
             timestamp: components["schemas"]["Time"];
-            /** @description null when it was no request of this app. */
+            /** @description null when no request of this app caused it. */
             request_id: components["schemas"]["RequestId"] | null;
         };
         TransactionHash: string;
@@ -2654,9 +2657,9 @@ export interface operations {
                      */
                     "application/json": {
                         url: string;
-                        /** @description null: all of them. */
+                        /** @description null means all of them. */
                         events: ("sent" | "completed" | "error" | "corrected")[] | null;
-                        /** @description Set when the receiver answered 410, or an operator disabled it: nothing is sent until it is registered again. */
+                        /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
                         disabled_at: components["schemas"]["Time"] | null;
                         created_at: components["schemas"]["Time"];
                         updated_at: components["schemas"]["Time"];
@@ -2683,9 +2686,9 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description http(s) URL that leads to a public address. */
+                    /** @description http(s) URL that resolves to public addresses. */
                     url: string;
-                    /** @description Types of events to send; all when left out. */
+                    /** @description Event types to send. The default is all of them. */
                     events?: ("sent" | "completed" | "error" | "corrected")[] | null;
                 };
             };
@@ -2712,13 +2715,13 @@ export interface operations {
                      */
                     "application/json": {
                         url: string;
-                        /** @description null: all of them. */
+                        /** @description null means all of them. */
                         events: ("sent" | "completed" | "error" | "corrected")[] | null;
-                        /** @description Set when the receiver answered 410, or an operator disabled it: nothing is sent until it is registered again. */
+                        /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
                         disabled_at: components["schemas"]["Time"] | null;
                         created_at: components["schemas"]["Time"];
                         updated_at: components["schemas"]["Time"];
-                        /** @description Signing secret: shown once, when the webhook is first registered. */
+                        /** @description Signing secret. Shown only once, at the first registration. */
                         secret: string | null;
                     };
                 };
@@ -2801,24 +2804,24 @@ export interface operations {
                      */
                     "application/json": {
                         id: string;
-                        /** @description `id` of the body and `webhook-id` of the call: the same at every try. */
+                        /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
                         event_id: string;
                         /** @enum {string} */
                         event_type: "sent" | "completed" | "error" | "corrected" | "test";
                         /** @description null for a test event. */
                         request_id: components["schemas"]["RequestId"] | null;
                         /**
-                         * @description failed: no try is left, or the webhook is gone.
+                         * @description failed: no retry is left, or the webhook was removed.
                          * @enum {string}
                          */
                         status: "pending" | "delivered" | "failed";
-                        /** @description Tries made so far. */
+                        /** @description Number of tries so far. */
                         attempts: number;
-                        /** @description When it is tried again at the latest; null when it is over. */
+                        /** @description Latest time of the next try. null when the delivery has ended. */
                         next_attempt_at: components["schemas"]["Time"] | null;
-                        /** @description What the receiver answered to the last try; null: nothing. */
+                        /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
                         response_status: number | null;
-                        /** @description Why the last try was no success, in words. */
+                        /** @description Why the last try failed. */
                         error: string | null;
                         created_at: components["schemas"]["Time"];
                         updated_at: components["schemas"]["Time"];
@@ -2860,9 +2863,9 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description The new signing secret: shown this once. */
+                        /** @description The new signing secret. Shown only once. */
                         secret: string;
-                        /** @description Until then the secret that it replaces signs as well: each delivery carries both signatures. */
+                        /** @description Until then the previous secret signs as well: each call carries both signatures. */
                         previous_expires_at: components["schemas"]["Time"];
                     };
                 };
@@ -2925,24 +2928,24 @@ export interface operations {
                     "application/json": {
                         deliveries: {
                             id: string;
-                            /** @description `id` of the body and `webhook-id` of the call: the same at every try. */
+                            /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
                             event_id: string;
                             /** @enum {string} */
                             event_type: "sent" | "completed" | "error" | "corrected" | "test";
                             /** @description null for a test event. */
                             request_id: components["schemas"]["RequestId"] | null;
                             /**
-                             * @description failed: no try is left, or the webhook is gone.
+                             * @description failed: no retry is left, or the webhook was removed.
                              * @enum {string}
                              */
                             status: "pending" | "delivered" | "failed";
-                            /** @description Tries made so far. */
+                            /** @description Number of tries so far. */
                             attempts: number;
-                            /** @description When it is tried again at the latest; null when it is over. */
+                            /** @description Latest time of the next try. null when the delivery has ended. */
                             next_attempt_at: components["schemas"]["Time"] | null;
-                            /** @description What the receiver answered to the last try; null: nothing. */
+                            /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
                             response_status: number | null;
-                            /** @description Why the last try was no success, in words. */
+                            /** @description Why the last try failed. */
                             error: string | null;
                             created_at: components["schemas"]["Time"];
                             updated_at: components["schemas"]["Time"];
@@ -3001,24 +3004,24 @@ export interface operations {
                      */
                     "application/json": {
                         id: string;
-                        /** @description `id` of the body and `webhook-id` of the call: the same at every try. */
+                        /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
                         event_id: string;
                         /** @enum {string} */
                         event_type: "sent" | "completed" | "error" | "corrected" | "test";
                         /** @description null for a test event. */
                         request_id: components["schemas"]["RequestId"] | null;
                         /**
-                         * @description failed: no try is left, or the webhook is gone.
+                         * @description failed: no retry is left, or the webhook was removed.
                          * @enum {string}
                          */
                         status: "pending" | "delivered" | "failed";
-                        /** @description Tries made so far. */
+                        /** @description Number of tries so far. */
                         attempts: number;
-                        /** @description When it is tried again at the latest; null when it is over. */
+                        /** @description Latest time of the next try. null when the delivery has ended. */
                         next_attempt_at: components["schemas"]["Time"] | null;
-                        /** @description What the receiver answered to the last try; null: nothing. */
+                        /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
                         response_status: number | null;
-                        /** @description Why the last try was no success, in words. */
+                        /** @description Why the last try failed. */
                         error: string | null;
                         created_at: components["schemas"]["Time"];
                         updated_at: components["schemas"]["Time"];
@@ -3076,7 +3079,7 @@ export interface operations {
                     "application/json": {
                         /** @description Oldest first. */
                         events: components["schemas"]["Event"][];
-                        /** @description Cursor for `after`. There is always one: given again later, it finds what has happened since. */
+                        /** @description Cursor for `after`. Always present: used again later, it finds the events since then. */
                         next: string;
                     };
                 };

@@ -1,4 +1,4 @@
-/** What a request shall do on chain: the validated intent, stored with the request as JSON (big integers as decimal strings). */
+/** The validated intent of a request, stored with it as JSON (big integers as decimal strings). */
 
 export type CollectionType = "ERC721" | "ERC1155";
 export type Hosting = "hosted" | "self-hosted";
@@ -24,7 +24,7 @@ export interface TokenMetadata {
   youtube_url?: string;
 }
 
-/** Fields of token metadata that lead to media. */
+/** Fields of token metadata that point to media. */
 export const MEDIA_FIELDS = ["image", "animation_url"] as const satisfies (keyof TokenMetadata)[];
 
 export interface CreateCollection {
@@ -55,7 +55,7 @@ export interface CreateErc1155 {
   to: string;
   tokenId: string;
   quantity: string;
-  /** The token's own metadata URI; null follows the collection. */
+  /** The token's own metadata URI. null means that the collection's base URI applies. */
   uri: string | null;
   metadata: TokenMetadata | null;
 }
@@ -72,7 +72,7 @@ export interface Transfer {
   kind: "transfer";
   contract: string;
   contractType: CollectionType;
-  /** Whether the contract is none of the service's collections, so that the wallet acts through its delegate. */
+  /** Whether another party deployed the contract: then the wallet acts through its delegate. */
   foreign: boolean;
   from: string;
   to: string;
@@ -80,19 +80,19 @@ export interface Transfer {
   quantity: string;
 }
 
-/** Tells the world that metadata changed: a token's, or the collection's own (null). */
+/** Announces on chain that metadata changed: a token's, or the collection's own (`tokenId` null). */
 export interface AnnounceMetadata {
   kind: "announce-metadata";
   collection: string;
   tokenId: string | null;
 }
 
-/** Moves a hosted collection's metadata to a directory on IPFS and fixes it there for good. */
+/** Moves a hosted collection's metadata to a directory on IPFS and freezes it there permanently. */
 export interface FreezeMetadata {
   kind: "freeze-metadata";
   collection: string;
   type: CollectionType;
-  /** Its CID; null until it is made. */
+  /** CID of the directory. null until it exists. */
   directory: string | null;
 }
 
@@ -103,7 +103,7 @@ export function isMint(command: Command): command is Mint {
   return command.kind === "mint-erc721" || command.kind === "create-erc1155" || command.kind === "mint-erc1155";
 }
 
-/** Whether one of the service's collections asks the recipient, where it has code, to take the token. */
+/** Whether one of the service's collections calls the recipient's token receiver hook, if the recipient has code. */
 export function asksReceiver(command: Command): boolean {
   return isMint(command) || (command.kind === "transfer" && !command.foreign);
 }

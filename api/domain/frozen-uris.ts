@@ -1,14 +1,14 @@
 import type { CollectionType } from "./command.ts";
 
-/** Name of a frozen collection's own metadata in its directory. */
+/** File name of a frozen collection's own metadata in its directory. */
 export const COLLECTION_FILE = "collection.json";
 
-/** Name of a token's metadata in the directory: what clients make of the base URI and the id. */
+/** File name of a token's metadata in the directory: what clients append to, or put into, the base URI. */
 export function frozenTokenFile(type: CollectionType, tokenId: string): string {
   return type === "ERC721" ? tokenId : BigInt(tokenId).toString(16).padStart(64, "0");
 }
 
-/** What the URIs of a frozen collection are. @param directory CID of its metadata. */
+/** The URIs of a frozen collection. @param directory CID of its metadata. */
 export function frozenUris(type: CollectionType, directory: string): { baseUri: string; collectionUri: string } {
   return {
     baseUri: `ipfs://${directory}/${type === "ERC721" ? "" : "{id}"}`,

@@ -1,13 +1,13 @@
 import type { Command } from "./command.ts";
 
-/** Gas for one byte of a clone's code. */
+/** Gas per byte of a clone's code. */
 const CODE_BYTE = 200;
-/** Gas for storing one 32-byte word of a string. */
+/** Gas for storing one 32-byte word of a string in a new slot. */
 const WORD = 22_500;
 
 /**
- * What a request is taken to use of its app's daily gas until its block shows what it used: its own cost in a small batch,
- * as the gas snapshot has it, rounded up. A receiver's code can add to it.
+ * The gas that a request reserves from its app's daily budget until its block shows what it used. The figures are the costs
+ * in a small batch in the gas snapshot, rounded up. A receiver's code can add to them.
  */
 export function estimateGas(command: Command): number {
   switch (command.kind) {
@@ -24,7 +24,7 @@ export function estimateGas(command: Command): number {
     case "announce-metadata":
       return 45_000;
     case "freeze-metadata":
-      // Two URIs of a CID and a little more, three words each, and the flags.
+      // Two URIs, each a CID and a short path (three words), and the flags.
       return 100_000 + 8 * WORD;
     case "transfer":
       return command.foreign ? 120_000 : 75_000;
@@ -36,7 +36,7 @@ function bytesOf(text: string): number {
 }
 
 /**
- * Splits the gas of a transaction among the requests that it carried, by their estimates. The parts add up to the whole.
+ * Splits the gas of a transaction among its requests in proportion to their estimates. The parts add up to the whole.
  */
 export function shareGas(used: number, estimates: readonly number[]): number[] {
   const total = estimates.reduce((sum, estimate) => sum + estimate, 0);

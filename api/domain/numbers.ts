@@ -3,7 +3,7 @@ export const MAX_TOKEN_ID = 2n ** 256n - 1n;
 /** Largest quantity of an ERC1155 id, per request and in total: uint128. */
 export const MAX_QUANTITY = 2n ** 128n - 1n;
 
-/** How a token id or quantity is answered: an integer while JSON readers keep it exact, a decimal string above. */
+/** A token id or quantity in an answer: an integer while JSON parsers keep it exact, a decimal string above that. */
 export function toWireInteger(value: string | bigint): number | string {
   const exact = BigInt(value);
   return exact <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(exact) : exact.toString();

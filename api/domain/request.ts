@@ -1,6 +1,6 @@
 /**
- * The states of a request and the steps between them: the only place that says so.
- * `pending` accepted, `processing` its transaction was sent, `completed` and `failed` final.
+ * The states of a request and the legal steps between them, defined only here.
+ * `pending`: accepted. `processing`: its transaction was sent. `completed` and `failed`: final.
  */
 export const REQUEST_STATUSES = ["pending", "processing", "completed", "failed"] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
@@ -19,7 +19,7 @@ export function isFinal(status: RequestStatus): boolean {
   return STEPS[status].length === 0;
 }
 
-/** The states from which `to` may be reached: the condition of every status update. */
+/** The states from which `to` can be reached: the condition of every status update. */
 export function statusesBefore(to: RequestStatus): RequestStatus[] {
   return REQUEST_STATUSES.filter((from) => STEPS[from].includes(to));
 }

@@ -8,21 +8,21 @@ import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Database } from "../store/db/database.ts";
 
-/** What the HTTP side is made of. */
+/** Everything that the HTTP side needs. */
 export interface HttpDeps {
   settings: { publicUrl: string; limits: Limits; appGasPerDay: number | null };
   database: Database;
-  /** What is hosted on IPFS. */
+  /** Blocks of the content hosted on IPFS. */
   blocks: BlockFiles;
   deriver: WalletDeriver;
   sealer: Sealer;
   foreign: ForeignContracts;
-  /** Told after the commit: that a request became claimable, that a delivery became due, that content is waited for. */
+  /** Notified after a commit: a request can be claimed, a delivery is due, media must be fetched. */
   signals: { requests: { notify(): void }; deliveries: { notify(): void }; media: { notify(): void } };
-  /** Where webhooks may lead. */
+  /** The addresses that webhook URLs may resolve to. */
   addressPolicy: AddressPolicy;
   logger: Logger;
-  /** Whether the service can do its work now, and the word of each check ("ok", or what is wrong). */
+  /** Whether the service can work now, and the result of each check: "ok", or what is wrong. */
   readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;
   chainId: number;
 }

@@ -5,14 +5,14 @@ import type { Caller } from "../commands/idempotency.ts";
 import type { HttpErrorCode } from "../domain/error-codes.ts";
 import type { HttpDeps } from "./deps.ts";
 
-/** A call that passed authentication, scope and validation. */
+/** A call that has passed authentication, the scope check and validation. */
 export interface Call<P, Q, B> extends Caller {
   params: P;
   query: Q;
   body: B;
 }
 
-/** An answer whose JSON text exists already: the first answer of a repeated call, byte for byte. */
+/** An answer that is already JSON text: a repeated call gets the first answer byte for byte. */
 export class Verbatim {
   readonly json: string;
 
@@ -22,36 +22,36 @@ export class Verbatim {
 }
 
 /**
- * One endpoint under `/v1`: what it takes, what it answers, and how. Routing, validation and the published document
- * are all made from this.
+ * One endpoint under `/v1`: its inputs, its answer and its handler. Routing, validation and the published document are
+ * all made from it.
  */
 export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
   method: "get" | "post" | "put" | "patch" | "delete";
   /** Express path under `/v1`. */
   path: string;
   summary: string;
-  /** Its name in the document, from which clients are made. */
+  /** Operation id in the document. Generated clients use it as a name. */
   name: string;
-  /** What its user should know besides, in Markdown. */
+  /** Further details for the caller, in Markdown. */
   description?: string;
-  /** Samples for the document: bodies that are accepted, each under what it shows, and an answer. */
+  /** Examples for the document: accepted bodies, each under a title, and an answer. */
   examples: { bodies?: Record<string, z.input<B>>; answer: z.input<R> };
   scope: Scope;
   params: P;
   query: Q;
-  /** Absent: the endpoint takes no body. */
+  /** Absent when the endpoint takes no body. */
   body?: B;
   response: R;
   /** Whether it takes an `Idempotency-Key`. */
   idempotent?: boolean;
-  /** Codes of its own, besides those that any endpoint can answer. */
+  /** Error codes of this endpoint, in addition to those of every endpoint. */
   errors?: readonly HttpErrorCode[];
   handle(deps: HttpDeps, call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R> | Verbatim>;
 }
 
 export type Endpoint = EndpointSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
 
-/** Checks the types of one endpoint among themselves, then forgets them. */
+/** Checks that the types of one endpoint fit together, then erases them. */
 export function defineEndpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
   spec: EndpointSpec<P, Q, B, R>,
 ): Endpoint {

@@ -28,7 +28,7 @@ import { rotateWebhookSecret } from "./endpoints/rotate-webhook-secret.ts";
 import { testWebhook } from "./endpoints/test-webhook.ts";
 import { transferNft } from "./endpoints/transfer-nft.ts";
 
-/** Every endpoint under `/v1`. Where two paths match a call, the first one here answers. */
+/** Every endpoint under `/v1`. If two paths match a call, the first one in this list answers. */
 export function endpointsOf(limits: Limits): Endpoint[] {
   return [
     createAccount(limits),

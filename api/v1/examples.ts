@@ -1,4 +1,4 @@
-/* Samples of what the service answers, for the document. Every schema that has one is checked against it. */
+/* Example answers for the document. Tests check each one against its schema. */
 
 export const ALICE = "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06";
 export const BOB = "0x2f3B2C0dE42f14db88301Ba6fB4a159D7621aa5e";
@@ -79,7 +79,7 @@ export const webhookExample = {
   updated_at: TIME,
 };
 
-/** The frame of a page with one item on it. */
+/** The frame of a page with one item. */
 export const pageExample = { total: 1, limit: 30, offset: 0, next: null };
 
 export const eventExample = {

@@ -3,7 +3,7 @@ import { Router } from "express";
 import { ApiError } from "../domain/error-codes.ts";
 import type { HttpDeps } from "./deps.ts";
 
-/** `/healthz`: the process runs. `/readyz`: it can do its work, database and chain included. */
+/** `/healthz`: the process runs. `/readyz`: the service can work, including its database and its chain. */
 export function health(deps: Pick<HttpDeps, "readiness">): Router {
   const router = Router();
   router.get("/healthz", (_request, response) => {
@@ -12,9 +12,10 @@ export function health(deps: Pick<HttpDeps, "readiness">): Router {
   router.get("/readyz", async (_request, response) => {
     const { ready, checks } = await deps.readiness();
     if (!ready) {
-      const failing = Object.entries(checks).filter(([, word]) => word !== "ok");
+      const failing = Object.entries(checks).filter(([, result]) => result !== "ok");
       const errors = failing.map(([field, message]) => ({ field, code: "unavailable", message }));
-      throw new ApiError("unavailable", errors, { retryAfter: 5 });
+      const message = "The service is not ready. `errors` names the failing checks.";
+      throw new ApiError("unavailable", errors, { retryAfter: 5, message });
     }
     response.set("Cache-Control", "no-store").json({ status: "ready", checks });
   });

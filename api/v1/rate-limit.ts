@@ -3,12 +3,12 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 
 import { ApiError } from "../domain/error-codes.ts";
 
-/** Seconds in which so many calls are free. */
+/** Length of a rate limit window, in seconds. */
 const WINDOW = 60;
 
 /**
- * Counts calls by token, and refused ones by address, in the memory of this process: a call costs no write, and a flood
- * nothing that outlives it.
+ * Counts calls per token, and calls without a valid token per address. The counters live in the memory of this process: a
+ * call costs no write, and a flood leaves nothing behind.
  */
 export class RateLimit {
   readonly #perMinute: number;
@@ -21,14 +21,14 @@ export class RateLimit {
     this.#strangers = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "address" });
   }
 
-  /** Counts a call with a valid token, and says in the answer what is left. @throws ApiError `rate_limited` */
+  /** Counts a call with a valid token and sets the rate limit headers. @throws ApiError `rate_limited` */
   async countToken(tokenId: string, response: Response): Promise<void> {
     await this.#count(this.#tokens, "token", tokenId, response);
   }
 
   /**
-   * Counts a call without a valid token. Only such calls are refused for their address: what others behind it do with
-   * tokens of their own is none of its business. @throws ApiError `rate_limited`
+   * Counts a call without a valid token. Only such calls are limited by address, so that others behind the same address can
+   * still use their tokens. @throws ApiError `rate_limited`
    */
   async countStranger(request: Request, response: Response): Promise<void> {
     await this.#count(this.#strangers, "address", addressOf(request), response);
@@ -44,7 +44,7 @@ export class RateLimit {
   }
 }
 
-/** The limiter tells by a rejection that nothing is left. */
+/** The limiter rejects when no call is left. */
 async function consume(limiter: RateLimiterMemory, key: string): Promise<{ spent: boolean; result: RateLimiterRes }> {
   try {
     return { spent: false, result: await limiter.consume(key) };
@@ -54,7 +54,7 @@ async function consume(limiter: RateLimiterMemory, key: string): Promise<{ spent
   }
 }
 
-/** Of IPv6 the network that a subscriber has: its addresses are as many as anybody likes. */
+/** IPv6 addresses count as their network: a subscriber has as many addresses in it as they like. */
 function addressOf(request: Request): string {
   const address = request.socket.remoteAddress ?? "";
   return address.includes(":") && !address.includes(".") ? networkOf(address) : address;

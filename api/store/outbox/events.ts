@@ -13,7 +13,7 @@ import type { Db, Trx } from "../db/engine.ts";
 import type { DeliveryRow } from "../db/schema.ts";
 import { toEventTypes } from "./webhooks.ts";
 
-/** Body of a webhook and of an entry of the events feed (interface section 6). */
+/** Body of a webhook and of an entry of the events feed. */
 export interface EventBody {
   id: string;
   type: RequestEvent;

@@ -8,7 +8,7 @@ import { presentHeldNft } from "../present/nft.ts";
 import { placeOf } from "../present/uris.ts";
 import { type PageInput, pageFrame, readPage } from "../schemas/pages.ts";
 
-/** A page of what one of the app's wallets holds: all of it, or of one contract, or one token. */
+/** A page of the tokens in one of the app's wallets: all of them, or those of one contract, or one token. */
 export async function contentsPage(
   deps: HttpDeps,
   appId: string,
@@ -20,7 +20,7 @@ export async function contentsPage(
   const listing = filter === null ? "contents" : "contents_of_contract";
   const wanted = readPage(query, listing);
   if (filter !== null) await followContents(deps, wallet.address, filter);
-  // Read before the holdings: a holding that is newer than this shows no secret yet, never one too early.
+  // Read before the holdings, so that a newer holding never shows its secret too early.
   const confirmed = await confirmedBlock(deps.database.read);
   const page = await listContents(deps.database.read, wallet.address, filter, wanted);
   const place = placeOf(deps);
@@ -30,7 +30,7 @@ export async function contentsPage(
   return { nfts, ...pageFrame(page, listing) };
 }
 
-/** Whoever holds the token may see its content, once the block that brought it is final. */
+/** The holder may read the content once the block of the transfer is final. */
 async function openUnlockable(deps: HttpDeps, nft: HeldNft, confirmed: number): Promise<string | null> {
   if (nft.unlockable === null || nft.sinceBlock > confirmed) return null;
   return deps.sealer.open(nft.unlockable);

@@ -12,9 +12,9 @@ export function createAccount(limits: Limits) {
     summary: "Create a wallet",
     name: "createAccount",
     description:
-      "The same user of the same app always gets the same address. No transaction is needed: the wallet is there at once.",
+      "The same user of the same app always gets the same address. The wallet exists at once, without a transaction.",
     examples: {
-      bodies: { "A wallet of a user": { user_identifier: "alice" }, "A wallet of nobody in particular": {} },
+      bodies: { "For a user": { user_identifier: "alice" }, "Without a user": {} },
       answer: walletExample,
     },
     scope: "accounts",

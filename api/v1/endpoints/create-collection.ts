@@ -14,7 +14,7 @@ export function createCollection(limits: Limits) {
     summary: "Create a collection, hosted or self-hosted",
     name: "createCollection",
     description:
-      "`base_uri` or `collection_uri` makes it self-hosted: the app hosts the metadata. Without them the service does. The collection is listed once its request completed.",
+      "`base_uri` or `collection_uri` makes the collection self-hosted: the app hosts the metadata. Without them the service hosts it. The collection is listed when its request has completed.",
     examples: {
       bodies: {
         "Hosted ERC721": {

@@ -10,11 +10,11 @@ export function freezeCollection() {
   return defineEndpoint({
     method: "post",
     path: "/collections/:address/freeze",
-    summary: "Freeze the metadata of a hosted collection for good",
+    summary: "Freeze the metadata of a hosted collection permanently",
     name: "freezeCollection",
     description:
-      "The metadata of the collection and of every token becomes one directory on IPFS; the contract's URIs then lead there and can never change again. From the moment of this call no metadata can be changed and no token with hosted metadata be minted; should the request fail, both are possible again.",
-    examples: { bodies: { "Nothing to say": {} }, answer: acceptedExample },
+      "Moves the metadata of the collection and of every token into one directory on IPFS. The contract's URIs then point there and can never change again. From this call on, no metadata can be changed and no token with hosted metadata can be minted. If the request fails, both are possible again.",
+    examples: { bodies: { "No fields": {} }, answer: acceptedExample },
     scope: "collections",
     params: addressParams,
     query: noQuery,

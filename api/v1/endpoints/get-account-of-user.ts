@@ -12,7 +12,7 @@ export function getAccountOfUser() {
     path: "/accounts/user/:user_identifier",
     summary: "Show the wallet of a user",
     name: "getAccountOfUser",
-    description: "The identifier is URI-escaped in the path.",
+    description: "Escape the identifier in the path (percent-encoding).",
     examples: { answer: walletExample },
     scope: "read",
     params: userParams,

@@ -15,7 +15,7 @@ export function getNft() {
   return defineEndpoint({
     method: "get",
     path: "/collections/:address/:token_id",
-    summary: "Show a token with its owner, or with a page of its owners",
+    summary: "Show a token with its owner (ERC721) or a page of its owners (ERC1155)",
     name: "getNft",
     description: "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id.",
     examples: { answer: collectionNftExample },

@@ -12,7 +12,7 @@ export function getRequest() {
     path: "/requests/:request_id",
     summary: "Show a request",
     name: "getRequest",
-    description: "`completed` and `failed` are final.",
+    description: "`pending`: accepted. `processing`: its transaction was sent. `completed` and `failed` are final.",
     examples: { answer: requestExample },
     scope: "read",
     params: requestParams,

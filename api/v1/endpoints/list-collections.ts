@@ -11,8 +11,9 @@ export function listCollections() {
   return defineEndpoint({
     method: "get",
     path: "/collections",
-    summary: "List the app's collections that were successfully created",
+    summary: "List the app's collections",
     name: "listCollections",
+    description: "Only collections whose request has completed.",
     examples: { answer: { collections: [collectionExample], ...pageExample } },
     scope: "read",
     params: none,

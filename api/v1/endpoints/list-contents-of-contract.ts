@@ -9,9 +9,10 @@ export function listContentsOfContract() {
   return defineEndpoint({
     method: "get",
     path: "/accounts/:address/:contract_address",
-    summary: "List what a wallet holds of one contract",
+    summary: "List a wallet's tokens of one contract",
     name: "listContentsOfContract",
-    description: "Any ERC721 or ERC1155 contract: one that is none of the service's is followed from then on.",
+    description:
+      "Works for any ERC721 or ERC1155 contract. If another party deployed it, the service follows it from this call on.",
     examples: { answer: { nfts: [heldNftExample], ...pageExample } },
     scope: "read",
     params: contractParams,

@@ -9,9 +9,10 @@ export function listContentsOfToken() {
   return defineEndpoint({
     method: "get",
     path: "/accounts/:address/:contract_address/:token_id",
-    summary: "List what a wallet holds of one token",
+    summary: "Show a wallet's holding of one token",
     name: "listContentsOfToken",
-    description: "As for a contract; empty when the wallet does not hold the token.",
+    description:
+      "The page is empty when the wallet does not hold the token. The contract is followed as in the call above.",
     examples: { answer: { nfts: [heldNftExample], ...pageExample } },
     scope: "read",
     params: contractTokenParams,

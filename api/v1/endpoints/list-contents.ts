@@ -9,10 +9,10 @@ export function listContents() {
   return defineEndpoint({
     method: "get",
     path: "/accounts/:address",
-    summary: "List what a wallet holds",
+    summary: "List the tokens in a wallet",
     name: "listContents",
     description:
-      "Tokens of the service's collections, and of every contract that the app has named in a transfer or a contents call.",
+      "Tokens of the service's collections, and of other contracts that the app has named in a transfer or in a call for a wallet's tokens.",
     examples: { answer: { nfts: [heldNftExample], ...pageExample } },
     scope: "read",
     params: addressParams,

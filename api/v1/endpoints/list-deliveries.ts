@@ -10,7 +10,7 @@ export function listDeliveries() {
   return defineEndpoint({
     method: "get",
     path: "/webhook/deliveries",
-    summary: "List what was sent to the app's webhook, newest first",
+    summary: "List webhook deliveries, newest first",
     name: "listDeliveries",
     examples: { answer: { deliveries: [deliveryExample], ...pageExample } },
     scope: "webhooks",

@@ -11,10 +11,10 @@ export function listEvents() {
   return defineEndpoint({
     method: "get",
     path: "/events",
-    summary: "List what happened to the app's requests, oldest first",
+    summary: "List events of the app's requests, oldest first",
     name: "listEvents",
     description:
-      "The same bodies as the webhooks', in an order that never changes, for apps without a webhook and for those whose receiver was away. Ask again with `after` set to the `next` of the last answer: fewer events than `limit` mean that this was all, for now.",
+      "The same bodies as webhooks, in a stable order. Use it without a webhook, or to catch up when the receiver was down. Pass the `next` of the last answer as `after`. Fewer events than `limit` mean that there are no more for now.",
     examples: { answer: { events: [eventExample], next: writePosition(7) } },
     scope: "read",
     params: none,

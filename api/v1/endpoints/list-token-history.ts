@@ -13,9 +13,9 @@ export function listTokenHistory() {
   return defineEndpoint({
     method: "get",
     path: "/collections/:address/:token_id/history",
-    summary: "List where a token went, newest first",
+    summary: "List the history of a token, newest first",
     name: "listTokenHistory",
-    description: "What happened outside the service is included; its `request_id` is null.",
+    description: "Includes transfers made outside the service: their `request_id` is null.",
     examples: { answer: { history: [historyExample], ...pageExample } },
     scope: "read",
     params: tokenParams,

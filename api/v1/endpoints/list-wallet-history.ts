@@ -12,9 +12,9 @@ export function listWalletHistory() {
   return defineEndpoint({
     method: "get",
     path: "/accounts/:address/history",
-    summary: "List what came into and left a wallet, newest first",
+    summary: "List the history of a wallet, newest first",
     name: "listWalletHistory",
-    description: "What happened outside the service is included; its `request_id` is null.",
+    description: "Includes transfers made outside the service: their `request_id` is null.",
     examples: { answer: { history: [historyExample], ...pageExample } },
     scope: "read",
     params: addressParams,

@@ -13,7 +13,7 @@ export function mintNft(limits: Limits) {
     summary: "Mint a token, or more copies of one",
     name: "mintNft",
     description:
-      "The collection's type and hosting decide which fields apply: ERC721 takes `to_address`; ERC1155 takes `token_id` with `initial_supply` and `initial_owner` for a new id, with `quantity` and `to_address` for more copies. Metadata fields and `unlockable_content` are for hosted collections.",
+      "The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. Only hosted collections take metadata fields and `unlockable_content`.",
     examples: {
       bodies: {
         "ERC721, hosted": {

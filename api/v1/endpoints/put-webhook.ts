@@ -10,10 +10,10 @@ export function putWebhook(limits: Limits) {
   return defineEndpoint({
     method: "put",
     path: "/webhook",
-    summary: "Register the app's webhook, or change it",
+    summary: "Register or change the app's webhook",
     name: "putWebhook",
     description:
-      "Calls are signed as Standard Webhooks says, with the secret that the first registration answers. The addresses of the URL must be public.",
+      "Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must resolve to public addresses.",
     examples: {
       bodies: {
         "All events": { url: "https://app.example/hooks/nft" },

@@ -9,10 +9,10 @@ export function redeliver() {
   return defineEndpoint({
     method: "post",
     path: "/webhook/deliveries/:id/redeliver",
-    summary: "Send what a delivery carried once more, at once",
+    summary: "Send the event of a delivery again, at once",
     name: "redeliver",
     description:
-      "The receiver sees the same event under the same `webhook-id`. A delivery that is over is followed by a new one, which is the answer; one that waits for its next try has it now. A disabled webhook is refused (`validation_failed`).",
+      "The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.",
     examples: { answer: deliveryExample },
     scope: "webhooks",
     params: deliveryParams,

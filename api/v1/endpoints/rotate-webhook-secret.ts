@@ -9,10 +9,10 @@ export function rotateWebhookSecret() {
   return defineEndpoint({
     method: "post",
     path: "/webhook/secret",
-    summary: "Replace the signing secret of the app's webhook; the old one signs beside it for 24 hours",
+    summary: "Rotate the signing secret of the app's webhook",
     name: "rotateWebhookSecret",
     description:
-      "The new secret is shown this once. For 24 hours each call carries two signatures, one with either secret, so that the receiver can change over in its own time; a further rotation meanwhile ends the oldest at once, because no more than two are live.",
+      "The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.",
     examples: { answer: rotatedSecretExample },
     scope: "webhooks",
     params: none,

@@ -9,10 +9,10 @@ export function testWebhook() {
   return defineEndpoint({
     method: "post",
     path: "/webhook/test",
-    summary: "Send a test event to the app's webhook, whichever events it takes",
+    summary: "Send a test event to the app's webhook",
     name: "testWebhook",
     description:
-      "The event has the type `test` and no request. It takes the way of every other: signed, tried again, in the log of deliveries; it is not in the feed of events. A disabled webhook is refused (`validation_failed`).",
+      "The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.",
     examples: { answer: testDeliveryExample },
     scope: "webhooks",
     params: none,

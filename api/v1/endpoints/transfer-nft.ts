@@ -12,7 +12,7 @@ export function transferNft() {
     summary: "Transfer a token out of a wallet",
     name: "transferNft",
     description:
-      "The wallet signs, the service sends: the wallet needs no gas. Any ERC721 or ERC1155 contract, not only the service's collections.",
+      "The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections.",
     examples: {
       bodies: {
         ERC721: { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },

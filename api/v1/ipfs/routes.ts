@@ -13,10 +13,10 @@ import { readRange } from "./range.ts";
 
 type IpfsDeps = Pick<HttpDeps, "database" | "blocks" | "logger">;
 
-/** Seconds after which a damaged part of the store may have been mended. */
+/** Seconds to wait when a block is damaged: the operator may have repaired it by then. */
 const RETRY_AFTER = 60;
 
-/** What the service hosts on IPFS, over HTTP: public, and the same for ever under the same address. */
+/** Content hosted on IPFS, over HTTP. It is public, and content under one address never changes. */
 export function ipfsGateway(deps: IpfsDeps): Router {
   const router = Router();
   const paths = ["/:cid", "/:cid/*path"];
@@ -47,7 +47,7 @@ export function ipfsGateway(deps: IpfsDeps): Router {
   return router;
 }
 
-/** @throws ApiError `unavailable` when a block is missing or corrupt, which the log names. */
+/** @throws ApiError `unavailable` when a block is missing or corrupt. The log names the block. */
 async function find(deps: IpfsDeps, text: string, path: string[]): Promise<ContentFile | null> {
   const cid = parseCid(text);
   if (cid === null) return null;
@@ -59,8 +59,13 @@ async function guarded<T>(deps: IpfsDeps, read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (!isDamage(error)) throw error;
-    deps.logger.error({ err: error }, "hosted content is damaged: run `npm run cli -- doctor --media`");
-    throw new ApiError("unavailable", null, { retryAfter: RETRY_AFTER });
+    deps.logger.error(
+      { err: error },
+      "A block of hosted content is missing or corrupt. Run `npm run cli -- doctor --media`",
+    );
+    const message =
+      "Part of this content is missing or damaged in the service's store. Tell its operator, then try again.";
+    throw new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
   }
 }
 
@@ -79,14 +84,13 @@ async function send(deps: IpfsDeps, request: Request, response: Response, file: 
   }
   const { offset, length } = range ?? { offset: 0, length: file.size };
   const type = await typeOf(deps, file);
-  // The first block is read before anything is said: where it is damaged the answer can still be an error, and has
-  // nothing of the content's own headers.
+  // Read the first block before any header is set: if it is damaged, the answer is still a plain error.
   const blocks = file.read(offset, length)[Symbol.asyncIterator]();
   const first = request.method === "HEAD" ? null : await guarded(deps, () => blocks.next());
   protect(response);
   if (!isHarmless(type) && !isPicture(type)) response.set("Content-Disposition", "attachment");
   describe(response, tag).set("Content-Length", length.toString());
-  // Not by `set`, which adds a charset that nobody told.
+  // Express's `set` would add a charset that is not known.
   response.setHeader("Content-Type", type);
   if (range !== null) {
     const last = (offset + length - 1).toString();
@@ -119,14 +123,15 @@ async function stream(
   try {
     await pipeline(Readable.from(body(), { objectMode: false, highWaterMark: 65_536 }), response);
   } catch (error) {
-    // Whoever asked has gone away; or the content breaks off here, which a connection that ends early tells them.
-    if (isDamage(error)) deps.logger.error({ err: error }, "hosted content broke off while it was sent");
+    // Either the caller disconnected, or the content is damaged here: closing the connection early tells the caller.
+    if (isDamage(error))
+      deps.logger.error({ err: error }, "A damaged block ended an answer early. Run `npm run cli -- doctor --media`");
     else if (!response.destroyed) throw error;
     response.destroy();
   }
 }
 
-/** As it was told on arrival; parts of a directory were not looked at then, and are now. */
+/** The media type that was stored on arrival. Files of a directory have none and are sniffed now. */
 async function typeOf(deps: IpfsDeps, file: ContentFile): Promise<string> {
   const stored = await findMediaType(deps.database.read, canonicalCid(file.cid));
   if (stored !== null) return stored;
@@ -138,8 +143,8 @@ async function typeOf(deps: IpfsDeps, file: ContentFile): Promise<string> {
 }
 
 /**
- * Strangers choose the content, so none of it may run on this origin: nothing is guessed, markup gets an origin of its
- * own without scripts, and what is not a picture, film or the like is not shown at all, only saved.
+ * Third parties choose the content, so none of it may run on this origin. Browsers must not sniff types, markup runs in a
+ * sandbox without scripts, and anything other than plain media is downloaded instead of shown.
  */
 function protect(response: Response): void {
   response

@@ -9,7 +9,7 @@ import { presentMetadata } from "../present/nft.ts";
 
 export interface Document {
   content: object;
-  /** Whether the block that it stands on is deep enough. Before that nobody may keep a copy. */
+  /** Whether the block of the mint is final. Before that nobody may cache the document. */
   final: boolean;
 }
 
@@ -38,7 +38,7 @@ async function findHosted(db: Db, text: string): Promise<StoredCollection | null
 }
 
 function readAddress(text: string): string | null {
-  // Links survive whatever changes the case of letters: the checksum is not asked for here.
+  // Links may have changed the case of letters, so the checksum is not checked here.
   return /^0x[0-9a-fA-F]{40}$/.test(text) ? getAddress(text.toLowerCase()) : null;
 }
 

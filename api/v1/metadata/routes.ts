@@ -6,10 +6,10 @@ import { ApiError } from "../../domain/error-codes.ts";
 import type { HttpDeps } from "../deps.ts";
 import { collectionDocument, type Document, tokenDocument } from "./documents.ts";
 
-/** Seconds for which others may keep metadata that is final; it can still be changed by its app. */
+/** Seconds for which others may cache final metadata: its app can still change it. */
 const MAX_AGE = 300;
 
-/** Public metadata of hosted collections and of their tokens, for marketplaces and browsers anywhere. */
+/** Public metadata of hosted collections and their tokens, for marketplaces and browsers on any origin. */
 export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Router {
   const router = Router();
   router.use((_request, response, next) => {
@@ -29,7 +29,7 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Ro
     answer(response, ours ? await tokenDocument(deps.database.read, collection, tokenId) : null);
   });
   const paths = ["/:chain_id/:collection", "/:chain_id/:collection/:token_id"];
-  // Browsers ask before they send `If-None-Match` to another origin.
+  // Browsers send a preflight before `If-None-Match` to another origin.
   router.options(paths, (_request, response) => {
     response
       .set("Access-Control-Allow-Methods", "GET, HEAD")
@@ -49,7 +49,7 @@ function answer(response: Response, document: Document | null): void {
   const text = JSON.stringify(document.content);
   const tag = `"${createHash("sha256").update(text).digest("base64url")}"`;
   response.set("ETag", tag).set("Cache-Control", document.final ? `public, max-age=${MAX_AGE.toString()}` : "no-store");
-  // Express would ignore the tag beside `Cache-Control: no-cache`, which `fetch` adds by itself.
+  // Compared here because Express ignores the tag when `fetch` adds `Cache-Control: no-cache`.
   if (tagsOf(response.req.get("if-none-match")).includes(tag)) response.status(304).end();
   else response.set("Content-Type", "application/json; charset=utf-8").send(text);
 }

@@ -22,8 +22,8 @@ On-chain calls return a \`request_id\` at once. Poll the request, or register a 
 - Addresses: send them in any case; a mixed-case address must have the right EIP-55 checksum. Answers have EIP-55 form.
 - null in a body counts as left out. Unknown fields in bodies and queries are refused, so that a typo loses no data.
 - **Ignore unknown fields in answers: later versions of \`/v1\` add fields.** A breaking change gets a new prefix.
-- Errors: every error body is \`{error_code, message, errors}\`. Each operation lists its codes; all of them are explained
-  [here](docs/errors) and at the end of this document. In addition, a path that does not exist answers 404 \`not_found\`
+- Errors: every error body is \`{error_code, message, errors}\`. Each operation lists its codes; the
+  [list of error codes](docs/errors) explains all of them. In addition, a path that does not exist answers 404 \`not_found\`
   (under \`/v1\` only to a valid token), and an unsupported method 405 \`method_not_allowed\` with \`Allow\`.
 `;
 

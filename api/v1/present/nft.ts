@@ -16,7 +16,7 @@ export function presentCollectionNft(place: Place, nft: CollectionNft): z.input<
   };
 }
 
-/** @param unlockable already opened, and only when the wallet may see it. */
+/** @param unlockable decrypted content; null unless the wallet may see it. */
 export function presentHeldNft(place: Place, nft: HeldNft, unlockable: string | null): z.input<typeof heldNft> {
   return {
     ...common(place, nft),
@@ -45,14 +45,14 @@ function common(place: Place, nft: NftView) {
   };
 }
 
-/** Where the token's metadata is, as its contract says. */
+/** The URI of the token's metadata, as its contract returns it. */
 function tokenUri(place: Place, nft: NftView): string | null {
   if (nft.tokenUri !== null) return nft.tokenUri;
   if (nft.baseUri !== null) return selfHostedTokenUri(nft.baseUri, nft.type, nft.tokenId);
   return nft.hosting === "hosted" ? hostedTokenUri(place, nft.contract, nft.type, nft.tokenId) : null;
 }
 
-/** The stored metadata with the token's id in the place of `{token_id}`. */
+/** The stored metadata, with `{token_id}` replaced by the token id. */
 export function presentMetadata(stored: TokenMetadata, tokenId: string): TokenMetadata {
   return tokenMetadata(stored, tokenId);
 }

@@ -1,6 +1,6 @@
 import type { CollectionType } from "../../domain/command.ts";
 
-/** What hosted URIs begin with: where the service is reached, and which chain it serves. */
+/** The start of hosted URIs: the service's public URL and its chain. */
 export interface Place {
   publicUrl: string;
   chainId: number;
@@ -22,7 +22,7 @@ export function selfHostedTokenUri(baseUri: string, type: CollectionType, tokenI
   return type === "ERC721" ? baseUri + tokenId : baseUri.replaceAll("{id}", erc1155Id(tokenId));
 }
 
-/** What clients put in the place of `{id}` (ERC-1155): 64 lower-case hex digits. */
+/** The text that clients put in place of `{id}` (ERC-1155): 64 lower-case hex digits. */
 function erc1155Id(tokenId: string): string {
   return BigInt(tokenId).toString(16).padStart(64, "0");
 }

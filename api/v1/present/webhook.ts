@@ -24,7 +24,7 @@ export function presentDelivery(row: LoggedDelivery): z.input<typeof delivery> {
     request_id: row.request_id,
     status: row.status,
     attempts: row.tries,
-    // One that is due at once is stored as due at any time.
+    // A delivery that is due at once is stored with time 0.
     next_attempt_at: row.next_at === null ? null : isoTime(Math.max(row.next_at, row.updated_at)),
     response_status: row.response_status,
     error: row.error,

@@ -9,7 +9,7 @@ export function createAccountBody(limits: Limits) {
   return z
     .strictObject({
       user_identifier: optional(text(limits.userIdentifier, 1)).meta({
-        description: "The app's own name for the user whom the wallet belongs to; unique in the app.",
+        description: "The app's own name for the user who has the wallet. Unique in the app.",
       }),
     })
     .meta({ id: "CreateWallet" });

@@ -7,29 +7,27 @@ import { refuse } from "./inputs.ts";
 import { address, integer, requestFailure, requestId, time } from "./outputs.ts";
 import { fromBase64, pageFields, toBase64 } from "./pages.ts";
 
-/** What happened to a request: the body of a webhook, and an entry of the feed. */
+/** An event of a request: the body of a webhook, and an entry of the feed. */
 export const event = z
   .object({
-    id: z
-      .string()
-      .meta({ description: "The same wherever the event appears again: in a further try, and in the feed." }),
+    id: z.string().meta({ description: "The same in every retry and in the feed." }),
     type: z.enum(REQUEST_EVENTS).meta({
       description:
-        "sent: its transaction was sent; completed or error: exactly one of the two ends it; corrected: the chain was reorganised deeper than what had been taken for final, and the outcome is another one now.",
+        "sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome.",
     }),
     request_id: requestId,
     request_type: z.enum(REQUEST_TYPES),
     transaction_hash: z.string().nullable(),
-    nft_collection: address.optional().meta({ description: "When a collection or a token was created." }),
-    nft_token_id: integer.optional().meta({ description: "When a token was created." }),
+    nft_collection: address.optional().meta({ description: "Present when a collection or a token was created." }),
+    nft_token_id: integer.optional().meta({ description: "Present when a token was created." }),
     error_code: requestFailure
       .optional()
-      .meta({ description: "On error; on corrected when what had been done is gone." }),
+      .meta({ description: "Present on error, and on corrected when the earlier result was lost." }),
     created_at: time,
   })
   .meta({ id: "Event" });
 
-/** The body of a webhook that `POST /webhook/test` asked for. It stands for nothing, and is not in the feed. */
+/** The body of the test event of `POST /webhook/test`. It belongs to no request and is not in the feed. */
 export const testEvent = z
   .object({
     id: z.string(),
@@ -46,14 +44,14 @@ const position = z
   .transform((text, context): number => {
     const [, digits] = /^events\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
     if (digits !== undefined) return Number(digits);
-    refuse(context, "invalid_format", "Must be the `next` of an earlier answer.");
+    refuse(context, "invalid_format", "Must be the `next` of an earlier answer of this feed.");
     return z.NEVER;
   })
-  .meta({ description: "`next` of an earlier answer; left out: from the first event on." });
+  .meta({ description: "`next` of an earlier answer. Without it the feed starts at the first event." });
 
 export const eventsQuery = z.strictObject({ after: position.optional(), limit: pageFields.limit });
 
-/** @param place in the feed up to which everything was seen. */
+/** @param place of the last event that was read. */
 export function writePosition(place: number): string {
   return toBase64(`events.${place.toString()}`);
 }
@@ -61,6 +59,6 @@ export function writePosition(place: number): string {
 export const eventsFeed = z.object({
   events: z.array(event).max(MAX_PAGE).meta({ description: "Oldest first." }),
   next: z.string().meta({
-    description: "Cursor for `after`. There is always one: given again later, it finds what has happened since.",
+    description: "Cursor for `after`. Always present: used again later, it finds the events since then.",
   }),
 });

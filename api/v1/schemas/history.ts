@@ -14,7 +14,7 @@ const historyEntry = z
     transaction_hash: transactionHash,
     block_number: z.int(),
     timestamp: time,
-    request_id: requestId.nullable().meta({ description: "null when it was no request of this app." }),
+    request_id: requestId.nullable().meta({ description: "null when no request of this app caused it." }),
   })
   .meta({ id: "HistoryEntry" });
 

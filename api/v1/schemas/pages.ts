@@ -26,11 +26,11 @@ interface Cursor extends Position {
 
 const cursor = z
   .string()
-  .meta({ description: "`next` of the page before; not together with `offset`." })
+  .meta({ description: "`next` of the previous page. Cannot be combined with `offset`." })
   .transform((text, context): Cursor => {
     const [, listing, after, offset] = /^([a-z_]+)\.(\d{1,15})\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
     if (listing === undefined || after === undefined || offset === undefined) {
-      refuse(context, "invalid_format", "Must be the `next` of an earlier page.");
+      refuse(context, "invalid_format", "Must be the `next` of an earlier page of this listing.");
       return z.NEVER;
     }
     return { listing, after: Number(after), offset: Number(offset) };
@@ -40,21 +40,22 @@ export function fromBase64(text: string): string {
   return Buffer.from(text, "base64url").toString("latin1");
 }
 
-/** Query of every listing. */
+/** Query parameters of every listing. */
 export const pageFields = {
-  limit: number(1, MAX_PAGE, "Items on the page at most; as many when left out.").optional(),
-  offset: number(0, Number.MAX_SAFE_INTEGER, "Items to pass over; 0 when left out.").optional(),
+  limit: number(1, MAX_PAGE, "Most items on the page. The default is the maximum.").optional(),
+  offset: number(0, Number.MAX_SAFE_INTEGER, "Items to skip. The default is 0.").optional(),
   cursor: cursor.optional(),
 };
 export const pageQuery = z.strictObject(pageFields);
 export type PageInput = z.output<typeof pageQuery>;
 
-/** @param listing that the cursor must come from. */
+/** @param listing the listing that the cursor must come from. */
 export function readPage(input: PageInput, listing: string): PageQuery {
   const limit = input.limit ?? MAX_PAGE;
   if (input.cursor === undefined) return { limit, offset: input.offset ?? 0, after: null };
-  if (input.offset !== undefined) throw refusal("conflict", "Cannot be given together with `offset`.");
-  if (input.cursor.listing !== listing) throw refusal("invalid_format", "Comes from another listing.");
+  if (input.offset !== undefined) throw refusal("conflict", "Cannot be combined with `offset`. Send only one of them.");
+  if (input.cursor.listing !== listing)
+    throw refusal("invalid_format", "Comes from another listing. Use the `next` of this one.");
   return { limit, offset: input.cursor.offset, after: input.cursor.after };
 }
 
@@ -62,7 +63,7 @@ function refusal(code: string, message: string): ApiError {
   return new ApiError("validation_failed", [{ field: "cursor", code, message }]);
 }
 
-/** The wire form of a page, apart from its items. */
+/** The wire form of a page, without its items. */
 export function pageFrame(page: Page<unknown>, listing: string) {
   const { total, limit, offset, next } = page;
   return { total, limit, offset, next: next === null ? null : writeCursor(listing, next) };

@@ -11,7 +11,7 @@ export const transferBody = z
     amount: z
       .preprocess((value) => (value === "" ? undefined : value), optional(quantity))
       .meta({
-        description: "Copies; ERC721: blank or 1.",
+        description: "Number of copies. ERC721: blank or 1.",
         override: { anyOf: [...integerForms(1), { type: "string", maxLength: 0 }, { type: "null" }] },
       }),
   })

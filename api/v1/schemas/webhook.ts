@@ -14,22 +14,22 @@ export function webhookBody(limits: Limits) {
         if (url === null || !["http:", "https:"].includes(url.protocol)) {
           refuse(context, "invalid_format", "Must be an http:// or https:// URL.");
         } else if (url.username !== "" || url.password !== "") {
-          refuse(context, "invalid_format", "Must not hold credentials.");
+          refuse(context, "invalid_format", "Must not contain a user name or a password.");
         }
       })
-      .meta({ description: "http(s) URL that leads to a public address." }),
+      .meta({ description: "http(s) URL that resolves to public addresses." }),
     events: optional(z.array(z.enum(REQUEST_EVENTS)).min(1).max(REQUEST_EVENTS.length)).meta({
-      description: "Types of events to send; all when left out.",
+      description: "Event types to send. The default is all of them.",
     }),
   });
 }
 
 const webhookFields = {
   url: z.string(),
-  events: z.array(z.enum(REQUEST_EVENTS)).nullable().meta({ description: "null: all of them." }),
+  events: z.array(z.enum(REQUEST_EVENTS)).nullable().meta({ description: "null means all of them." }),
   disabled_at: time.nullable().meta({
     description:
-      "Set when the receiver answered 410, or an operator disabled it: nothing is sent until it is registered again.",
+      "Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again.",
   }),
   created_at: time,
   updated_at: time,
@@ -38,33 +38,32 @@ const webhookFields = {
 export const webhook = z.object(webhookFields);
 export const registeredWebhook = z.object({
   ...webhookFields,
-  secret: z
-    .string()
-    .nullable()
-    .meta({ description: "Signing secret: shown once, when the webhook is first registered." }),
+  secret: z.string().nullable().meta({ description: "Signing secret. Shown only once, at the first registration." }),
 });
 export const removedWebhook = z.object({});
 
 export const rotatedSecret = z.object({
-  secret: z.string().meta({ description: "The new signing secret: shown this once." }),
+  secret: z.string().meta({ description: "The new signing secret. Shown only once." }),
   previous_expires_at: time.meta({
-    description: "Until then the secret that it replaces signs as well: each delivery carries both signatures.",
+    description: "Until then the previous secret signs as well: each call carries both signatures.",
   }),
 });
 
 export const delivery = z.object({
   id: z.string(),
-  event_id: z.string().meta({ description: "`id` of the body and `webhook-id` of the call: the same at every try." }),
+  event_id: z.string().meta({ description: "`id` of the body and `webhook-id` of the call. The same at every try." }),
   event_type: z.enum(EVENT_TYPES),
   request_id: requestId.nullable().meta({ description: "null for a test event." }),
-  status: z.enum(DELIVERY_STATUSES).meta({ description: "failed: no try is left, or the webhook is gone." }),
-  attempts: z.int().meta({ description: "Tries made so far." }),
-  next_attempt_at: time.nullable().meta({ description: "When it is tried again at the latest; null when it is over." }),
+  status: z.enum(DELIVERY_STATUSES).meta({ description: "failed: no retry is left, or the webhook was removed." }),
+  attempts: z.int().meta({ description: "Number of tries so far." }),
+  next_attempt_at: time
+    .nullable()
+    .meta({ description: "Latest time of the next try. null when the delivery has ended." }),
   response_status: z
     .int()
     .nullable()
-    .meta({ description: "What the receiver answered to the last try; null: nothing." }),
-  error: z.string().nullable().meta({ description: "Why the last try was no success, in words." }),
+    .meta({ description: "HTTP status of the receiver's answer to the last try. null when there was no answer." }),
+  error: z.string().nullable().meta({ description: "Why the last try failed." }),
   created_at: time,
   updated_at: time,
 });

@@ -29,13 +29,13 @@ describe("the typed client", () => {
       trx.updateTable("requests").set({ status, error_code: errorCode }).where("id", "=", id).execute(),
     );
 
-  it("has the types of the document of today: else run `npm run client`", async function () {
+  it("has the types of the current document (if not, run `npm run client`)", async function () {
     this.timeout(60_000);
     const committed = readFileSync(new URL("../../../api/client/document.ts", import.meta.url), "utf8");
     expect(committed === (await clientTypes())).to.equal(true);
   });
 
-  it("calls by path and method, parameters escaped", async () => {
+  it("calls by path and method, and escapes parameters", async () => {
     const user = "a/b?c=ü";
     const wallet = await answerOf(client.POST("/v1/accounts", { body: { user_identifier: user } }));
     const path = { user_identifier: user };
@@ -46,7 +46,7 @@ describe("the typed client", () => {
     expect(page.wallets).to.deep.equal([wallet]);
   });
 
-  it("takes and gives token ids of any length", async () => {
+  it("accepts and returns token ids of any length", async () => {
     const contract = await addCollection(api, { type: "ERC1155" });
     const { address } = await answerOf(client.POST("/v1/accounts", { body: {} }));
     await addMint(api, { contract, to: address, tokenId: 2n ** 255n, type: "ERC1155" });
@@ -61,7 +61,7 @@ describe("the typed client", () => {
     expect(first.data).to.deep.equal(second.data);
   });
 
-  it("gives the refusal as `error`, or throws it with its code", async () => {
+  it("returns an error body as `error`, or throws it as ApiRefusal", async () => {
     const path = { request_id: "none" };
     const { data, error } = await client.GET("/v1/requests/{request_id}", { params: { path } });
     expect(data).to.equal(undefined);
@@ -73,7 +73,7 @@ describe("the typed client", () => {
     expect((refusal as ApiRefusal).message).to.equal(`404 not_found: ${message}`);
   });
 
-  it("says in the message of a refusal which fields are wrong", async () => {
+  it("names the wrong fields in the message of ApiRefusal", async () => {
     const body = { user_identifier: "" };
     const refusal = await caught(answerOf(client.POST("/v1/accounts", { body })));
     expect((refusal as ApiRefusal).message).to.equal(
@@ -81,7 +81,7 @@ describe("the typed client", () => {
     );
   });
 
-  it("knows an answer that is not the service's own", () => {
+  it("recognizes an answer that is not the service's own", () => {
     for (const body of [undefined, null, "<html>Bad gateway</html>", { error: "bad gateway" }]) {
       expect(readErrorBody(body)).to.equal(null);
     }
@@ -89,7 +89,7 @@ describe("the typed client", () => {
   });
 
   describe("waitFor", () => {
-    it("resolves to the request once it completed", async () => {
+    it("resolves to the request when it has completed", async () => {
       const id = await mint();
       const looks: Promise<unknown>[] = [];
       // The request completes after the client has looked for the first time.
@@ -106,7 +106,7 @@ describe("the typed client", () => {
       expect(await waiting.waitFor(id, { interval: 1 })).to.include({ request_id: id, status: "completed" });
     });
 
-    it("throws when the request failed, and says why", async () => {
+    it("throws RequestFailed with the error code", async () => {
       const id = await mint();
       await settle(id, "failed", "receiver_rejected");
       const failure = await caught(client.waitFor(id));
@@ -114,7 +114,7 @@ describe("the typed client", () => {
       expect((failure as RequestFailed).request.error_code).to.equal("receiver_rejected");
     });
 
-    it("throws when it is not done in time, when there is none, and when it is ended", async () => {
+    it("throws on a timeout, on an unknown request, and when it is aborted", async () => {
       const id = await mint();
       expect(await caught(client.waitFor(id, { timeout: 5, interval: 2 }))).to.be.instanceOf(RequestTimeout);
       expect(await caught(client.waitFor("0".repeat(64)))).to.be.instanceOf(ApiRefusal);
@@ -123,7 +123,7 @@ describe("the typed client", () => {
       });
     });
 
-    it("comes back when a busy service says so", async () => {
+    it("waits for Retry-After when the service is busy", async () => {
       const id = await mint();
       await settle(id, "completed");
       let calls = 0;

@@ -4,7 +4,7 @@ import { MAX_TOKEN_ID, toWireInteger } from "../../../api/domain/numbers.ts";
 import { isFinal, REQUEST_STATUSES, statusesBefore } from "../../../api/domain/request.ts";
 
 describe("the states of a request", () => {
-  it("have these steps and no others", () => {
+  it("have exactly these steps", () => {
     expect(Object.fromEntries(REQUEST_STATUSES.map((status) => [status, statusesBefore(status)]))).to.deep.equal({
       pending: [],
       processing: ["pending"],
@@ -16,7 +16,7 @@ describe("the states of a request", () => {
 });
 
 describe("toWireInteger", () => {
-  it("gives a number while JSON readers keep it exact, and text above", () => {
+  it("returns a number up to 2^53-1, and a decimal string above", () => {
     expect(["0", "9007199254740991", "9007199254740992", MAX_TOKEN_ID].map(toWireInteger)).to.deep.equal([
       0,
       9007199254740991,

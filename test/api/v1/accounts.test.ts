@@ -12,7 +12,7 @@ describe("accounts", () => {
   after(() => api.close());
 
   describe("POST /v1/accounts", () => {
-    it("makes a wallet for a user", async () => {
+    it("creates a wallet for a user", async () => {
       const answer = await api.post("/v1/accounts", { user_identifier: "alice" });
       expect(answer.status).to.equal(200);
       expect(answer.body).to.have.property("user_identifier", "alice");
@@ -21,14 +21,14 @@ describe("accounts", () => {
         .that.matches(/^0x[0-9a-fA-F]{40}$/);
     });
 
-    it("makes as many wallets without a user as are asked for; null counts as left out", async () => {
+    it("creates a new wallet at each call without a user, also when user_identifier is null", async () => {
       const first = await api.post("/v1/accounts", {});
       const second = await api.post("/v1/accounts", { user_identifier: null });
       expect([first.body.user_identifier, second.body.user_identifier]).to.deep.equal([null, null]);
       expect(first.body.address).to.not.equal(second.body.address);
     });
 
-    it("refuses a second wallet for one user, and gives another app its own", async () => {
+    it("refuses a second wallet for the same user, but not in another app", async () => {
       const first = await api.post("/v1/accounts", { user_identifier: "bob" });
       const again = await api.post("/v1/accounts", { user_identifier: "bob" });
       expectRefusal(again, 422, "user_identifier_taken", { user_identifier: "user_identifier_taken" });
@@ -37,7 +37,7 @@ describe("accounts", () => {
       expect(elsewhere.body.address).to.not.equal(first.body.address);
     });
 
-    it("counts characters, not bytes, of the identifier", async () => {
+    it("limits the identifier in characters, not in bytes", async () => {
       const longest = "😀".repeat(256);
       expect((await api.post("/v1/accounts", { user_identifier: longest })).status).to.equal(200);
       expectInvalid(await api.post("/v1/accounts", { user_identifier: `${longest}x` }), {
@@ -45,7 +45,7 @@ describe("accounts", () => {
       });
     });
 
-    it("refuses what cannot be an identifier", async () => {
+    it("refuses an invalid identifier", async () => {
       for (const [value, code] of [
         ["", "too_short"],
         ["a\0b", "invalid_format"],
@@ -73,7 +73,7 @@ describe("accounts", () => {
       });
     }
 
-    it("finds nobody's and another app's wallet alike: not at all", async () => {
+    it("answers 404 for an unknown user and for a user of another app", async () => {
       await api.post("/v1/accounts", { user_identifier: "theirs" }, { token: api.other.token });
       const theirs = await api.get("/v1/accounts/user/theirs");
       const nobodys = await api.get("/v1/accounts/user/nobody");
@@ -84,7 +84,7 @@ describe("accounts", () => {
   });
 
   describe("GET /v1/accounts", () => {
-    it("lists this app's wallets only, oldest first", async () => {
+    it("lists only this app's wallets, oldest first", async () => {
       const fresh = await startApi();
       const made = [await addWallet(fresh), await addWallet(fresh), await addWallet(fresh)];
       await addWallet(fresh, fresh.other.token);
@@ -96,7 +96,7 @@ describe("accounts", () => {
   });
 
   describe("addresses in paths", () => {
-    it("are taken in any case, and refused with a wrong checksum", async () => {
+    it("are accepted in any case, and refused with a wrong checksum", async () => {
       const address = await addWallet(api);
       const hex = address.slice(2);
       for (const spelling of [address, `0x${hex.toLowerCase()}`, `0x${hex.toUpperCase()}`]) {

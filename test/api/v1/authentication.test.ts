@@ -17,14 +17,14 @@ describe("authentication", () => {
   const issue = (scopes: Scope[] | null, expiresAt: number | null = null) =>
     issueToken(api, { appId: api.app.id, name: "test", scopes, expiresAt });
 
-  it("takes `Bearer <token>` in any case, and the bare token", async () => {
+  it("accepts `Bearer <token>` in any case, and the token alone", async () => {
     for (const authorization of [`Bearer ${api.app.token}`, `bearer  ${api.app.token}`, api.app.token]) {
       const answer = await api.get("/v1/accounts", { token: null, headers: { authorization } });
       expect(answer.status).to.equal(200);
     }
   });
 
-  it("begins tokens with a prefix that scanners can find, and stores only their hash", async () => {
+  it("starts tokens with a prefix for secret scanners, and stores only their hash", async () => {
     const { token, id } = await issue(null);
     expect(token).to.match(/^moneta_[A-Za-z0-9_-]{43}$/);
     const row = await api.database.read
@@ -78,7 +78,7 @@ describe("authentication", () => {
     ["webhooks", "GET", "/v1/webhook"],
     ["webhooks", "DELETE", "/v1/webhook"],
   ];
-  it("asks each endpoint for its scope, before anything else is looked at", async () => {
+  it("checks the scope of each endpoint before everything else", async () => {
     const scopes: Scope[] = ["read", "accounts", "collections", "mint", "transfer", "webhooks"];
     for (const [scope, method, path] of calls) {
       const others = await issue(scopes.filter((name) => name !== scope));
@@ -89,7 +89,7 @@ describe("authentication", () => {
     }
   });
 
-  it("never writes a token to the log", () => {
+  it("writes no token to the log", () => {
     expect(api.log.join("")).to.not.contain(api.app.token);
   });
 });

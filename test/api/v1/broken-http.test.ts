@@ -49,7 +49,7 @@ describe("broken HTTP", () => {
     }
   });
 
-  it("takes HTTP/1.0 without Host, and Expect: 100-continue", async () => {
+  it("accepts HTTP/1.0 without Host, and Expect: 100-continue", async () => {
     expect(await rawCall(port, "GET /healthz HTTP/1.0\r\n\r\n")).to.match(/^HTTP\/1.1 200 /);
     const call = "GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n";
     expect(await rawCall(port, call)).to.match(/^HTTP\/1.1 (100 Continue\r\n\r\nHTTP\/1.1 )?200 /);

@@ -26,7 +26,7 @@ describe("changing metadata", () => {
   };
 
   describe("PATCH /v1/collections/:address", () => {
-    it("changes, adds and takes away fields, and announces it", async () => {
+    it("changes, adds and removes fields, and announces the change", async () => {
       const contract = await addCollection(api, { metadata: { description: "old", image: "https://a/b.png" } });
       const answer = await patch(contract, { description: "new", image: null, external_link: "https://c" });
       const id = requestIn(answer);
@@ -54,7 +54,7 @@ describe("changing metadata", () => {
       expect(request.ready_at).to.not.equal(null);
     });
 
-    it("says so, and announces nothing, when nothing changed", async () => {
+    it("answers a null request_id and announces nothing when nothing changed", async () => {
       const contract = await addCollection(api, { metadata: { description: "same" } });
       for (const body of [{}, { description: "same" }, { image: null }]) {
         expect((await patch(contract, body)).body).to.deep.equal({
@@ -64,7 +64,7 @@ describe("changing metadata", () => {
       }
     });
 
-    it("announces nothing once the collection has an owner of its own", async () => {
+    it("announces nothing when the collection has its own owner", async () => {
       const contract = await addCollection(api, { steward: false });
       expect((await patch(contract, { description: "d" })).body).to.deep.equal({
         metadata: { description: "d" },
@@ -73,7 +73,7 @@ describe("changing metadata", () => {
       expect(await published(contract)).to.include({ description: "d" });
     });
 
-    it("survives a reorganisation that makes the collection anew", async () => {
+    it("keeps the change when a reorg creates the collection again", async () => {
       const contract = await addCollection(api, { metadata: { description: "old" } });
       await patch(contract, { description: "new" });
       const { request_id: id } = await api.database.read
@@ -87,7 +87,7 @@ describe("changing metadata", () => {
       });
     });
 
-    it("refuses what cannot be changed", async () => {
+    it("refuses fields and collections that cannot be changed", async () => {
       const contract = await addCollection(api);
       expectInvalid(await patch(contract, { name: "x", description: 1 }), {
         name: "unknown_field",
@@ -104,7 +104,7 @@ describe("changing metadata", () => {
   });
 
   describe("PATCH /v1/collections/:address/:token_id", () => {
-    it("changes a token, with its id in the text, and announces it", async () => {
+    it("changes a token, replaces {token_id}, and announces the change", async () => {
       const contract = await addCollection(api, { type: "ERC1155" });
       const tokenId = 2n ** 256n - 1n;
       const metadata = { name: "Cat {token_id}", image: "https://a/b.png", attributes: [{ value: 1 }] };
@@ -120,7 +120,7 @@ describe("changing metadata", () => {
       expect(toCommand((await stored(requestIn(answer))).command)).to.deep.include({ tokenId: tokenId.toString() });
     });
 
-    it("keeps numbers that no JavaScript number holds, its own and those of before", async () => {
+    it("keeps old and new numbers exact beyond 2^53-1", async () => {
       const contract = await addCollection(api);
       const digits = "123456789012345678901234567890";
       await addMint(api, { contract, to: HOLDER, tokenId: 1 });
@@ -129,7 +129,7 @@ describe("changing metadata", () => {
       expect((await api.get(`/metadata/31337/${contract}/1`, { token: null })).text).to.contain(`"value":${digits}`);
     });
 
-    it("knows only tokens that there are, with metadata of their own", async () => {
+    it("refuses tokens that do not exist or have no hosted metadata", async () => {
       const contract = await addCollection(api);
       await addMint(api, { contract, to: HOLDER, tokenId: 1 });
       await addMint(api, { contract, to: HOLDER, tokenId: 2, metadata: null });
@@ -144,7 +144,7 @@ describe("changing metadata", () => {
     const freeze = (address: string, options: object = {}) =>
       api.post(`/v1/collections/${address}/freeze`, {}, options);
 
-    it("lets nothing be changed or added from then on", async () => {
+    it("allows no change and no new hosted metadata afterwards", async () => {
       const contract = await addCollection(api);
       await addMint(api, { contract, to: HOLDER, tokenId: 1 });
       const id = expectAccepted(await freeze(contract));
@@ -161,7 +161,7 @@ describe("changing metadata", () => {
       }
     });
 
-    it("leaves more copies of an ERC1155 id, and ids with URIs of their own", async () => {
+    it("still allows more copies of an ERC1155 id, and new ids with their own URI", async () => {
       const contract = await addCollection(api, { type: "ERC1155" });
       await addMint(api, { contract, to: HOLDER, tokenId: 1, type: "ERC1155" });
       expectAccepted(await freeze(contract));
@@ -173,13 +173,13 @@ describe("changing metadata", () => {
       expectRefusal(await api.post("/v1/nfts", { ...create, token_id: 3 }), 422, "metadata_frozen");
     });
 
-    it("is accepted once, of many at the same instant", async () => {
+    it("accepts one of many simultaneous calls", async () => {
       const contract = await addCollection(api);
       const answers = await Promise.all(Array.from({ length: 10 }, () => freeze(contract)));
       expect(answers.map((answer) => answer.status).sort()).to.deep.equal([200, ...Array<number>(9).fill(422)]);
     });
 
-    it("is for collections that the service hosts, and may freeze", async () => {
+    it("refuses collections that the service does not host or may not freeze", async () => {
       for (const options of [{ hosting: "self-hosted" as const }, { steward: false }, { baseUri: "ipfs://owners/" }]) {
         expectRefusal(await freeze(await addCollection(api, options)), 422, "wrong_hosting", {
           address: "wrong_hosting",

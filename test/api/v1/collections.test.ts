@@ -18,7 +18,7 @@ describe("collections", () => {
     });
     after(() => fresh.close());
 
-    it("lists successfully created collections of this app only, each as a record", async () => {
+    it("lists only this app's completed collections", async () => {
       const recipient = randomAddress();
       const hosted = await addCollection(fresh, {
         cap: 10,
@@ -59,7 +59,7 @@ describe("collections", () => {
   });
 
   describe("GET /v1/collections/:address", () => {
-    it("lists the tokens of an ERC721 collection with their owners, burnt ones left out", async () => {
+    it("lists the tokens of an ERC721 collection with their owners, without burnt ones", async () => {
       const contract = await addCollection(api);
       const [alice, bob] = [randomAddress(), randomAddress()];
       await addMint(api, {
@@ -90,7 +90,7 @@ describe("collections", () => {
       expect(text).to.not.contain("secret").and.to.not.contain("unlockable");
     });
 
-    it("lists the ids of a self-hosted ERC1155 collection with their copies", async () => {
+    it("lists the ids of a self-hosted ERC1155 collection with their quantities", async () => {
       const contract = await addCollection(api, { type: "ERC1155", hosting: "self-hosted" });
       const huge = 2n ** 256n - 1n;
       const mint = { contract, type: "ERC1155", metadata: null } as const;
@@ -109,7 +109,7 @@ describe("collections", () => {
       expect(body.nfts?.[1]).to.include({ token_id: 10, quantity: 7, token_uri: "ipfs://own" });
     });
 
-    it("does not know what is unlisted, another app's, or nobody's", async () => {
+    it("answers 404 for an unlisted collection, another app's, and an unknown one", async () => {
       for (const address of [
         await addCollection(api, { listed: false }),
         await addCollection(api, { app: api.other.id }),
@@ -121,7 +121,7 @@ describe("collections", () => {
       }
     });
 
-    it("pages through many", async () => {
+    it("pages through many tokens", async () => {
       const contract = await addCollection(api);
       for (let tokenId = 1; tokenId <= 5; tokenId++) await addMint(api, { contract, to: randomAddress(), tokenId });
       const first = await api.get(`/v1/collections/${contract}?limit=3`);
@@ -158,7 +158,7 @@ describe("collections", () => {
       expect(second.body.owners).to.deep.equal([{ address: owners[2], quantity: 2 }]);
     });
 
-    it("refuses what is no token id", async () => {
+    it("refuses an invalid token id", async () => {
       const contract = await addCollection(api);
       expectInvalid(await api.get(`/v1/collections/${contract}/one`), { token_id: "wrong_type" });
       expectInvalid(await api.get(`/v1/collections/${contract}/${(2n ** 256n).toString()}`), { token_id: "too_big" });

@@ -5,7 +5,7 @@ import { type TestApi, startApi } from "../support/api.ts";
 
 /* Every answer of every test of the API goes through this checker: here it is shown that it lets nothing pass. */
 
-describe("the check of answers against the document", () => {
+describe("the check of answers against the OpenAPI document", () => {
   let api: TestApi;
   let conformance: Conformance;
   let accepted: Exchange;
@@ -31,12 +31,12 @@ describe("the check of answers against the document", () => {
     text: JSON.stringify({ ...(JSON.parse(exchange.text) as object), ...fields }),
   });
 
-  it("passes answers as they are documented", () => {
+  it("passes documented answers", () => {
     conformance.check(accepted);
     conformance.check(refused);
   });
 
-  it("catches a field that the document lacks, at any depth", async () => {
+  it("catches an undocumented field at any depth", async () => {
     expectCaught(withFields(accepted, { secret: 1 }), /must NOT have additional properties/);
     expectCaught(withFields(refused, { stack: "at ..." }), /must NOT have additional properties/);
     const page = await api.get("/v1/accounts");
@@ -53,37 +53,37 @@ describe("the check of answers against the document", () => {
     expectCaught(withFields(refused, { errors: [{ field: "a", code: "b", message: "c", sql: "d" }] }), /additional/);
   });
 
-  it("catches a field that is missing, or of another type", () => {
+  it("catches a missing field and a wrong type", () => {
     expectCaught(withFields(accepted, { user_identifier: undefined }), /must have required property 'user_identifier'/);
     expectCaught(withFields(accepted, { address: 1 }), /must be string/);
     expectCaught(withFields(accepted, { address: "0x12" }), /must match pattern/);
   });
 
-  it("catches a status that the document lacks", () => {
+  it("catches an undocumented status", () => {
     expectCaught({ ...accepted, status: 201 }, /no such status/);
     expectCaught({ ...refused, status: 418 }, /no such status/);
   });
 
-  it("catches a code that the operation does not have, or not with that status", () => {
+  it("catches an error code that the operation lacks, or has with another status", () => {
     expectCaught(withFields(refused, { error_code: "insufficient_balance" }), /must be equal to one of the allowed/);
     expectCaught(withFields(refused, { error_code: "forbidden" }), /must be equal to one of the allowed/);
     expectCaught({ ...refused, status: 403 }, /must be equal to constant|must be equal to one of the allowed/);
   });
 
-  it("catches a header that is missing, and another type of content", () => {
+  it("catches a missing header and a wrong content type", () => {
     expectCaught({ ...accepted, headers: new Headers({ "content-type": "application/json" }) }, /lacks X-Request-Id/);
     const headers = new Headers(accepted.headers);
     headers.set("content-type", "text/html");
     expectCaught({ ...accepted, headers }, /no text\/html/);
   });
 
-  it("catches an answer at a path or to a method that the document lacks", () => {
+  it("catches an answer at an undocumented path or to an undocumented method", () => {
     expectCaught({ ...accepted, path: "/v1/secrets" }, /no such call/);
     expectCaught({ ...accepted, method: "DELETE" }, /no such call/);
     expectCaught({ ...refused, path: "/v1/secrets" }, /no such call/);
   });
 
-  it("takes the literal path for the answering one, as the service does", () => {
+  it("prefers a literal path to a template, like the service", () => {
     expect(conformance.find("/v1/accounts/user/history?limit=1")?.template).to.equal(
       "/v1/accounts/user/{user_identifier}",
     );
@@ -91,7 +91,7 @@ describe("the check of answers against the document", () => {
     expect(conformance.find("/v1/accounts/a/b/c/d")).to.equal(undefined);
   });
 
-  it("is what every call of the tests goes through", async () => {
+  it("runs at every call of the tests", async () => {
     const broken = await startApi();
     // A wallet that the service can only show in a way that is not documented.
     await broken.post("/v1/accounts", {});

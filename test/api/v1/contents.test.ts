@@ -16,11 +16,11 @@ describe("contents of a wallet", () => {
 
   const contents = async (path = "") => (await api.get(`/v1/accounts/${wallet}${path}`)).body;
 
-  it("are empty at first", async () => {
+  it("start empty", async () => {
     expect(await contents()).to.deep.equal({ nfts: [], total: 0, limit: 30, offset: 0, next: null });
   });
 
-  it("show tokens of every collection, each as an item", async () => {
+  it("list the tokens of every collection", async () => {
     const own = await addCollection(api);
     const theirs = await addCollection(api, { app: api.other.id, type: "ERC1155", hosting: "self-hosted" });
     await addMint(api, { contract: own, to: wallet, tokenId: 1, metadata: { name: "#{token_id}" } });
@@ -47,7 +47,7 @@ describe("contents of a wallet", () => {
     });
   });
 
-  it("narrow down to a contract and to a token", async () => {
+  it("can be limited to a contract and to a token", async () => {
     const [a, b] = [await addCollection(api), await addCollection(api)];
     for (const tokenId of [1, 2]) await addMint(api, { contract: a, to: wallet, tokenId });
     await addMint(api, { contract: b, to: wallet, tokenId: 1 });
@@ -61,7 +61,7 @@ describe("contents of a wallet", () => {
     expect((await contents(`/${a}?limit=1&cursor=${first.next ?? ""}`)).nfts?.[0]?.token_id).to.equal(2);
   });
 
-  it("keep big numbers in metadata exact", async () => {
+  it("keep large numbers in metadata exact", async () => {
     const contract = await addCollection(api);
     await addMint(api, { contract, to: wallet, tokenId: 1 });
     const metadata = '{"attributes":[{"value":123456789012345678901234567890}]}';
@@ -70,7 +70,7 @@ describe("contents of a wallet", () => {
     expect(answer.text).to.contain('"value":123456789012345678901234567890');
   });
 
-  it("are another app's business as little as nobody's", async () => {
+  it("answer 404 for another app's wallet and for an unknown one", async () => {
     const theirs = await addWallet(api, api.other.token);
     for (const address of [theirs, randomAddress()]) {
       for (const path of ["", `/${randomAddress()}`, `/${randomAddress()}/1`]) {
@@ -80,7 +80,7 @@ describe("contents of a wallet", () => {
     expect(api.foreign.calls).to.equal(0);
   });
 
-  it("refuse paths that name no contract or token", async () => {
+  it("refuse an invalid contract address or token id", async () => {
     expectInvalid(await api.get(`/v1/accounts/${wallet}/cats`), { contract_address: "invalid_format" });
     expectInvalid(await api.get(`/v1/accounts/${wallet}/${randomAddress()}/x`), { token_id: "wrong_type" });
   });
@@ -89,7 +89,7 @@ describe("contents of a wallet", () => {
     const secretOf = async (address: string) =>
       (await api.get(`/v1/accounts/${address}`)).body.nfts?.map((nft) => nft.unlockable_content);
 
-    it("is shown to the holder, and to the next one only once the token has moved", async () => {
+    it("is shown to the current holder only", async () => {
       const next = await addWallet(api);
       const contract = await addCollection(api);
       await addMint(api, { contract, to: wallet, tokenId: 1, unlockable: "secret ünlocked", block: 5 });
@@ -100,7 +100,7 @@ describe("contents of a wallet", () => {
       expect(await secretOf(next)).to.deep.equal(["secret ünlocked"]);
     });
 
-    it("waits until the block that brought the token is final", async () => {
+    it("is hidden until the block of the transfer is final", async () => {
       const contract = await addCollection(api);
       await addMint(api, { contract, to: wallet, tokenId: 1, unlockable: "secret", block: 11 });
       expect(await secretOf(wallet)).to.deep.equal([null]);
@@ -108,7 +108,7 @@ describe("contents of a wallet", () => {
       expect(await secretOf(wallet)).to.deep.equal(["secret"]);
     });
 
-    it("belongs to every holder of an ERC1155 id", async () => {
+    it("is shown to every holder of an ERC1155 id", async () => {
       const other = await addWallet(api);
       const contract = await addCollection(api, { type: "ERC1155" });
       await addMint(api, { contract, to: wallet, tokenId: 1, quantity: 2, type: "ERC1155", unlockable: "secret" });
@@ -118,8 +118,8 @@ describe("contents of a wallet", () => {
     });
   });
 
-  describe("of contracts that are not the service's", () => {
-    it("are read from the chain when the contract is named, and listed from then on", async () => {
+  describe("given a foreign contract", () => {
+    it("are read from the chain at the first call, and listed from then on", async () => {
       const contract = randomAddress();
       api.foreign.contracts.set(contract, { type: "ERC1155", name: "Elsewhere" });
       api.foreign.give(contract, "1", wallet, 3n);
@@ -142,7 +142,7 @@ describe("contents of a wallet", () => {
       expect((await contents()).total).to.equal(1);
     });
 
-    it("are found for a second wallet of a contract that is followed already", async () => {
+    it("are found for a second wallet when the contract is already followed", async () => {
       const contract = randomAddress();
       const second = await addWallet(api);
       api.foreign.contracts.set(contract, { type: "ERC721", name: null });
@@ -152,7 +152,7 @@ describe("contents of a wallet", () => {
       expect((await api.get(`/v1/accounts/${second}/${contract}/2`)).body.total).to.equal(1);
     });
 
-    it("are listed without the chain once they are followed, and unavailable before", async () => {
+    it("need the chain only until the contract is followed", async () => {
       const contract = randomAddress();
       api.foreign.contracts.set(contract, { type: "ERC721", name: null });
       api.foreign.give(contract, "1", wallet);
@@ -164,7 +164,7 @@ describe("contents of a wallet", () => {
       expect((await contents(`/${contract}`)).total).to.equal(1);
     });
 
-    it("are refused where there is no token contract", async () => {
+    it("are refused when the address is not a token contract", async () => {
       const answer = await api.get(`/v1/accounts/${wallet}/${randomAddress()}`);
       expectRefusal(answer, 422, "contract_not_supported", { contract_address: "contract_not_supported" });
     });

@@ -27,7 +27,7 @@ describe("POST /v1/collections", () => {
     return JSON.parse(row.command) as Record<string, unknown>;
   }
 
-  it("accepts a hosted collection, and wakes the relayer", async () => {
+  it("accepts a hosted collection and notifies the relayer", async () => {
     const before = api.notified;
     const recipient = randomAddress();
     const owner = randomAddress();
@@ -73,7 +73,7 @@ describe("POST /v1/collections", () => {
     expect(await commandOf(SELF_HOSTED)).to.include({ collectionUri: null });
   });
 
-  it("takes the cap under both of its names, and none for 0 or ERC1155", async () => {
+  it("accepts both names of the cap, and ignores it for 0 and for ERC1155", async () => {
     expect(await commandOf({ ...SELF_HOSTED, mint_supply_account: 5 })).to.include({ maxSupply: 5 });
     expect(await commandOf({ ...HOSTED, mint_supply_count: "7", mint_supply_account: 7 })).to.include({
       maxSupply: 7,
@@ -83,7 +83,7 @@ describe("POST /v1/collections", () => {
     expect(await commandOf({ ...HOSTED, type: "ERC1155", mint_supply_count: 9 })).to.include({ maxSupply: null });
   });
 
-  it("takes null for left out", async () => {
+  it("treats null as left out", async () => {
     expect(await commandOf({ ...HOSTED, base_uri: null, collection_uri: null, image: null })).to.include({
       hosting: "hosted",
     });

@@ -15,7 +15,7 @@ describe("GET /docs", () => {
   });
   after(() => api.close());
 
-  it("is a page whose every part is served here", async () => {
+  it("loads every part from this service", async () => {
     const parts = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, part]) => part ?? "");
     expect(parts).to.include("docs/swagger-ui-bundle.js").and.to.have.length(4);
     for (const part of parts) {
@@ -27,24 +27,24 @@ describe("GET /docs", () => {
     }
   });
 
-  it("asks nobody else, as its policy also says: no inline script, no other origin", () => {
+  it("has a policy without inline scripts and other origins", () => {
     expect(page).to.not.match(/<script>|<style|\son\w+=|https?:/);
     const directives = policy.split("; ");
     expect(directives).to.include("default-src 'none'").and.to.include("script-src 'self'");
     expect(policy).to.not.match(/unsafe|https?:|\*/);
   });
 
-  it("starts the viewer with this service's document, and without the checker elsewhere that it has by default", async () => {
+  it("opens this service's document, with the viewer's online validator turned off", async () => {
     const script = await (await fetch(`${api.baseUrl}/docs/init.js`)).text();
     expect(script).to.contain('url: "openapi.json"').and.to.contain("validatorUrl: null");
   });
 
-  it("is found with a slash at its end too, also behind a proxy that adds a prefix", async () => {
+  it("redirects from the path with a slash, also behind a proxy that adds a prefix", async () => {
     const response = await fetch(`${api.baseUrl}/docs/`, { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).to.deep.equal([308, "../docs"]);
   });
 
-  it("serves nothing else of the viewer's package", async () => {
+  it("serves no other file of the viewer's package", async () => {
     for (const path of [
       "/docs/package.json",
       "/docs/swagger-ui-bundle.js.map",
@@ -55,7 +55,7 @@ describe("GET /docs", () => {
     }
   });
 
-  it("takes GET and HEAD only", async () => {
+  it("supports only GET and HEAD", async () => {
     expectRefusal(await api.call("POST", "/docs", { token: null }), 405, "method_not_allowed");
     expectRefusal(await api.call("DELETE", "/openapi.json"), 405, "method_not_allowed");
   });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
-import { HTTP_ERROR_CODES, type HttpErrorCode, statusOf } from "../../../api/domain/error-codes.ts";
+import { ERRORS, HTTP_ERROR_CODES, type HttpErrorCode, statusOf } from "../../../api/domain/error-codes.ts";
 import { endpointsOf } from "../../../api/v1/endpoints.ts";
 import { apiDocument } from "../../../api/v1/openapi/document.ts";
 import { documentPath } from "../../../api/v1/openapi/operation.ts";
@@ -11,7 +11,7 @@ import { PUBLIC_URL, type TestApi, startApi } from "../support/api.ts";
 describe("the published document", () => {
   const document = JSON.parse(
     JSON.stringify(apiDocument({ publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS })),
-  ) as OpenApiDocument & { servers: unknown; webhooks: Record<string, { post: Operation }> };
+  ) as Document;
   const conformance = new Conformance(document);
   const endpoints = endpointsOf(DEFAULT_LIMITS);
   let api: TestApi;
@@ -20,19 +20,19 @@ describe("the published document", () => {
   });
   after(() => api.close());
 
-  it("is what the service answers, to tools of other origins too", async () => {
+  it("is served at /openapi.json, to any origin", async () => {
     const answer = await api.get("/openapi.json", { token: null });
     expect(JSON.parse(answer.text)).to.deep.equal(document);
     expect(answer.headers.get("access-control-allow-origin")).to.equal("*");
   });
 
-  it("says where the service is, relative to itself, and whatever path it lies under", () => {
+  it("has a relative server URL with the path of PUBLIC_URL", () => {
     expect(document.servers).to.deep.equal([{ url: "/" }]);
     const deeper = apiDocument({ publicUrl: "https://example.org/nft", limits: DEFAULT_LIMITS });
     expect(deeper.servers).to.deep.equal([{ url: "/nft" }]);
   });
 
-  it("has every endpoint, and nothing else under /v1", () => {
+  it("has exactly the endpoints under /v1", () => {
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method} ${path}`),
     );
@@ -40,7 +40,7 @@ describe("the published document", () => {
     expect(documented.filter((call) => call.includes("/v1/")).sort()).to.deep.equal(served.sort());
   });
 
-  it("names each operation once, and says which scope it needs", () => {
+  it("gives each operation a unique id and its scope", () => {
     const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
     const names = operations.map(({ operationId }) => operationId);
     expect(new Set(names).size).to.equal(operations.length);
@@ -54,7 +54,7 @@ describe("the published document", () => {
     describe(`${endpoint.method.toUpperCase()} ${documentPath(endpoint.path)}`, () => {
       const operation = document.paths[documentPath(endpoint.path)]?.[endpoint.method];
 
-      it("has an example of its answer, with every field that the schema asks for and no other", () => {
+      it("has an example answer that matches its schema", () => {
         const response = operation?.responses["200"] as {
           content: Record<string, { schema: object; example: unknown }>;
         };
@@ -65,7 +65,7 @@ describe("the published document", () => {
 
       const { body } = endpoint;
       if (body === undefined) return;
-      it("has examples of bodies, which the service and the document both accept", () => {
+      it("has example bodies that the service and the document accept", () => {
         const content = operation?.requestBody?.content["application/json"];
         const examples = Object.values(content?.examples ?? {});
         expect(examples).to.not.be.empty;
@@ -77,7 +77,7 @@ describe("the published document", () => {
     });
   }
 
-  it("gives every error code the status that it has, with an example in the shape of errors", () => {
+  it("gives every error code its status and a valid example", () => {
     const seen = new Set<string>();
     for (const item of Object.values(document.paths)) {
       for (const operation of Object.values(item)) {
@@ -98,6 +98,20 @@ describe("the published document", () => {
     expect(UNSEEN).to.include.members(HTTP_ERROR_CODES.filter((code) => !seen.has(code)));
   });
 
+  it("has the operations first and the table of error codes last", async () => {
+    expect(document.info.description).to.not.contain("| `not_found` |");
+    expect(document.tags.at(0)?.name).to.equal("Wallets");
+    expect(document.tags.at(-1)?.name).to.equal("Errors");
+    expect(Object.keys(document.paths).at(-1)).to.equal("/docs/errors");
+    const table = document.paths["/docs/errors"]?.["get"]?.description ?? "";
+    const page = await (await fetch(`${api.baseUrl}/docs/errors`)).text();
+    for (const [code, { message }] of Object.entries(ERRORS)) {
+      const row = table.split("\n").find((line) => line.includes(`| \`${code}\` |`)) ?? "";
+      expect(row).to.contain(`| ${message} | [docs/errors#${code}](docs/errors#${code}) |`);
+      expect(page).to.contain(`<tr id="${code}">`);
+    }
+  });
+
   it("has an example of each webhook body", () => {
     expect(Object.keys(document.webhooks)).to.have.members(["event", "test"]);
     for (const { post } of Object.values(document.webhooks)) {
@@ -110,6 +124,14 @@ describe("the published document", () => {
     }
   });
 });
+
+type Document = OpenApiDocument & {
+  info: { description: string };
+  servers: unknown;
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation & { description?: string }>>;
+  webhooks: Record<string, { post: Operation }>;
+};
 
 const UNSEEN = [
   "malformed_request",

@@ -28,7 +28,7 @@ describe("errors", () => {
     }
   });
 
-  it("answers 405 with the methods that there are", async () => {
+  it("answers 405 with the supported methods in Allow", async () => {
     for (const [method, path, allow] of [
       ["DELETE", "/v1/accounts", "POST, GET, HEAD"],
       ["PATCH", "/v1/webhook", "PUT, GET, DELETE, HEAD"],
@@ -54,14 +54,14 @@ describe("errors", () => {
     });
   }
 
-  it("answers 422 to JSON that is no object", async () => {
+  it("answers 422 to JSON that is not an object", async () => {
     for (const raw of ["[]", "null", '"text"', "12345678901234567890"]) {
       const answer = await api.call("POST", "/v1/nfts", { raw });
       expectRefusal(answer, 422, "validation_failed");
     }
   });
 
-  it("answers 413 to a body over the limit, compressed ones included", async () => {
+  it("answers 413 to a body over the limit, also when it is compressed", async () => {
     const large = JSON.stringify({ user_identifier: "x".repeat(1_048_577) });
     expectRefusal(await api.call("POST", "/v1/accounts", { raw: large }), 413, "payload_too_large");
     const zipped = new Uint8Array(gzipSync(large));
@@ -83,7 +83,7 @@ describe("errors", () => {
     expect((await api.call("POST", "/v1/accounts", { raw: "{}", headers: utf8 })).status).to.equal(200);
   });
 
-  it("takes a POST without any body as an empty object", async () => {
+  it("treats a POST without a body as an empty object", async () => {
     expect((await api.call("POST", "/v1/accounts")).status).to.equal(200);
     expectInvalid(await api.call("POST", "/v1/collections"), {
       type: "required",
@@ -92,7 +92,7 @@ describe("errors", () => {
     });
   });
 
-  it("names unknown fields, in bodies and in queries, dangerous names included", async () => {
+  it("names unknown fields in bodies and queries, also __proto__ and constructor", async () => {
     const raw = '{"user_identifer": "a", "__proto__": {"x": 1}, "constructor": null}';
     expectInvalid(await api.call("POST", "/v1/accounts", { raw }), {
       user_identifer: "unknown_field",
@@ -124,14 +124,14 @@ describe("errors", () => {
     expect((answer.body as { message: string }).message).to.contain("`accounts`");
   });
 
-  it("bounds what it repeats of the caller's", async () => {
+  it("limits how much of the caller's input it repeats", async () => {
     const body = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${n.toString()}${"x".repeat(500)}`, 1]));
     const answer = await api.post("/v1/accounts", body);
     expect((answer.body as { errors: { field: string }[] }).errors).to.have.length(100);
     expect(answer.text.length).to.be.below(40_000);
   });
 
-  it("hides what goes wrong inside, and writes it to the log with the call's id", async () => {
+  it("hides an internal error, and logs it with the call's id", async () => {
     const broken = await startApi();
     await broken.database.write((trx) => trx.schema.dropTable("wallet_history").execute());
     await broken.database.write((trx) => trx.schema.alterTable("wallets").renameTo("gone").execute());
@@ -148,12 +148,12 @@ describe("errors", () => {
     await broken.close();
   });
 
-  it("gives every answer an id, its own where the caller's is not plain", async () => {
+  it("gives every answer an id, and replaces a caller's id that is not plain", async () => {
     const forged = await api.get("/healthz", { headers: { "x-request-id": "a b" } });
     expect(forged.headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it("tells nothing about what it runs on, and forbids caching", async () => {
+  it("reveals no server software and forbids caching", async () => {
     const answer = await api.get("/v1/accounts");
     expect(answer.headers.get("x-powered-by")).to.equal(null);
     expect(answer.headers.get("cache-control")).to.equal("no-store");
@@ -167,7 +167,7 @@ describe("errors", () => {
     }
   });
 
-  it("answers HEAD as GET without the body", async () => {
+  it("answers HEAD like GET, without the body", async () => {
     const { port } = new URL(api.baseUrl);
     const status = await new Promise<number | undefined>((resolve) => {
       const options = { port, method: "HEAD", path: "/v1/accounts", headers: { authorization: api.app.token } };
@@ -180,11 +180,11 @@ describe("errors", () => {
   });
 
   describe("health", () => {
-    it("says that the process runs", async () => {
+    it("answers /healthz while the process runs", async () => {
       expect((await api.get("/healthz", { token: null })).body).to.deep.equal({ status: "ok" });
     });
 
-    it("says what is not ready, with 503 and Retry-After", async () => {
+    it("names the failing checks on /readyz, with 503 and Retry-After", async () => {
       expect((await api.get("/readyz", { token: null })).body).to.deep.equal({
         status: "ready",
         checks: { database: "ok" },

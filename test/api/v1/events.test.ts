@@ -35,7 +35,7 @@ describe("GET /v1/events", () => {
     await api.database.write((trx) => enqueueEvent(trx, { ...row, app_id: app, command }, type, Date.now(), errorCode));
   }
 
-  it("is empty at first, with a place from which to go on", async () => {
+  it("starts empty, with a cursor for later", async () => {
     const { events, next } = await feed();
     expect(events).to.deep.equal([]);
     expect(await feed(`?after=${next}`)).to.deep.equal({ events: [], next });
@@ -44,7 +44,7 @@ describe("GET /v1/events", () => {
     expect((await feed(`?after=${next}`)).events.map((event) => event.type)).to.deep.equal(["sent"]);
   });
 
-  it("gives every event once, in order, page by page", async () => {
+  it("returns every event once, in order, page by page", async () => {
     const ids = [await request(), await request()];
     for (const type of ["sent", "completed"] as const) for (const id of ids) await happen(id, type);
     const wanted = [...ids.map((id) => [id, "sent"]), ...ids.map((id) => [id, "completed"])];
@@ -60,7 +60,7 @@ describe("GET /v1/events", () => {
     expect((await feed(`?after=${next}`)).next).to.equal(next);
   });
 
-  it("holds the same bodies as the webhooks, whether there is one or not", async () => {
+  it("has the same bodies as webhooks, with and without a webhook", async () => {
     const id = await request();
     await happen(id, "error");
     const stored = await api.database.read.selectFrom("events").select("body").executeTakeFirstOrThrow();
@@ -68,7 +68,7 @@ describe("GET /v1/events", () => {
     expect((await feed()).events[0]).to.include({ request_id: id, error_code: "execution_reverted" });
   });
 
-  it("tells of `sent` once, and of one outcome, whatever happens again", async () => {
+  it("has `sent` once and one outcome per request, even after repeated writes", async () => {
     const id = await request();
     for (const type of ["sent", "sent", "completed", "completed"] as const) await happen(id, type);
     const { events, next } = await feed();
@@ -77,7 +77,7 @@ describe("GET /v1/events", () => {
     expect((await feed(`?after=${next}`)).events).to.have.length(1);
   });
 
-  it("is each app's own", async () => {
+  it("shows only the app's own events", async () => {
     await happen(await request(), "sent");
     const theirs = await request(api.other.token);
     await happen(theirs, "sent", api.other.id);
@@ -86,7 +86,7 @@ describe("GET /v1/events", () => {
     expect((await feed(`?after=${next}`, api.other.token)).events).to.deep.equal([]);
   });
 
-  it("shows no event of a transaction that is not committed, and none is passed over", async () => {
+  it("shows no uncommitted event and skips none", async () => {
     const ids = [await request(), await request(), await request()];
     const rows = await api.database.read.selectFrom("requests").selectAll().where("id", "in", ids).execute();
     await Promise.allSettled(
@@ -103,7 +103,7 @@ describe("GET /v1/events", () => {
     expect(positions.map((row) => row.position)).to.deep.equal([1, 2]);
   });
 
-  it("refuses a wrong limit, and a cursor from elsewhere", async () => {
+  it("refuses a wrong limit and a foreign cursor", async () => {
     for (let count = 0; count < 2; count++) await request();
     const { body } = await api.get("/v1/requests?limit=1");
     expectInvalid(await api.get(`/v1/events?after=${body.next ?? ""}`), { after: "invalid_format" });

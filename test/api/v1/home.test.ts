@@ -52,7 +52,7 @@ describe("GET /", () => {
     }
   });
 
-  it("takes GET and HEAD only", async () => {
+  it("supports only GET and HEAD", async () => {
     const answer = await api.call("POST", "/", { token: null });
     expectRefusal(answer, 405, "method_not_allowed");
     expect(answer.headers.get("allow")).to.equal("GET, HEAD");

@@ -24,7 +24,7 @@ describe("GET /ipfs", () => {
   });
   after(() => api.close());
 
-  it("serves what is hosted, to anybody, for ever", async () => {
+  it("serves hosted content to anybody, cacheable forever", async () => {
     const cid = await content.add("Hello, world");
     const answer = await content.fetch(cid.toString());
     expect([answer.status, await answer.text()]).to.deep.equal([200, "Hello, world"]);
@@ -44,33 +44,33 @@ describe("GET /ipfs", () => {
     expect([preflight.status, preflight.headers.get("access-control-allow-methods")]).to.deep.equal([204, "GET, HEAD"]);
   });
 
-  it("answers HEAD with everything but the content", async () => {
+  it("answers HEAD with the headers only", async () => {
     const cid = await content.add("Hello, world");
     const answer = await content.fetch(cid.toString(), { method: "HEAD" });
     expect([answer.status, answer.headers.get("content-length"), await answer.text()]).to.deep.equal([200, "12", ""]);
   });
 
-  it("serves what is empty", async () => {
+  it("serves empty content", async () => {
     const cid = await content.add("");
     const answer = await content.fetch(cid.toString());
     expect([answer.status, answer.headers.get("content-length"), await answer.text()]).to.deep.equal([200, "0", ""]);
     expect((await content.fetch(cid.toString(), { headers: { range: "bytes=0-0" } })).status).to.equal(416);
   });
 
-  it("has nothing under a path below a file", async () => {
+  it("answers 404 for a path below a file", async () => {
     const [small, large] = [await content.add("x"), await content.add(Buffer.alloc(2_000_000))];
     for (const path of [`${small.toString()}/x`, `${large.toString()}/x`, `${large.toString()}/x/y`]) {
       expect(await refusalOf(await content.fetch(path)), path).to.deep.equal([404, "not_found"]);
     }
   });
 
-  it("keeps the type that was told on arrival", async () => {
+  it("uses the media type that was stored on arrival", async () => {
     const cid = await content.add("some special text");
     await api.database.write((trx) => insertMedia(trx, { cid: cid.toString(), type: "model/gltf+json", size: 17 }, 1));
     expect((await content.fetch(cid.toString())).headers.get("content-type")).to.equal("model/gltf+json");
   });
 
-  it("lets nothing of a stranger's run on its origin", async () => {
+  it("lets no hosted content run on its origin", async () => {
     for (const [text, type, disposition] of [
       [SVG, "image/svg+xml", null],
       ["<html><script>alert(1)</script></html>", "text/html", "attachment"],
@@ -97,7 +97,7 @@ describe("GET /ipfs", () => {
     }
   });
 
-  it("serves files of a directory under their paths", async () => {
+  it("serves the files of a directory by path", async () => {
     const cid = await importDirectory(
       api.blocks,
       (async function* () {
@@ -135,7 +135,7 @@ describe("GET /ipfs", () => {
     }
   });
 
-  it("is in the document with its paths, however deep, and with HEAD", async () => {
+  it("is documented with paths of any depth, and with HEAD", async () => {
     const conformance = await conformanceOf(api.baseUrl);
     for (const [method, path, template] of [
       ["GET", "/ipfs/bafy", "/ipfs/{cid}"],
@@ -154,7 +154,7 @@ describe("GET /ipfs", () => {
     }
   });
 
-  it("does not know anything else", async () => {
+  it("answers 404 for anything else", async () => {
     for (const path of [
       "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
       "bafkqadtimvwgy3zao5xxe3debi",
@@ -171,7 +171,7 @@ describe("GET /ipfs", () => {
     expect(await refusalOf(post)).to.deep.equal([405, "method_not_allowed"]);
   });
 
-  it("is not upset by names that are none", async () => {
+  it("answers 404 for malformed CIDs and paths", async () => {
     const bytes = Buffer.from("hello");
     const { digest } = await sha256.digest(bytes);
     const long = CID.createV1(raw.code, createDigest(sha256.code, new Uint8Array(190).fill(7)));

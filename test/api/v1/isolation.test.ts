@@ -139,14 +139,14 @@ describe("isolation of apps", () => {
     return Promise.all([...paths, ...own].map(async (path) => (await api.get(path)).text));
   }
 
-  it("has a recipe here for every call of the document", () => {
+  it("is tested for every documented call", () => {
     expect(calls.map(({ name }) => name).sort()).to.deep.equal([...Object.keys(NAMING), ...Object.keys(OWN)].sort());
     for (const { name, path } of calls) {
       if (path.includes("{")) expect(NAMING[name]?.path, `${name} names things in its path`).to.not.equal(undefined);
     }
   });
 
-  it("makes another app's things look like things that do not exist, byte for byte", async () => {
+  it("answers the same bytes for another app's resource as for an unknown one", async () => {
     const before = await everythingOfTheirs();
     for (const call of calls.filter(({ name }) => NAMING[name] !== undefined)) {
       const [ofTheirs, ofNobody] = [await callAsOther(call, theirs), await callAsOther(call, nobodys)];
@@ -156,7 +156,7 @@ describe("isolation of apps", () => {
     expect(await everythingOfTheirs()).to.deep.equal(before);
   });
 
-  it("shows and changes the caller's own things only, where a call names none", async () => {
+  it("shows and changes only the caller's resources in calls without an id", async () => {
     const before = await everythingOfTheirs();
     const marks = [...Object.values(theirs), "secret"].filter((mark) => mark.length > 5);
     // In the order of the recipes: what is removed is removed last.
@@ -171,13 +171,13 @@ describe("isolation of apps", () => {
     expect(await everythingOfTheirs()).to.deep.equal(before);
   });
 
-  it("keeps the same user of two apps apart", async () => {
+  it("keeps the same user of two apps separate", async () => {
     const path = "/v1/accounts/user/their%20user";
     const [mine, others] = [await api.get(path), await api.get(path, { token: api.other.token })];
     expect(others.body.address).to.match(/^0x/).and.to.not.equal(mine.body.address);
   });
 
-  it("keeps each app's idempotency keys to itself", async () => {
+  it("keeps the idempotency keys of apps separate", async () => {
     const headers = { "idempotency-key": "same" };
     const first = await api.post("/v1/accounts", {}, { headers });
     const second = await api.post("/v1/accounts", {}, { headers, token: api.other.token });

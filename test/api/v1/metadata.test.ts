@@ -17,7 +17,7 @@ describe("GET /metadata", () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     api.get(`/metadata/31337/${path}`, { token: null, headers });
 
-  it("serves a token to anybody, with the id in its text", async () => {
+  it("serves a token to anybody, with {token_id} replaced", async () => {
     const contract = await addCollection(api);
     const metadata = {
       name: "Cat {token_id}",
@@ -36,7 +36,7 @@ describe("GET /metadata", () => {
     expect((await get(`${contract.toLowerCase()}/12`)).text).to.equal(answer.text);
   });
 
-  it("has the fields that were given, as they were given, and no others", async () => {
+  it("has exactly the given fields, unchanged", async () => {
     const contract = await addCollection(api);
     const metadata = {
       name: "Cat",
@@ -60,7 +60,7 @@ describe("GET /metadata", () => {
     ]);
   });
 
-  it("takes an id in decimal, and in the 64 hex digits of ERC-1155", async () => {
+  it("accepts a decimal id and the 64 hex digits of ERC-1155", async () => {
     const contract = await addCollection(api, { type: "ERC1155" });
     const digits = "1".repeat(64);
     const tokens: [bigint, string][] = [
@@ -80,7 +80,7 @@ describe("GET /metadata", () => {
       .that.matches(/^hex/);
   });
 
-  it("tells who has seen it already that nothing changed", async () => {
+  it("answers 304 to a matching If-None-Match", async () => {
     const contract = await addCollection(api);
     await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: { name: "a" } });
     const tag = (await get(`${contract}/1`)).headers.get("etag") ?? "";
@@ -92,7 +92,7 @@ describe("GET /metadata", () => {
     expect(preflight.headers.get("access-control-allow-headers")).to.equal("*");
   });
 
-  it("serves a mint as soon as it is in a block, but lets nobody keep it until it is final", async () => {
+  it("serves a mint from its first block on, uncacheable until it is final", async () => {
     const contract = await addCollection(api, { listed: false });
     await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: { name: "new" }, block: 11 });
     for (const path of [contract, `${contract}/1`]) {
@@ -110,7 +110,7 @@ describe("GET /metadata", () => {
     expect(answer.headers.get("cache-control")).to.equal("public, max-age=300");
   });
 
-  it("does not know anything else, and lets nobody remember that", async () => {
+  it("answers 404 for anything else, uncacheable", async () => {
     const contract = await addCollection(api);
     await addMint(api, { contract, to: HOLDER, tokenId: 1 });
     await addMint(api, { contract, to: HOLDER, tokenId: 2, metadata: null });

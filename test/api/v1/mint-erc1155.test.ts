@@ -63,7 +63,7 @@ describe("POST /v1/nfts, ERC1155", () => {
       });
     }
 
-    it("accepts hosted metadata, or a uri of its own", async () => {
+    it("accepts hosted metadata, or its own uri", async () => {
       const withMetadata = await acceptedRow(create(hosted1155, { name: "Sword {token_id}", unlockable_content: "x" }));
       expect(withMetadata.command).to.deep.include({
         kind: "create-erc1155",
@@ -76,14 +76,14 @@ describe("POST /v1/nfts, ERC1155", () => {
       expect(own.command).to.deep.include({ metadata: null, uri: "ipfs://own" });
     });
 
-    it("accepts as many copies as uint128 holds, and not one more", async () => {
+    it("accepts 2^128-1 copies, and not one more", async () => {
       const row = await acceptedRow(create(own1155, { initial_supply: MAX_COPIES.toString() }));
       expect(row.command).to.include({ quantity: MAX_COPIES.toString() });
       const over = create(own1155, { initial_supply: (MAX_COPIES + 1n).toString() });
       expectInvalid(await api.post("/v1/nfts", over), { initial_supply: "too_big" });
     });
 
-    it("refuses an id that exists or is about to", async () => {
+    it("refuses an id that exists or is pending", async () => {
       const body = create(hosted1155);
       expectAccepted(await api.post("/v1/nfts", body));
       expectRefusal(await api.post("/v1/nfts", body), 422, "token_already_exists", {
@@ -130,7 +130,7 @@ describe("POST /v1/nfts, ERC1155", () => {
     });
   });
 
-  describe("more of an id", () => {
+  describe("more copies of an id", () => {
     const more = (fields: object = {}) => ({
       collection_address: own1155,
       token_id: 77,
@@ -152,7 +152,7 @@ describe("POST /v1/nfts, ERC1155", () => {
       expect(row).to.include({ nft_collection: own1155, nft_token_id: "77" });
     });
 
-    it("refuses an id that was not created, or not yet", async () => {
+    it("refuses an id that does not exist or is pending", async () => {
       expectRefusal(await api.post("/v1/nfts", more({ token_id: 78 })), 422, "token_not_found", {
         token_id: "token_not_found",
       });
@@ -160,7 +160,7 @@ describe("POST /v1/nfts, ERC1155", () => {
       expectRefusal(await api.post("/v1/nfts", more({ token_id: 79 })), 422, "token_not_found");
     });
 
-    it("refuses a total over uint128", async () => {
+    it("refuses a total above 2^128-1", async () => {
       const answer = await api.post("/v1/nfts", more({ quantity: MAX_COPIES.toString() }));
       expectRefusal(answer, 422, "supply_exceeded", { quantity: "supply_exceeded" });
     });

@@ -27,7 +27,7 @@ describe("POST /v1/nfts, ERC721", () => {
   }
 
   describe("hosted", () => {
-    it("accepts metadata of every kind", async () => {
+    it("accepts every metadata field", async () => {
       const metadata = {
         name: "Cat {token_id}",
         description: "A cat",
@@ -48,12 +48,12 @@ describe("POST /v1/nfts, ERC721", () => {
       expect(row.command).to.deep.equal({ kind: "mint-erc721", collection: hosted721, to, metadata });
     });
 
-    it("accepts none, and reserves a place", async () => {
+    it("accepts a mint without metadata, and reserves supply", async () => {
       const row = await acceptedRow({ collection_address: hosted721, to_address: to });
       expect(row.command).to.deep.include({ metadata: {} });
     });
 
-    it("keeps big numbers in attributes as they were written", async () => {
+    it("keeps large numbers in attributes exact", async () => {
       const attributes = '[{"value": 123456789012345678901234567890, "other": 1e999}]';
       const raw = `{"collection_address": "${hosted721}", "to_address": "${to}", "attributes": ${attributes}}`;
       const id = expectAccepted(await api.call("POST", "/v1/nfts", { raw }));
@@ -65,7 +65,7 @@ describe("POST /v1/nfts, ERC721", () => {
       expect(row.command).to.contain('{"value":123456789012345678901234567890,"other":1e999}');
     });
 
-    it("seals unlockable content before it is stored, and keeps it out of the log", async () => {
+    it("encrypts unlockable content before it is stored, and keeps it out of the log", async () => {
       const secret = "the treasure is under the old oak";
       const row = await acceptedRow({ collection_address: hosted721, to_address: to, unlockable_content: secret });
       expect(row.unlockable).to.be.a("string").that.does.not.contain("treasure");
@@ -125,7 +125,7 @@ describe("POST /v1/nfts, ERC721", () => {
       });
     }
 
-    it("refuses fields of ERC1155, naming them", async () => {
+    it("refuses ERC1155 fields and names them", async () => {
       const fields = { token_id: 1, quantity: 1, initial_supply: 1, initial_owner: to, uri: "ipfs://x" };
       const answer = await api.post("/v1/nfts", { collection_address: hosted721, ...fields });
       const named = Object.fromEntries(Object.keys(fields).map((name) => [name, "wrong_collection_type"]));
@@ -134,12 +134,12 @@ describe("POST /v1/nfts, ERC721", () => {
   });
 
   describe("self-hosted", () => {
-    it("accepts a destination and nothing more", async () => {
+    it("accepts a destination alone", async () => {
       const row = await acceptedRow({ collection_address: own721, to_address: to });
       expect(row.command).to.deep.equal({ kind: "mint-erc721", collection: own721, to, metadata: null });
     });
 
-    it("refuses what only a hosted collection takes", async () => {
+    it("refuses fields of hosted collections", async () => {
       const answer = await api.post("/v1/nfts", {
         collection_address: own721,
         to_address: to,
@@ -156,7 +156,7 @@ describe("POST /v1/nfts, ERC721", () => {
   });
 
   describe("the collection", () => {
-    it("must be named, and be a listed one of this app", async () => {
+    it("must be a listed collection of this app", async () => {
       expectInvalid(await api.post("/v1/nfts", { to_address: to }), { collection_address: "required" });
       for (const address of [
         randomAddress(),
@@ -168,13 +168,13 @@ describe("POST /v1/nfts, ERC721", () => {
       }
     });
 
-    it("must still let the service mint", async () => {
+    it("must have the service as a minter", async () => {
       const closed = await addCollection(api, { mayMint: false });
       const answer = await api.post("/v1/nfts", { collection_address: closed, to_address: to });
       expectRefusal(answer, 422, "service_cannot_mint", { collection_address: "service_cannot_mint" });
     });
 
-    it("must have room under its cap, promised places counted", async () => {
+    it("must have supply left, pending mints counted", async () => {
       const capped = await addCollection(api, { cap: 3 });
       await addMint(api, { contract: capped, to, tokenId: 1 });
       const mint = () => api.post("/v1/nfts", { collection_address: capped, to_address: to });

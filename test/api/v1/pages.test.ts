@@ -16,14 +16,14 @@ describe("pages", () => {
 
   const addresses = (answer: Answer) => answer.body.wallets?.map((row) => row.address);
 
-  it("show 30 rows unless asked otherwise, and the total of all", async () => {
+  it("have 30 rows by default, and the total of all rows", async () => {
     const answer = await api.get("/v1/accounts");
     expect(addresses(answer)).to.deep.equal(wallets.slice(0, 30));
     expect(answer.body).to.include({ total: 35, limit: 30, offset: 0 });
     expect(answer.body.next).to.be.a("string");
   });
 
-  it("start after `offset` rows", async () => {
+  it("skip `offset` rows", async () => {
     const answer = await api.get("/v1/accounts?limit=10&offset=20");
     expect(addresses(answer)).to.deep.equal(wallets.slice(20, 30));
     expect(answer.body).to.include({ total: 35, limit: 10, offset: 20 });
@@ -31,7 +31,7 @@ describe("pages", () => {
     expect(beyond.body).to.deep.include({ wallets: [], total: 35, next: null });
   });
 
-  it("follow one another by cursor, without gap or repetition, to the end", async () => {
+  it("can be followed by cursor to the end, without gap or repetition", async () => {
     const seen: string[] = [];
     let path = "/v1/accounts?limit=8";
     for (let offset = 0; ; offset += 8) {
@@ -45,14 +45,14 @@ describe("pages", () => {
     expect(seen).to.deep.equal(wallets);
   });
 
-  it("go on by cursor from a page that was found by offset", async () => {
+  it("can be followed by cursor from a page with an offset", async () => {
     const middle = await api.get("/v1/accounts?limit=5&offset=10");
     const next = await api.get(`/v1/accounts?limit=5&cursor=${middle.body.next ?? ""}`);
     expect(addresses(next)).to.deep.equal(wallets.slice(15, 20));
     expect(next.body.offset).to.equal(15);
   });
 
-  it("end with null exactly at the last row", async () => {
+  it("have a null cursor exactly at the last row", async () => {
     expect((await api.get("/v1/accounts?limit=5&offset=30")).body.next).to.equal(null);
     expect((await api.get("/v1/accounts?limit=5&offset=29")).body.next).to.be.a("string");
   });
@@ -74,7 +74,7 @@ describe("pages", () => {
     });
   }
 
-  it("refuse a cursor of another listing, or beside an offset", async () => {
+  it("refuse a cursor of another listing, or together with an offset", async () => {
     const next = (await api.get("/v1/accounts?limit=1")).body.next ?? "";
     expectInvalid(await api.get(`/v1/requests?cursor=${next}`), { cursor: "invalid_format" });
     expectInvalid(await api.get(`/v1/accounts?cursor=${next}&offset=1`), { cursor: "conflict" });

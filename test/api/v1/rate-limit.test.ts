@@ -16,7 +16,7 @@ describe("rate limit", () => {
   const list = (token?: string) => api.get("/v1/accounts", token === undefined ? {} : { token });
   const statuses = (answers: Answer[]) => answers.map((answer) => answer.status).sort();
 
-  it("says in each answer what is left", async () => {
+  it("shows the remaining calls in each answer", async () => {
     const first = await list();
     expect(first.headers.get("ratelimit-policy")).to.equal('"token";q=5;w=60');
     expect(first.headers.get("ratelimit")).to.match(/^"token";r=4;t=(59|60)$/);
@@ -34,21 +34,21 @@ describe("rate limit", () => {
     expect(refused.headers.get("ratelimit")).to.match(/^"token";r=0;t=\d+$/);
   });
 
-  it("counts each token for itself", async () => {
+  it("counts each token separately", async () => {
     const second = await issueToken(api, { appId: api.app.id, name: "second", scopes: null, expiresAt: null });
     await calls(6, list);
     expect((await list(second.token)).status).to.equal(200);
     expect((await list(api.other.token)).status).to.equal(200);
   });
 
-  it("leaves nothing of a call that was refused", async () => {
+  it("stores nothing of a refused call", async () => {
     await calls(5, list);
     const before = await api.database.read.selectFrom("wallets").select("address").execute();
     expectRefusal(await api.post("/v1/accounts", {}), 429, "rate_limited");
     expect(await api.database.read.selectFrom("wallets").select("address").execute()).to.deep.equal(before);
   });
 
-  it("limits calls without a valid token by address, and nobody else behind it", async () => {
+  it("limits calls without a valid token by address, and leaves valid tokens alone", async () => {
     const answers = await calls(7, () => api.get("/v1/accounts", { token: `moneta_${"x".repeat(43)}` }));
     expect(statuses(answers)).to.deep.equal([401, 401, 401, 401, 401, 429, 429]);
     const refused = await api.get("/v1/accounts", { token: null });
@@ -58,7 +58,7 @@ describe("rate limit", () => {
     expect((await api.get("/healthz", { token: null })).status).to.equal(200);
   });
 
-  it("takes an IPv6 network as one address", () => {
+  it("counts an IPv6 network as one address", () => {
     for (const [address, network] of [
       ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
       ["2001:db8:1:2::9", "2001:db8:1:2"],

@@ -10,7 +10,7 @@ describe("the request log", () => {
   });
   afterEach(() => api.close());
 
-  it("holds no user identifier of a path or a query", async () => {
+  it("has no user identifier from a path or a query", async () => {
     const user = "alice@example.com";
     await api.post("/v1/accounts", { user_identifier: user });
     for (const path of [

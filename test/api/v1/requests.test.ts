@@ -33,7 +33,7 @@ describe("requests", () => {
       });
     });
 
-    it("shows what a final one made, or why it failed", async () => {
+    it("shows the result of a completed request, and the cause of a failed one", async () => {
       const id = expectAccepted(await api.post("/v1/collections", COLLECTION));
       const collection = randomAddress();
       const change = (set: object) =>
@@ -54,7 +54,7 @@ describe("requests", () => {
       });
     });
 
-    it("finds neither another app's request nor nonsense", async () => {
+    it("answers 404 for another app's request and for an invalid id", async () => {
       const id = expectAccepted(await api.post("/v1/collections", COLLECTION, { token: api.other.token }));
       const texts = new Set<string>();
       for (const which of [id, "0".repeat(64), "nonsense", "%00"]) {
@@ -67,7 +67,7 @@ describe("requests", () => {
   });
 
   describe("GET /v1/requests", () => {
-    it("lists newest first, filtered by status and type, with totals of the filter", async () => {
+    it("lists newest first, filtered by status and type, with the total of the filter", async () => {
       const first = expectAccepted(await api.post("/v1/collections", COLLECTION));
       const contract = await addCollection(api);
       const mint = expectAccepted(await api.post("/v1/nfts", { collection_address: contract, to_address: contract }));
@@ -98,13 +98,13 @@ describe("requests", () => {
       expect(seen).to.deep.equal(ids);
     });
 
-    it("refuses filters that do not exist", async () => {
+    it("refuses unknown filters", async () => {
       expectInvalid(await api.get("/v1/requests?status=done&type=burn"), { status: "invalid", type: "invalid" });
     });
   });
 
   describe("history", () => {
-    it("lists what happened to a token and in a wallet, newest first, and whose request it was", async () => {
+    it("lists the transfers of a token and of a wallet, newest first, with this app's request ids", async () => {
       const wallet = await addWallet(api);
       const theirs = await addWallet(api, api.other.token);
       const contract = await addCollection(api);
@@ -130,7 +130,7 @@ describe("requests", () => {
       expectRefusal(await api.get(`/v1/collections/${contract}/2/history`), 404, "not_found");
     });
 
-    it("goes on after a token is burnt, and pages by cursor", async () => {
+    it("still lists a burnt token, and pages by cursor", async () => {
       const [alice, bob] = [await addWallet(api), await addWallet(api)];
       const contract = await addCollection(api);
       await addMint(api, { contract, to: alice, tokenId: 1 });

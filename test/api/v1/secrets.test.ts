@@ -4,7 +4,7 @@ import { type TestApi, startApi } from "../support/api.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { addCollection, randomAddress } from "../support/rows.ts";
 
-describe("a fault inside the service", () => {
+describe("an internal error", () => {
   let api: TestApi;
   beforeEach(async () => {
     api = await startApi();

@@ -57,20 +57,20 @@ describe("POST /v1/transfers", () => {
       });
     }
 
-    it("refuses more than one copy, and none", async () => {
+    it("refuses an amount other than 1", async () => {
       await addMint(api, { contract: erc721, to: wallet, tokenId: 1 });
       expectInvalid(await transfer({ contract_address: erc721, token_id: 1, amount: 2 }), { amount: "too_big" });
       expectInvalid(await transfer({ contract_address: erc721, token_id: 1, amount: 0 }), { amount: "too_small" });
     });
 
-    it("refuses a token whose transfer is pending", async () => {
+    it("refuses a token with a pending transfer", async () => {
       await addMint(api, { contract: erc721, to: wallet, tokenId: 2 });
       expectAccepted(await transfer({ contract_address: erc721, token_id: 2 }));
       const again = await transfer({ contract_address: erc721, token_id: 2 });
       expectRefusal(again, 422, "token_busy", { token_id: "token_busy" });
     });
 
-    it("tells a token held elsewhere from one that does not exist", async () => {
+    it("distinguishes a token held elsewhere from one that does not exist", async () => {
       await addMint(api, { contract: erc721, to: wallet, tokenId: 3 });
       await addMove(api, { contract: erc721, tokenId: 3, from: wallet, to });
       expectRefusal(await transfer({ contract_address: erc721, token_id: 3 }), 422, "insufficient_balance");
@@ -80,7 +80,7 @@ describe("POST /v1/transfers", () => {
   });
 
   describe("ERC1155", () => {
-    it("takes what is pending off the balance", async () => {
+    it("subtracts pending transfers from the balance", async () => {
       const tokenId = (2n ** 256n - 1n).toString();
       await addMint(api, { contract: erc1155, to: wallet, tokenId: BigInt(tokenId), quantity: 10, type: "ERC1155" });
       const send = (amount: number) => transfer({ contract_address: erc1155, token_id: tokenId, amount });
@@ -90,7 +90,7 @@ describe("POST /v1/transfers", () => {
       expectRefusal(await send(1), 422, "insufficient_balance");
     });
 
-    it("asks for an amount", async () => {
+    it("requires an amount", async () => {
       await addMint(api, { contract: erc1155, to: wallet, tokenId: 1, quantity: 1, type: "ERC1155" });
       for (const amount of [undefined, null, ""]) {
         expectInvalid(await transfer({ contract_address: erc1155, token_id: 1, amount }), { amount: "required" });
@@ -98,13 +98,13 @@ describe("POST /v1/transfers", () => {
     });
   });
 
-  it("moves tokens of another app's collection out of this app's wallet", async () => {
+  it("transfers a token of another app's collection out of this app's wallet", async () => {
     const contract = await addCollection(api, { app: api.other.id });
     await addMint(api, { contract, to: wallet, tokenId: 1, app: api.other.id });
     expectAccepted(await transfer({ contract_address: contract, token_id: 1 }));
   });
 
-  it("refuses wallets that are not this app's", async () => {
+  it("refuses wallets of other apps", async () => {
     const theirs = await addWallet(api, api.other.token);
     await addMint(api, { contract: erc721, to: theirs, tokenId: 20 });
     for (const from of [theirs, randomAddress()]) {
@@ -132,8 +132,8 @@ describe("POST /v1/transfers", () => {
     });
   }
 
-  describe("a contract that is not the service's", () => {
-    it("is asked what it is and who holds the token, and followed from then on", async () => {
+  describe("given a foreign contract", () => {
+    it("reads its type and the token's holder, and follows it from then on", async () => {
       const contract = randomAddress();
       api.foreign.contracts.set(contract, { type: "ERC721", name: "Elsewhere" });
       api.foreign.give(contract, "7", wallet);
@@ -148,7 +148,7 @@ describe("POST /v1/transfers", () => {
       expectRefusal(await transfer({ contract_address: contract, token_id: 7 }), 422, "token_busy");
     });
 
-    it("counts the copies that it says the wallet has", async () => {
+    it("uses the balance that the contract reports", async () => {
       const contract = randomAddress();
       api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
       api.foreign.give(contract, "1", wallet, 3n);
@@ -158,7 +158,7 @@ describe("POST /v1/transfers", () => {
       expectRefusal(await send(2), 422, "insufficient_balance");
     });
 
-    it("refuses tokens that are not there or not the wallet's", async () => {
+    it("refuses tokens that do not exist or are held elsewhere", async () => {
       const contract = randomAddress();
       api.foreign.contracts.set(contract, { type: "ERC721", name: null });
       api.foreign.give(contract, "1", randomAddress());
@@ -167,12 +167,12 @@ describe("POST /v1/transfers", () => {
       expectRefusal(await transfer({ contract_address: contract, token_id: 2 }), 422, "token_not_found");
     });
 
-    it("is refused when it is no token contract", async () => {
+    it("refuses an address that is not a token contract", async () => {
       const answer = await transfer({ contract_address: randomAddress(), token_id: 1 });
       expectRefusal(answer, 422, "contract_not_supported", { contract_address: "contract_not_supported" });
     });
 
-    it("leaves nothing behind when the chain cannot be asked: 503 with Retry-After", async () => {
+    it("answers 503 with Retry-After and stores nothing when the chain is unavailable", async () => {
       api.foreign.down = true;
       const contract = randomAddress();
       const answer = await transfer({ contract_address: contract, token_id: 1 });
@@ -181,7 +181,7 @@ describe("POST /v1/transfers", () => {
       expect(answer.headers.get("retry-after")).to.equal("5");
     });
 
-    it("is no concern of transfers of the service's own tokens", async () => {
+    it("does not affect transfers of the service's own tokens", async () => {
       await addMint(api, { contract: erc721, to: wallet, tokenId: 30 });
       api.foreign.down = true;
       const answer = await transfer({ contract_address: erc721, token_id: 30 });

@@ -75,7 +75,7 @@ describe("URIs", () => {
     });
   }
 
-  it("are checked in changes too", async () => {
+  it("are checked in PATCH too", async () => {
     expectInvalid(
       await api.call("PATCH", `/v1/collections/${collection}`, { body: { image: "x", external_link: DATA } }),
       {

@@ -20,7 +20,7 @@ interface Delivery extends Item {
   error: string | null;
 }
 
-describe("what is sent to a webhook", () => {
+describe("webhook deliveries", () => {
   let api: TestApi;
   let receiver: TestReceiver;
   let secret: string;
@@ -64,7 +64,7 @@ describe("what is sent to a webhook", () => {
     eventually(async () => (await log()).find((delivery) => delivery.id === id && delivery.attempts === 1));
 
   describe("a test event", () => {
-    it("is signed, delivered whichever events the webhook takes, and in the log but not in the feed", async () => {
+    it("is signed, sent whatever events the webhook chose, and listed as a delivery but not in the feed", async () => {
       await api.call("PUT", "/v1/webhook", { body: { url: receiver.url, events: ["error"] } });
       const queued = await test();
       expect(queued).to.include({ event_type: "test", request_id: null, status: "pending", attempts: 0 });
@@ -89,7 +89,7 @@ describe("what is sent to a webhook", () => {
       expect((await api.get("/v1/events")).body).to.deep.include({ events: [] });
     });
 
-    it("needs a webhook that is enabled", async () => {
+    it("requires an enabled webhook", async () => {
       expectRefusal(await api.post("/v1/webhook/test", {}, { token: api.other.token }), 404, "not_found");
       receiver.status = 410;
       const { id } = await test();
@@ -107,7 +107,7 @@ describe("what is sent to a webhook", () => {
       return receiver.calls[calls - 1]!;
     };
 
-    it("has both secrets sign for a day, and no third", async () => {
+    it("signs with two secrets for a day, never with three", async () => {
       const second = await rotate();
       expect(second.secret)
         .to.match(/^whsec_[A-Za-z0-9+/]{32}$/)
@@ -125,7 +125,7 @@ describe("what is sent to a webhook", () => {
       expect(signed).to.deep.equal([false, true, true]);
     });
 
-    it("ends the old secret when its time is over", async () => {
+    it("stops signing with the old secret when it expires", async () => {
       const second = await rotate();
       const row = await api.database.read.selectFrom("webhooks").selectAll().executeTakeFirstOrThrow();
       const secrets = await openSecrets(api.sealer, row.secrets);
@@ -137,7 +137,7 @@ describe("what is sent to a webhook", () => {
       expect([secret, second.secret].map((each) => isSigned(call, each))).to.deep.equal([false, true]);
     });
 
-    it("hands out, to calls at the same instant, secrets of which the last two are live", async () => {
+    it("keeps only the last two secrets live after simultaneous rotations", async () => {
       const made = await Promise.all(Array.from({ length: 6 }, rotate));
       expect(new Set(made.map((each) => each.secret)).size).to.equal(6);
       await test();
@@ -145,7 +145,7 @@ describe("what is sent to a webhook", () => {
       expect(made.filter((each) => isSigned(call, each.secret))).to.have.length(2);
     });
 
-    it("needs a webhook, and tells nobody else", async () => {
+    it("requires a webhook, and reveals the secret nowhere else", async () => {
       expectRefusal(await api.post("/v1/webhook/secret", {}, { token: api.other.token }), 404, "not_found");
       const { secret: made } = await rotate();
       expect((await api.get("/v1/webhook")).text + api.log.join("")).to.not.contain(made);
@@ -154,8 +154,8 @@ describe("what is sent to a webhook", () => {
     });
   });
 
-  describe("the log", () => {
-    it("lists deliveries, newest first, page by page, to their app only", async () => {
+  describe("the list of deliveries", () => {
+    it("lists the app's own deliveries, newest first, page by page", async () => {
       const made = [await test(), await test(), await test()].map((delivery) => delivery.id).reverse();
       await receiver.count(3);
       const first = (await deliveries("?limit=2")) as { deliveries: Delivery[]; next: string; total: number };
@@ -167,7 +167,7 @@ describe("what is sent to a webhook", () => {
       expect(theirs.body).to.deep.include({ deliveries: [], total: 0 });
     });
 
-    it("says why a try failed, and when the next is", async () => {
+    it("shows why a try failed, and when the next one is due", async () => {
       receiver.status = 503;
       const { id } = await test();
       const failed = await failedOnce(id);
@@ -177,7 +177,7 @@ describe("what is sent to a webhook", () => {
   });
 
   describe("redelivery", () => {
-    it("repeats what was delivered under the same id, as a delivery of its own", async () => {
+    it("sends the same event id again, as a new delivery", async () => {
       const first = await test();
       await settled(first.id);
       const again = (await redeliver(first.id)).body as Delivery;
@@ -190,7 +190,7 @@ describe("what is sent to a webhook", () => {
       expect((await deliveries()).total).to.equal(2);
     });
 
-    it("has one that waits for its next try tried now", async () => {
+    it("retries a waiting delivery now", async () => {
       receiver.status = 500;
       const { id } = await test();
       await failedOnce(id);
@@ -200,7 +200,7 @@ describe("what is sent to a webhook", () => {
       expect((await deliveries()).total).to.equal(1);
     });
 
-    it("is refused for another app's delivery as for none", async () => {
+    it("answers 404 for another app's delivery and for an unknown one", async () => {
       const { id } = await test();
       const body = { url: receiver.url };
       await api.call("PUT", "/v1/webhook", { token: api.other.token, body });
@@ -209,7 +209,7 @@ describe("what is sent to a webhook", () => {
     });
   });
 
-  it("is nothing old after the webhook was removed and registered again", async () => {
+  it("sends no old event after the webhook was removed and registered again", async () => {
     receiver.status = 500;
     const { id } = await test();
     await failedOnce(id);

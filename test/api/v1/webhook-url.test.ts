@@ -36,7 +36,7 @@ describe("the URL of a webhook", () => {
     });
   }
 
-  it("may hold a public address, one that the operator allows, or any name", async () => {
+  it("may have a public address, an address that the operator allows, or any host name", async () => {
     for (const host of [
       "93.184.216.34",
       "[2606:2800:220:1:248:1893:25c8:1946]",

@@ -15,7 +15,7 @@ describe("/v1/webhook", () => {
   const row = () =>
     api.database.read.selectFrom("webhooks").selectAll().where("app_id", "=", api.app.id).executeTakeFirstOrThrow();
 
-  it("is registered with a secret that is shown once and stored sealed", async () => {
+  it("is registered with a secret that is shown once and stored encrypted", async () => {
     const { body } = await put({ url: "https://hooks.example/nft?x=1" });
     expect(body).to.deep.include({ url: "https://hooks.example/nft?x=1", events: null, disabled_at: null });
     expect(body.secret).to.match(/^whsec_[A-Za-z0-9+/]{32}$/);
@@ -29,7 +29,7 @@ describe("/v1/webhook", () => {
     expect(shown.text + api.log.join("")).to.not.contain(body.secret);
   });
 
-  it("keeps its secret when it is changed, and works again after it was disabled", async () => {
+  it("keeps its secret when it is changed, and can be enabled again by registering it", async () => {
     await put({ url: "https://hooks.example/a" });
     const before = await row();
     await api.database.write((trx) => trx.updateTable("webhooks").set({ disabled_at: 5 }).execute());
@@ -44,7 +44,7 @@ describe("/v1/webhook", () => {
     expect((await row()).secrets).to.equal(before.secrets);
   });
 
-  it("is one per app, invisible to others, and can be removed", async () => {
+  it("exists once per app, is invisible to others, and can be removed", async () => {
     await put({ url: "https://hooks.example/a" });
     expectRefusal(await api.get("/v1/webhook", { token: api.other.token }), 404, "not_found");
     expectRefusal(await api.call("DELETE", "/v1/webhook", { token: api.other.token }), 404, "not_found");
