@@ -1,7 +1,9 @@
-import { OperatorError } from "../operator/operator-error.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
 import { environment } from "../config/environment.ts";
 import { SettingsError } from "../config/settings.ts";
 import { SeedFileError } from "../keys/seed-file.ts";
+import { OperatorError } from "../operator/operator-error.ts";
+import { explainFileError, FolderError } from "../shared/folder.ts";
 import { DatabaseError } from "../store/db/database-error.ts";
 import { createProgram } from "./program.ts";
 
@@ -9,6 +11,9 @@ const terminal = {
   env: environment(),
   write: (text: string) => {
     process.stdout.write(text);
+  },
+  remark: (text: string) => {
+    process.stderr.write(text);
   },
   fail: () => {
     process.exitCode = 1;
@@ -18,9 +23,16 @@ const terminal = {
 try {
   await createProgram(terminal).parseAsync();
 } catch (error) {
-  const kinds = [OperatorError, SettingsError, DatabaseError, SeedFileError];
-  const expected = error instanceof Error && kinds.some((kind) => error instanceof kind);
-  // What is expected is said in a line; anything else is a fault, and its place is worth knowing.
-  console.error(expected ? error.message : error);
+  // Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace.
+  console.error(sentenceOf(error) ?? error);
   process.exitCode = 1;
+}
+
+function sentenceOf(error: unknown): string | null {
+  if (error instanceof ChainUnavailable) {
+    return `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node.`;
+  }
+  const expected = [OperatorError, SettingsError, DatabaseError, SeedFileError, FolderError];
+  if (error instanceof Error && expected.some((kind) => error instanceof kind)) return error.message;
+  return explainFileError(error);
 }

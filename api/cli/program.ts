@@ -13,7 +13,7 @@ import { reconcile } from "./reconcile/reconcile.ts";
 import { requestList } from "./request/list.ts";
 import { requestShow } from "./request/show.ts";
 import { settings } from "./settings.ts";
-import type { Terminal } from "./terminal.ts";
+import { PROGRAM, type Terminal } from "./terminal.ts";
 import { tokenCreate } from "./token/create.ts";
 import { tokenList } from "./token/list.ts";
 import { tokenRevoke } from "./token/revoke.ts";
@@ -23,45 +23,59 @@ import { webhookDisable } from "./webhook/disable.ts";
 import { webhookRedeliver } from "./webhook/redeliver.ts";
 import { webhookShow } from "./webhook/show.ts";
 
-/** Every command of the command line: one file each, grouped by what it is about. */
+const AFTER = `
+Commands work while the service runs. They use the database of DATABASE_URL or DATA_DIR.
+\`npm start\` keeps its database in data/local: put DATA_DIR=data/local before the command.
+
+Examples:
+  ${PROGRAM} app create my-shop        create an app and print its token
+  ${PROGRAM} request list --json       print the newest requests as JSON
+  ${PROGRAM} doctor                    find out what is wrong
+  ${PROGRAM} token create --help       options and examples of one command`;
+
+/** The command line. Each command has its own file; folders are groups of commands. */
 export function createProgram(terminal: Terminal): Command {
-  const program = new Command("moneta")
-    .description(
-      "Administers Moneta. Works beside the running service; needs the database (DATABASE_URL or DATA_DIR), or the seed file for keys.",
-    )
-    .showHelpAfterError("(--help shows what there is)");
-  const groups = [
-    group("app", "The apps that use the service.", [appCreate(terminal), appList(terminal), appRemove(terminal)]),
-    group("token", "The tokens that apps call with.", [
+  const program = new Command(PROGRAM)
+    .usage("<command> [options]")
+    .description("Administers Moneta: apps, tokens, keys, requests and webhooks.")
+    .addHelpText("after", AFTER)
+    .showHelpAfterError("Add --help to see the usage.");
+  const commands = [
+    group("app", "Create, list and remove apps (tenants).", [
+      appCreate(terminal),
+      appList(terminal),
+      appRemove(terminal),
+    ]),
+    group("token", "Create, list, rotate and revoke the API tokens of an app.", [
       tokenCreate(terminal),
       tokenList(terminal),
       tokenRotate(terminal),
       tokenRevoke(terminal),
     ]),
-    group("keys", "The seed of all wallets and lanes.", [
+    group("keys", "Create, check and restore the seed file; rotate the encryption key.", [
       keysCreate(terminal),
       keysCheck(terminal),
       keysRestore(terminal),
       keysRotate(terminal),
     ]),
-    group("request", "What apps asked for, and what became of it.", [requestShow(terminal), requestList(terminal)]),
-    doctor(terminal),
-    reconcile(terminal),
-    group("media", "What is hosted on IPFS.", [mediaCollect(terminal)]),
-    group("webhook", "Where apps are told what happened, and what they were told.", [
+    group("request", "Show and list requests of all apps.", [requestShow(terminal), requestList(terminal)]),
+    group("webhook", "Show or disable the webhook of an app; list and repeat deliveries.", [
       webhookShow(terminal),
       webhookDeliveries(terminal),
       webhookRedeliver(terminal),
       webhookDisable(terminal),
     ]),
+    group("media", "Delete hosted media that nothing refers to.", [mediaCollect(terminal)]),
+    doctor(terminal),
+    reconcile(terminal),
     settings(terminal),
   ];
-  for (const command of groups) program.addCommand(command);
+  for (const command of commands) program.addCommand(command);
   return program;
 }
 
 function group(name: string, description: string, commands: Command[]): Command {
-  const parent = new Command(name).description(description);
+  const parent = new Command(name).description(description).usage("<command> [options]");
   for (const command of commands) parent.addCommand(command);
   return parent;
 }

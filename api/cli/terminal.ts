@@ -1,38 +1,50 @@
 import { Command, Option } from "commander";
 
-import { type Environment, parseDatabaseSettings } from "../config/settings.ts";
-import { type Database, openDatabase } from "../store/db/database.ts";
+import type { Environment } from "../config/settings.ts";
 
-/** What a command works with: the settings' source, and where its result goes. */
+/** The name of the command line: what a user types before a command. */
+export const PROGRAM = "npm run cli --";
+
+/** What a command works with: the source of the settings, and where its result goes. */
 export interface Terminal {
   env: Environment;
   /** Writes to standard output. */
   write(text: string): void;
-  /** Lets the program end with exit code 1, although the command did its work. */
+  /** Writes a remark that is no result, to standard error. */
+  remark?: (text: string) => void;
+  /** Makes the program end with exit code 1 although the command printed its result. */
   fail?: () => void;
 }
 
-/** A command that ends with one result: `--json` prints it as one JSON value, otherwise `words` say it. */
-export function resultCommand(name: string, description: string): Command {
-  return new Command(name).description(description).addOption(new Option("--json", "print one JSON value"));
+/** The part of a command's help that commander does not know. */
+interface Help {
+  /** Arguments of working calls, without the program's name. */
+  examples: readonly string[];
+  /** The shape of what `--json` prints. */
+  json: string;
+  /** Sentences below the options. */
+  notes?: string;
 }
 
-/** Prints the result of a command in the form that was asked for. */
-export function printResult(terminal: Terminal, json: boolean | undefined, result: unknown, words: string): void {
-  terminal.write(json === true ? `${JSON.stringify(result)}\n` : `${words}\n`);
+/** A command that ends with one result: `--json` prints it as one JSON value, otherwise it is printed as text. */
+export function resultCommand(name: string, description: string, { examples, json, notes }: Help): Command {
+  const parts = [
+    ...(notes === undefined ? [] : [notes]),
+    `JSON output: ${json}`,
+    ["Example:", ...examples.map((example) => `  ${PROGRAM} ${example}`)].join("\n"),
+  ];
+  return new Command(name)
+    .description(description)
+    .addOption(new Option("--json", "print the result as one JSON value"))
+    .addHelpText("after", `\n${parts.join("\n\n")}`);
 }
 
-/** Opens the database of the settings for one piece of work. The service may be running: both take turns. */
-export async function withDatabase<T>(terminal: Terminal, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(parseDatabaseSettings(terminal.env).databaseUrl);
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
+/** Prints the result of a command in the requested form. */
+export function printResult(terminal: Terminal, json: boolean | undefined, result: unknown, text: string): void {
+  terminal.write(json === true ? `${JSON.stringify(result)}\n` : `${text}\n`);
 }
 
-/** Rows in columns, as wide as they need to be. */
+/** Rows in aligned columns. */
 export function table(head: string[], rows: string[][], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
   const lines = [head, ...rows];
@@ -47,6 +59,7 @@ export function table(head: string[], rows: string[][], whenEmpty: string): stri
     .join("\n");
 }
 
+/** An ISO 8601 time, or null. */
 export function time(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

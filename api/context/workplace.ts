@@ -7,7 +7,7 @@ import { Rpc } from "../chain/rpc.ts";
 import { OperatorError } from "../operator/operator-error.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
-import { type Database, openDatabase } from "../store/db/database.ts";
+import { type Database, openExistingDatabase } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { deployedAddresses } from "./chain-identity.ts";
 import { findKeys } from "./keys.ts";
@@ -24,7 +24,7 @@ export interface Workplace {
 
 /** @throws OperatorError when the database has never met a chain. */
 export async function withWorkplace<T>(settings: Settings, work: (place: Workplace) => Promise<T>): Promise<T> {
-  const database = await openDatabase(settings.databaseUrl);
+  const database = await openExistingDatabase(settings.databaseUrl);
   try {
     const chainId = await readMeta(database.read, "chain_id");
     if (chainId === null) {

@@ -56,10 +56,7 @@ export function duration(milliseconds: number): string {
   return `${Math.round(seconds / 3_600).toString()} h`;
 }
 
-/** A number with its noun: "1 request", "2 requests". */
-export function count(number: number, singular: string, plural = `${singular}s`): string {
-  return `${number.toString()} ${number === 1 ? singular : plural}`;
-}
+export { plural as count } from "../shared/plural.ts";
 
 /** The first few of many names, for a sentence. */
 export function some(names: readonly string[], most = 5): string {

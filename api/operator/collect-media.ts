@@ -14,23 +14,24 @@ import { forgetPin, isHostedSince } from "../store/media/pins.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export interface Collected {
-  /** Blocks that something refers to. */
+  /** Blocks that remain. */
   kept: number;
   removed: number;
   removedBytes: number;
 }
 
-/** Blocks whose rows go in one transaction. */
+/** Blocks per transaction. */
 const CHUNK = 200;
 
 /**
- * Removes the blocks that no metadata refers to any more: of replaced or failed media, say. May run while the service
- * does, in any number of processes: what is named in committed rows is never removed.
+ * Garbage collection: removes the blocks that no metadata refers to, such as those of replaced or failed media. Any number
+ * of processes may run meanwhile. A block that a committed row refers to is never removed.
  *
- * First everything that seems to be needed by nobody is set aside, where nobody can read it. Only then it is looked, in one
- * snapshot, at what is named: what came to be named in between comes back. What is named later was gone already.
- * @param before blocks stored since then stay: metadata that refers to them may be about to be written.
- * @throws OperatorError when content is damaged: what it consists of cannot be told then, so nothing is removed.
+ * First, unreferenced blocks move to a quarantine, where nobody can read them. Then one database snapshot shows what is
+ * referenced now, and blocks that became referenced in between move back. A reference made after that found no block, so
+ * its writer stored the block again.
+ * @param before keeps blocks stored since then: metadata that refers to them may not be written yet.
+ * @throws OperatorError when content is damaged. Its list of blocks is unknown then, so nothing is removed.
  */
 export async function collectMedia(
   deps: { database: Database; blocks: BlockFiles },
@@ -38,7 +39,7 @@ export async function collectMedia(
 ): Promise<Collected> {
   const { database, blocks } = deps;
   const started = Date.now();
-  // What is copied for a request is younger than the request.
+  // Media of a waiting request is newer than its job.
   const limit = Math.min(before, started, (await oldestMediaJob(database.read)) ?? Infinity);
   await blocks.giveBackAll();
   const needed = new Set<string>();
@@ -63,7 +64,7 @@ export async function collectMedia(
     await aside.giveBackAll();
     if (!(error instanceof TakenOver)) throw error;
     throw new OperatorError(
-      "Nothing was removed: a service that started, or another collection, has ended this one. Run it again.",
+      "Nothing was removed: a starting service or another `media collect` took over. Run it again.",
     );
   }
   for (const cid of await aside.all()) {
@@ -77,7 +78,7 @@ export async function collectMedia(
   return result;
 }
 
-/** Adds the blocks of all content that is named, as far as it is hosted here. */
+/** Adds the blocks of all content that rows refer to and that is hosted here. */
 async function addNeeded(
   { database }: { database: Database },
   blocks: Pick<BlockFiles, "get" | "has">,
@@ -85,18 +86,18 @@ async function addNeeded(
 ): Promise<void> {
   const roots = await inSnapshot(database.read, (db) => namedContent(textsThatNameContent(db)));
   for (const root of roots.values()) {
-    // Metadata may name content that is hosted by others.
+    // Metadata may refer to content that others host.
     if (!(await blocks.has(root))) continue;
     try {
       for await (const _block of walkBlocks(blocks, root, needed));
     } catch (error) {
       if (!isDamage(error) || !(error instanceof Error)) throw error;
-      throw new OperatorError(`Nothing was removed: ${error.message}. \`doctor --media\` names all that is damaged.`);
+      throw new OperatorError(`Nothing was removed: ${error.message}. \`doctor --media\` lists all damaged content.`);
     }
   }
 }
 
-/** Before the blocks go: without its rows content can still be collected another time, but not the other way round. */
+/** Rows go before blocks: a block without rows is collected next time, but rows without a block are damage. */
 async function forgetAll({ database }: { database: Database }, cids: CID[], started: number): Promise<void> {
   for (let at = 0; at < cids.length; at += CHUNK) {
     const chunk = cids.slice(at, at + CHUNK);
@@ -107,14 +108,14 @@ async function forgetAll({ database }: { database: Database }, cids: CID[], star
 }
 
 async function forget(trx: Trx, cid: string, started: number): Promise<void> {
-  // The same content may have been stored anew meanwhile.
+  // The same content may have been stored again in the meantime.
   if (await isHostedSince(trx, cid, started)) return;
   await forgetFile(trx, cid);
   await forgetPin(trx, cid);
   await forgetAnnouncement(trx, cid);
 }
 
-/** Of the files that were stored here: how many there are, and those whose first block is missing. */
+/** Counts the stored files and lists those whose first block is missing. */
 export async function missingFiles(deps: {
   database: Database;
   blocks: BlockFiles;
@@ -127,14 +128,14 @@ export async function missingFiles(deps: {
   return result;
 }
 
-/** What is missing or spoilt of the content that metadata refers to, by the content's CID. */
+/** Missing and corrupt blocks of the content that metadata refers to, by the CID of the content. */
 export async function damagedContent(deps: { database: Database; blocks: BlockFiles }): Promise<Map<string, string[]>> {
   const { database, blocks } = deps;
   const stored = new Set<string>();
   for await (const cid of storedFiles(database.read)) stored.add(cid);
   const damaged = new Map<string, string[]>();
   for (const [name, root] of await namedContent(textsThatNameContent(database.read))) {
-    // What was never stored here is hosted by others.
+    // Content that was never stored here is hosted by others.
     if (!stored.has(name) && !(await blocks.has(root))) continue;
     const problems: string[] = [];
     const note = (error: unknown) => {

@@ -6,7 +6,7 @@ import { issueTokenIn } from "./issue-token.ts";
 import { OperatorError } from "./operator-error.ts";
 
 /**
- * Adds an app with a first token that may do everything.
+ * Creates an app and its first token, which has every scope.
  * @throws OperatorError when the name is taken.
  */
 export async function createApp(
@@ -14,11 +14,14 @@ export async function createApp(
   name: string,
 ): Promise<{ appId: string; name: string; token: string }> {
   const trimmed = name.trim();
-  if (trimmed === "" || trimmed.length > 100) throw new OperatorError("An app's name has 1 to 100 characters.");
+  if (trimmed === "" || trimmed.length > 100)
+    throw new OperatorError("The name of an app must have 1 to 100 characters.");
   const id = randomUUID();
   const issued = await deps.database.write(async (trx) => {
     if (!(await insertApp(trx, { id, name: trimmed, created_at: Date.now() }))) {
-      throw new OperatorError(`There is an app named ${trimmed} already.`);
+      throw new OperatorError(
+        `An app named ${trimmed} already exists. Choose another name, or list the apps with \`app list\`.`,
+      );
     }
     return issueTokenIn(trx, { appId: id, name: "first", scopes: null, expiresAt: null });
   });

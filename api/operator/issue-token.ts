@@ -7,20 +7,20 @@ import { hashOfToken, newAccessToken, type Scope, SCOPES } from "../commands/acc
 
 export interface TokenOrder {
   appId: string;
-  /** For the operator to tell tokens apart. */
+  /** For the operator's own reference. */
   name: string;
-  /** null: all. */
+  /** null: every scope. */
   scopes: readonly Scope[] | null;
-  /** Milliseconds; null: never. */
+  /** Milliseconds since 1970; null: never. */
   expiresAt: number | null;
 }
 
 export interface IssuedToken {
   id: string;
-  /** Not stored anywhere: this is the only time that it is seen. */
+  /** The secret. Only its hash is stored. */
   token: string;
   scopes: readonly Scope[];
-  /** Milliseconds; null: never. */
+  /** Milliseconds since 1970; null: never. */
   expiresAt: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** What an operator asked for cannot be done; the message says why, in words for the terminal. */
+/** Thrown when a command cannot do what the operator asked for. The message is printed as it is: it says why, and what to do. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
 }

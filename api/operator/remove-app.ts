@@ -3,13 +3,13 @@ import type { Database } from "../store/db/database.ts";
 import type { AppRow } from "../store/db/schema.ts";
 import { OperatorError } from "./operator-error.ts";
 
-/** @throws OperatorError when the app owns wallets or has made requests. */
+/** @throws OperatorError when the app has wallets or requests. */
 export async function removeApp(deps: { database: Database }, app: AppRow): Promise<void> {
   await deps.database.write(async (trx) => {
     if (await appOwnsSomething(trx, app.id)) {
       throw new OperatorError(
-        `The app ${app.name} has wallets or requests and is kept: what it owns on chain could not be reached any more. ` +
-          "Revoke its tokens to lock it out.",
+        `The app ${app.name} has wallets or requests, so it was not removed: its tokens on chain would become unreachable. ` +
+          "To lock the app out, revoke its tokens.",
       );
     }
     await deleteApp(trx, app.id);

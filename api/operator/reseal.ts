@@ -3,25 +3,25 @@ import type { Database } from "../store/db/database.ts";
 import { countOlderFingerprints, everythingSealed, replaceSealed, type Sealed } from "../store/apps/sealed.ts";
 import { OperatorError } from "./operator-error.ts";
 
-/** Rows written in one transaction: short, because a running service waits for it. */
+/** Rows per transaction. Few, because the running service waits for the write lock. */
 const BATCH = 100;
-/** Passes after which a service that keeps sealing with an older key is told apart from one that just did. */
+/** After so many passes that still find older keys, a running service must be writing with one. */
 const PASSES = 3;
 
 export interface Resealed {
-  /** Id of the key that everything is sealed with now. */
+  /** Id of the newest key. Everything is encrypted with it now. */
   key: string;
   resealed: number;
-  /** Sealed with it already. */
+  /** Values that already used the newest key. */
   unchanged: number;
-  /** Idempotency keys that only an older key recognises. */
+  /** Idempotency keys that only an older key can check. */
   idempotency_keys: number;
 }
 
 /**
- * Seals everything anew that is sealed with an older key. What is done stays done when it is broken off, and is passed
- * over the next time. The service may run: what it changes meanwhile is left as it is, and looked at again.
- * @throws OperatorError when something cannot be opened, or a running service still seals with an older key.
+ * Re-encrypts every value that uses an older key. After an interruption the next run continues. The service may run: a
+ * value that it changes in the meantime is left alone and checked again in the next pass.
+ * @throws OperatorError when a value cannot be decrypted, or a running service still encrypts with an older key.
  */
 export async function reseal(deps: { database: Database; sealer: Sealer }): Promise<Resealed> {
   const { database, sealer } = deps;
@@ -39,8 +39,8 @@ export async function reseal(deps: { database: Database; sealer: Sealer }): Prom
     return { key: sealer.newestKey, resealed, unchanged: unchanged - resealed, idempotency_keys: fingerprints };
   }
   throw new OperatorError(
-    "Something is sealed with an older key again and again: a running service does not have the newest one. Restart it " +
-      "with the SECRET_KEYS of this command, and run this again. What was done stays done.",
+    "A running service still encrypts with an older key. Restart it with the SECRET_KEYS of this command, then run this " +
+      "command again. Values that were re-encrypted stay so.",
   );
 }
 
@@ -65,7 +65,7 @@ async function open(sealer: Sealer, { kind, id, sealed }: Sealed): Promise<strin
     if (!(error instanceof SealError)) throw error;
     const what = kind === "webhook" ? `The webhook secrets of app ${id}` : `The unlockable content of request ${id}`;
     throw new OperatorError(
-      `${what} cannot be opened: ${error.message}. Keep every older key in SECRET_KEYS, behind the newest. What was done stays done.`,
+      `${what} cannot be decrypted: ${error.message}. Keep every older key in SECRET_KEYS, after the newest. Values that were re-encrypted stay so.`,
     );
   }
 }

@@ -5,24 +5,25 @@ import { type IssuedToken, issueTokenIn } from "./issue-token.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export interface RotatedToken {
-  /** The token that is replaced, as it is now. */
+  /** The replaced token, after the change. */
   old: StoredToken;
   issued: IssuedToken;
 }
 
 /**
- * Puts a new token of the same name, scopes and end in the place of one, in one transaction: there is no moment without
- * a token that works.
- * @param grace milliseconds for which the old one still works; 0 revokes it at once.
- * @throws OperatorError when there is no such token, or it does not work any more.
+ * Replaces a token with a new one that has the same name, scopes and expiry. One transaction does both, so there is always
+ * a valid token.
+ * @param grace milliseconds for which the old token still works; 0 revokes it at once.
+ * @throws OperatorError when the token is unknown, revoked or expired.
  */
 export function rotateToken(deps: { database: Database }, id: string, grace: number): Promise<RotatedToken> {
   return deps.database.write(async (trx) => {
     const now = Date.now();
     const token = await findApiToken(trx, id);
-    if (token === undefined) throw new OperatorError(`There is no token with the id ${id}.`);
+    if (token === undefined)
+      throw new OperatorError(`There is no token with the id ${id}. \`token list <app>\` shows the ids.`);
     if (token.revoked_at !== null || (token.expires_at ?? Infinity) <= now) {
-      throw new OperatorError(`The token ${token.name} does not work any more; make a new one with token create.`);
+      throw new OperatorError(`The token ${token.name} is revoked or expired. Create a new one with \`token create\`.`);
     }
     const scopes = token.scopes.filter(isScope);
     const order = { appId: token.app_id, name: token.name, scopes, expiresAt: token.expires_at };

@@ -1,15 +1,23 @@
 import type { Command } from "commander";
 
 import { createApp } from "../../operator/create-app.ts";
-import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";
+import { withNewDatabase } from "../database.ts";
+import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 
 export function appCreate(terminal: Terminal): Command {
-  return resultCommand("create", "Add an app, with a first token that may do everything.")
-    .argument("<name>", "name of the app, unique")
-    .addHelpText("after", "\nThe token is shown once: it is stored as a hash only.\nJSON: {app_id, name, token}")
+  return resultCommand("create", "Create an app and its first token. The token has every scope.", {
+    examples: ["app create my-shop", "app create my-shop --json"],
+    json: "{app_id, name, token}",
+    notes: "The token is printed only now. The database stores its hash.",
+  })
+    .argument("<name>", "unique name of the app, 1 to 100 characters")
     .action(async (name: string, { json }: { json?: boolean }) => {
-      const { appId, name: stored, token } = await withDatabase(terminal, (database) => createApp({ database }, name));
-      const words = [`app:   ${stored} (${appId})`, `token: ${token}`, "", "Keep the token: it is not shown again."];
-      printResult(terminal, json, { app_id: appId, name: stored, token }, words.join("\n"));
+      const {
+        appId,
+        name: stored,
+        token,
+      } = await withNewDatabase(terminal, (database) => createApp({ database }, name));
+      const text = [`app:   ${stored} (${appId})`, `token: ${token}`, "", "Save the token: it is not shown again."];
+      printResult(terminal, json, { app_id: appId, name: stored, token }, text.join("\n"));
     });
 }

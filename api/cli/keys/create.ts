@@ -6,8 +6,12 @@ import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { describeKeys, laneAddresses, requirePassphrase } from "./lane-addresses.ts";
 
 export function keysCreate(terminal: Terminal): Command {
-  return resultCommand("create", "Makes a new seed and writes it, encrypted, to SEED_FILE. Never overwrites one.")
-    .option("--show-phrase", "print the 24 words once, to be written down and kept away from the machine")
+  return resultCommand("create", "Create a seed and write it, encrypted with SEED_PASSPHRASE, to SEED_FILE.", {
+    examples: ["keys create --show-phrase"],
+    json: "{seed_file, lanes: [address], phrase}. `phrase` only with --show-phrase.",
+    notes: "Never overwrites a file.",
+  })
+    .option("--show-phrase", "print the 24 words of the seed: write them down and store them offline")
     .action(async (options: { json?: boolean; showPhrase?: boolean }) => {
       const settings = parseSettings(terminal.env);
       const phrase = newSeedPhrase();
@@ -17,6 +21,6 @@ export function keysCreate(terminal: Terminal): Command {
         lanes: laneAddresses(phrase, settings.lanes),
         ...(options.showPhrase === true ? { phrase } : {}),
       };
-      printResult(terminal, options.json, result, describeKeys("Wrote", result));
+      printResult(terminal, options.json, result, describeKeys("created", result));
     });
 }

@@ -2,7 +2,7 @@ import { OperatorError } from "../../operator/operator-error.ts";
 import type { Settings } from "../../config/settings.ts";
 import { createKeyring } from "../../keys/keyring.ts";
 
-/** The accounts that pay for batches: to be funded, and to be made operators of the relay. */
+/** The accounts that send transactions. They need funds, and must be operators of the relay. */
 export function laneAddresses(phrase: string, lanes: number): string[] {
   const keyring = createKeyring(phrase);
   return Array.from({ length: lanes }, (_, index) => keyring.lane(index).address);
@@ -11,14 +11,19 @@ export function laneAddresses(phrase: string, lanes: number): string[] {
 /** @throws OperatorError */
 export function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): string {
   if (settings.seedPassphrase === null) {
-    throw new OperatorError("SEED_PASSPHRASE is not set: it encrypts the seed file.");
+    throw new OperatorError(
+      "SEED_PASSPHRASE is not set. Set it in the environment or in .env: it encrypts the seed file.",
+    );
   }
   return settings.seedPassphrase;
 }
 
-export function describeKeys(what: string, keys: { seed_file: string; lanes: string[]; phrase?: string }): string {
+export function describeKeys(
+  what: "created" | "restored" | "valid",
+  keys: { seed_file: string; lanes: string[]; phrase?: string },
+): string {
   return [
-    `${what} ${keys.seed_file}.`,
+    `${what}: ${keys.seed_file}`,
     ...keys.lanes.map((address, lane) => `lane ${lane.toString()}  ${address}`),
     ...(keys.phrase === undefined ? [] : ["", keys.phrase]),
   ].join("\n");

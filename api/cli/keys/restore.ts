@@ -12,16 +12,23 @@ import { describeKeys, laneAddresses, requirePassphrase } from "./lane-addresses
 export function keysRestore(terminal: Terminal): Command {
   return resultCommand(
     "restore",
-    "Reads the words of a seed from standard input and writes them, encrypted, to SEED_FILE. Never overwrites one.",
+    "Read the words of a seed from standard input and write them, encrypted, to SEED_FILE.",
+    {
+      examples: ["keys restore < words.txt"],
+      json: "{seed_file, lanes: [address]}",
+      notes: "Never overwrites a file.",
+    },
   ).action(async (options: { json?: boolean }) => {
     const settings = parseSettings(terminal.env);
     const passphrase = requirePassphrase(settings);
     const phrase = (await text(process.stdin)).trim().split(/\s+/).join(" ");
     if (!Mnemonic.isValidMnemonic(phrase)) {
-      throw new OperatorError("Standard input does not hold the words of a seed (BIP-39, with their checksum).");
+      throw new OperatorError(
+        "Standard input is not a valid seed phrase. Check the spelling and the order of the words (BIP-39).",
+      );
     }
     await writeSeedFile(settings.seedFile, phrase, passphrase);
     const result = { seed_file: settings.seedFile, lanes: laneAddresses(phrase, settings.lanes) };
-    printResult(terminal, options.json, result, describeKeys("Wrote", result));
+    printResult(terminal, options.json, result, describeKeys("restored", result));
   });
 }

@@ -3,23 +3,32 @@ import { join } from "node:path";
 import type { Command } from "commander";
 
 import { collectMedia } from "../../operator/collect-media.ts";
-import { OperatorError } from "../../operator/operator-error.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { BlockFiles } from "../../ipfs/block-files.ts";
-import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";
+import { plural } from "../../shared/plural.ts";
+import { withDatabase } from "../database.ts";
+import { readMinutes } from "../duration.ts";
+import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 
 export function mediaCollect(terminal: Terminal): Command {
-  return resultCommand("collect", "Remove hosted blocks that no metadata refers to any more.")
-    .option("--older-than <minutes>", "leave blocks that were stored more recently than this", "60")
-    .addHelpText("after", "\nMay run beside the service. JSON: {kept, removed, removed_bytes}")
-    .action(async ({ json, olderThan }: { json?: boolean; olderThan: string }) => {
-      if (!/^\d{1,9}$/.test(olderThan)) throw new OperatorError("--older-than takes a whole number of minutes.");
+  return resultCommand("collect", "Delete hosted blocks that no metadata refers to (garbage collection).", {
+    examples: ["media collect", "media collect --older-than 7d"],
+    json: "{kept, removed, removed_bytes}",
+    notes: "The service may run.",
+  })
+    .option(
+      "--older-than <duration>",
+      "keep newer blocks (60, 30m, 12h, 7d; a number is minutes)",
+      readMinutes,
+      3_600_000,
+    )
+    .action(async ({ json, olderThan }: { json?: boolean; olderThan: number }) => {
       const blocks = new BlockFiles(join(parseSettings(terminal.env).dataDir, "blocks"));
-      const before = Date.now() - Number(olderThan) * 60_000;
+      const before = Date.now() - olderThan;
       const { kept, removed, removedBytes } = await withDatabase(terminal, (database) =>
         collectMedia({ database, blocks }, before),
       );
-      const words = `Removed ${removed.toString()} blocks (${removedBytes.toString()} bytes); ${kept.toString()} stay.`;
-      printResult(terminal, json, { kept, removed, removed_bytes: removedBytes }, words);
+      const text = `removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})\nkept:    ${plural(kept, "block")}`;
+      printResult(terminal, json, { kept, removed, removed_bytes: removedBytes }, text);
     });
 }

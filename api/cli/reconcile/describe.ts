@@ -1,48 +1,51 @@
 import type { Recovery } from "../../reconcile/recover.ts";
 import type { Reconciliation } from "../../reconcile/reconcile.ts";
+import { plural } from "../../shared/plural.ts";
 
-/** The result in words, with what is to be done and what cannot be had back. */
+/** The result as text: what was repaired, what the operator must do, and what is lost for good. */
 export function describeReconciliation(result: Reconciliation): string {
   const { comparison, recovery, adopted, ownerless, dry_run: dryRun } = result;
   const left = comparison.differences - comparison.told.length;
+  const differences = plural(comparison.differences, "difference");
   return [
     ...(recovery === null ? [] : describeRecovery(recovery, dryRun)),
-    ...(adopted.length === 0 ? [] : [`Collections of the lost time that were given to an app: ${adopted.join(", ")}.`]),
+    ...(adopted.length === 0
+      ? []
+      : [`Collections made since the backup, now assigned to an app: ${adopted.join(", ")}.`]),
     ...(ownerless.length === 0
       ? []
-      : [
-          `Collections of the lost time whose app is not known: ${ownerless.join(", ")}. Say whose they are with --adopt-into.`,
-        ]),
+      : [`Collections of unknown apps: ${ownerless.join(", ")}. Assign them to an app with --adopt-into.`]),
     ...comparison.told.map(({ what, stored, chain }) => `${what}: stored ${stored}; on chain ${chain}`),
     ...(left > 0 ? [`and ${left.toString()} more`] : []),
     comparison.differences === 0
-      ? `Up to block ${comparison.block.toString()} the database says what the chain says.`
-      : `${comparison.differences.toString()} differences up to block ${comparison.block.toString()}${dryRun ? ", nothing was changed" : ", mended"}.`,
+      ? `The database matches the chain up to block ${comparison.block.toString()}.`
+      : `${differences} up to block ${comparison.block.toString()}: ${dryRun ? "nothing was changed" : "repaired"}.`,
   ].join("\n");
 }
 
 function describeRecovery(recovery: Recovery, dryRun: boolean): string[] {
   const lanes = recovery.lanes.map(
-    ({ address, known, mined }) => `${address} (${known.toString()} known, ${mined.toString()} on chain)`,
+    ({ address, known, mined }) => `${address} (${known.toString()} in the database, ${mined.toString()} on chain)`,
   );
-  const would = dryRun ? "would be" : "was";
+  const copied = dryRun ? "would be copied" : "were copied";
   return [
-    "The database is older than the chain.",
-    ...(lanes.length === 0 ? [] : [`The next nonce ${would} taken from the chain: ${lanes.join(", ")}.`]),
-    `${recovery.transactions.toString()} unknown transactions carried ${recovery.recognised.toString()} requests of this database, ` +
-      `and ${recovery.added.toString()} that it does not have; what those did ${would} taken from the chain.`,
+    "The database is an old backup: the chain has transactions that it does not know.",
+    ...(lanes.length === 0 ? [] : [`Nonces that ${copied} from the chain: ${lanes.join(", ")}.`]),
+    `${plural(recovery.transactions, "unknown transaction")} carried ${plural(recovery.recognised, "request")} of this database ` +
+      `and ${plural(recovery.added, "unknown request")}. The results of the unknown ones ${copied} from the chain.`,
     ...(recovery.uncertain.length === 0
       ? []
       : [
-          `${recovery.uncertain.length.toString()} waiting requests may have been carried out in the lost time, for calls like theirs ` +
-            `are on chain. Unless --run-uncertain is given they fail with number_taken: ${recovery.uncertain.join(", ")}.`,
+          `Waiting requests that may have run already, because the chain has a call like theirs: ${recovery.uncertain.join(", ")}. ` +
+            "They fail with number_taken, unless --run-uncertain is given.",
         ]),
     ...(recovery.lost_wallets.length === 0
       ? []
-      : [`Wallets that signed in the lost time and are not in the database: ${recovery.lost_wallets.join(", ")}.`]),
-    "What cannot be had back: ids of requests, metadata and unlockable content, idempotency keys and webhook settings of the lost",
-    "time. A wallet comes back, with all that it holds, when its app creates the wallet of the same user_identifier again (run this",
-    "once more afterwards, for its history); a wallet without user_identifier is lost. Apps, tokens and settings made with the",
-    "command line must be made again. The feed of events goes on behind every cursor of the lost time.",
+      : [`Wallets that signed on chain but are not in the database: ${recovery.lost_wallets.join(", ")}.`]),
+    "Lost since the backup: request ids, metadata, unlockable content, idempotency keys and webhook settings.",
+    "To restore a wallet with all its tokens, its app creates a wallet with the same user_identifier again. Then run this",
+    "command once more to restore its history. A wallet without user_identifier is lost.",
+    "Apps, tokens and settings made since the backup must be created again. The event feed continues after every cursor",
+    "that was handed out since the backup.",
   ];
 }

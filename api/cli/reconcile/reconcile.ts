@@ -3,14 +3,14 @@ import pino from "pino";
 
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import { OperatorError } from "../../operator/operator-error.ts";
-import { parseSettings } from "../../config/settings.ts";
 import { confirmationsOf } from "../../context/confirmations.ts";
-import { withWorkplace, type Workplace } from "../../context/workplace.ts";
+import type { Workplace } from "../../context/workplace.ts";
 import { chain } from "../../doctor/checks/chain.ts";
 import { seed } from "../../doctor/checks/seed.ts";
 import { examine } from "../../doctor/examine.ts";
 import { type ReconcileDeps, ReconcileError } from "../../reconcile/deps.ts";
 import { type Reconciliation, reconcile as reconcileWith } from "../../reconcile/reconcile.ts";
+import { withServiceState } from "../database.ts";
 import { appNamed } from "../find-app.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { describeReconciliation } from "./describe.ts";
@@ -23,17 +23,16 @@ interface Options {
 }
 
 export function reconcile(terminal: Terminal): Command {
-  return resultCommand("reconcile", "Read the chain anew, compare it with the database, and mend what differs.")
-    .option("--dry-run", "change nothing, only say what differs")
-    .option("--run-uncertain", "old backups: run requests that may have been carried out before")
-    .option("--adopt-into <app>", "old backups: the app that gets collections whose app is not known")
-    .addHelpText(
-      "after",
-      "\nAlso makes an old backup safe to start with. The service may run, except with an old backup.\n" +
-        "JSON: {dry_run, recovery, comparison: {block, differences, told: [{what, stored, chain}]}, adopted, ownerless}",
-    )
+  return resultCommand("reconcile", "Compare the database with the chain and repair every difference.", {
+    examples: ["reconcile --dry-run", "reconcile --adopt-into my-shop"],
+    json: "{dry_run, recovery, comparison: {block, differences, told: [{what, stored, chain}]}, adopted, ownerless}",
+    notes: "Run it after restoring an old backup, before the service starts. Otherwise the service may run.",
+  })
+    .option("--dry-run", "change nothing; only print the differences")
+    .option("--run-uncertain", "after an old backup: send requests again that may have run already")
+    .option("--adopt-into <app>", "after an old backup: assign collections of unknown apps to this app")
     .action(async ({ json, ...options }: Options) => {
-      const result = await withWorkplace(parseSettings(terminal.env), (place) => run(place, options));
+      const result = await withServiceState(terminal, (place) => run(place, options));
       printResult(terminal, json, result, describeReconciliation(result));
     });
 }
@@ -50,7 +49,7 @@ async function run(place: Workplace, options: Options): Promise<Reconciliation> 
     client: place.client,
     contracts: place.chain.contracts,
     laneAddress: (lane) => keyring.lane(lane).address,
-    // Standard output is for the result.
+    // Standard output is reserved for the result.
     logger: pino({ level: "error" }, pino.destination(2)),
     confirmations: confirmationsOf(place.settings, place.chain.chainId === LOCAL_CHAIN_ID.toString()),
     now: () => Date.now(),

@@ -1,7 +1,7 @@
 import type { StoredRequest } from "../../store/requests/stored-request.ts";
 import { time } from "../terminal.ts";
 
-/** A request as its operator sees it: what the app is told, and where it is in the pipeline. */
+/** A request as the operator sees it: the fields of the API, and its place in the pipeline. */
 export function describeRequest(row: StoredRequest) {
   return {
     request_id: row.id,

@@ -5,9 +5,10 @@ import { listApps } from "../../store/apps/apps.ts";
 import type { Db } from "../../store/db/engine.ts";
 import { listRequests } from "../../store/requests/requests.ts";
 import type { StoredRequest } from "../../store/requests/stored-request.ts";
+import { withDatabase } from "../database.ts";
 import { appNamed } from "../find-app.ts";
 import { readLimit } from "../limit.ts";
-import { printResult, resultCommand, table, type Terminal, withDatabase } from "../terminal.ts";
+import { printResult, resultCommand, table, type Terminal } from "../terminal.ts";
 import { describeRequest } from "./describe.ts";
 
 interface Options {
@@ -19,12 +20,14 @@ interface Options {
 }
 
 export function requestList(terminal: Terminal): Command {
-  return resultCommand("list", "List requests, newest first.")
-    .option("--app <app>", "only of the app with this name or id")
-    .addOption(new Option("--status <status>", "only in this status").choices(REQUEST_STATUSES))
-    .addOption(new Option("--type <type>", "only of this type").choices(REQUEST_TYPES))
-    .option("--limit <n>", "how many at most", readLimit, 30)
-    .addHelpText("after", "\nJSON: [{request_id, app_id, type, status, ...}]")
+  return resultCommand("list", "List requests, newest first.", {
+    examples: ["request list", "request list --app my-shop --status failed --limit 100"],
+    json: "[{request_id, app_id, type, status, ...}]",
+  })
+    .option("--app <app>", "only requests of this app (name or id)")
+    .addOption(new Option("--status <status>", "only requests in this status").choices(REQUEST_STATUSES))
+    .addOption(new Option("--type <type>", "only requests of this type").choices(REQUEST_TYPES))
+    .option("--limit <n>", "maximum number of requests", readLimit, 30)
     .action(async (options: Options) => {
       const rows = await withDatabase(terminal, (database) => newest(database.read, options));
       const result = rows.map(describeRequest);
@@ -36,11 +39,11 @@ export function requestList(terminal: Terminal): Command {
         row.created_at ?? "",
       ]);
       const head = ["ID", "TYPE", "STATUS", "ERROR", "CREATED"];
-      printResult(terminal, options.json, result, table(head, cells, "There is no such request."));
+      printResult(terminal, options.json, result, table(head, cells, "No requests found."));
     });
 }
 
-/** App by app, because that is what the indexes serve. */
+/** Queries each app by itself: the indexes start with the app. */
 async function newest(db: Db, { app, status, type, limit }: Options): Promise<StoredRequest[]> {
   const apps = app === undefined ? await listApps(db) : [await appNamed(db, app)];
   const filter = { status: status ?? null, type: type ?? null };

@@ -2,9 +2,10 @@ import { type Command, InvalidArgumentError } from "commander";
 
 import { isScope, type Scope, SCOPES } from "../../commands/access-token.ts";
 import { issueToken } from "../../operator/issue-token.ts";
+import { withDatabase } from "../database.ts";
 import { readEnd } from "../duration.ts";
 import { appNamed } from "../find-app.ts";
-import { printResult, resultCommand, type Terminal, time, withDatabase } from "../terminal.ts";
+import { printResult, resultCommand, type Terminal, time } from "../terminal.ts";
 
 interface Options {
   json?: boolean;
@@ -14,12 +15,15 @@ interface Options {
 }
 
 export function tokenCreate(terminal: Terminal): Command {
-  return resultCommand("create", "Make another token for an app.")
+  return resultCommand("create", "Create a token for an app.", {
+    examples: ["token create my-shop", "token create my-shop --name ci --scopes read,mint --expires 90d"],
+    json: "{token_id, app_id, name, scopes, expires_at, token}",
+    notes: "The token is printed only now. The database stores its hash.",
+  })
     .argument("<app>", "name or id of the app")
-    .option("--name <name>", "to tell tokens apart", "token")
-    .option("--scopes <list>", `what it may do, separated by commas: ${SCOPES.join(", ")} (default: all)`, readScopes)
-    .option("--expires <when>", "how long it lives (90d, 12h) or when it ends (2030-01-31) (default: never)", readEnd)
-    .addHelpText("after", "\nThe token is shown once." + "\nJSON: {token_id, app_id, name, scopes, expires_at, token}")
+    .option("--name <name>", "name of the token, for your own reference", "token")
+    .option("--scopes <list>", `scopes, separated by commas: ${SCOPES.join(", ")} (default: all)`, readScopes)
+    .option("--expires <when>", "lifetime (90d, 12h, 30m) or end date (2030-01-31) (default: never)", readEnd)
     .action(async (which: string, { json, name, scopes, expires }: Options) => {
       const { app, issued } = await withDatabase(terminal, async (database) => {
         const found = await appNamed(database.read, which);
@@ -35,12 +39,12 @@ export function tokenCreate(terminal: Terminal): Command {
         token: issued.token,
       };
       const words = [
-        `token: ${issued.token}`,
-        `id:    ${issued.id}`,
-        `may:   ${issued.scopes.join(", ")}`,
-        `ends:  ${result.expires_at ?? "never"}`,
+        `token:   ${issued.token}`,
+        `id:      ${issued.id}`,
+        `scopes:  ${issued.scopes.join(", ")}`,
+        `expires: ${result.expires_at ?? "never"}`,
         "",
-        "Keep the token: it is not shown again.",
+        "Save the token: it is not shown again.",
       ];
       printResult(terminal, json, result, words.join("\n"));
     });
@@ -49,6 +53,6 @@ export function tokenCreate(terminal: Terminal): Command {
 function readScopes(text: string): Scope[] {
   const names = [...new Set(text.split(",").map((name) => name.trim()))];
   const scopes = names.filter(isScope);
-  if (scopes.length !== names.length) throw new InvalidArgumentError(`Scopes are ${SCOPES.join(", ")}.`);
+  if (scopes.length !== names.length) throw new InvalidArgumentError(`Valid scopes are ${SCOPES.join(", ")}.`);
   return scopes;
 }

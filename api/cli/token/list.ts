@@ -1,13 +1,16 @@
 import type { Command } from "commander";
 
 import { listApiTokens } from "../../store/apps/api-tokens.ts";
+import { withDatabase } from "../database.ts";
 import { appNamed } from "../find-app.ts";
-import { printResult, resultCommand, table, type Terminal, time, withDatabase } from "../terminal.ts";
+import { printResult, resultCommand, table, type Terminal, time } from "../terminal.ts";
 
 export function tokenList(terminal: Terminal): Command {
-  return resultCommand("list", "List the tokens of an app, without the tokens themselves.")
+  return resultCommand("list", "List the tokens of an app, without the secret values.", {
+    examples: ["token list my-shop"],
+    json: "[{token_id, name, scopes, created_at, expires_at, revoked_at}]",
+  })
     .argument("<app>", "name or id of the app")
-    .addHelpText("after", "\nJSON: [{token_id, name, scopes, created_at, expires_at, revoked_at}]")
     .action(async (which: string, { json }: { json?: boolean }) => {
       const tokens = await withDatabase(terminal, async (database) =>
         listApiTokens(database.read, (await appNamed(database.read, which)).id),
@@ -29,6 +32,6 @@ export function tokenList(terminal: Terminal): Command {
         token.revoked_at ?? "",
       ]);
       const head = ["NAME", "ID", "SCOPES", "CREATED", "EXPIRES", "REVOKED"];
-      printResult(terminal, json, result, table(head, rows, "The app has no token."));
+      printResult(terminal, json, result, table(head, rows, "The app has no tokens. Create one: token create <app>"));
     });
 }

@@ -2,9 +2,10 @@ import { type Command, Option } from "commander";
 
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/event.ts";
 import { type LoggedDelivery, newestDeliveries } from "../../store/outbox/delivery-log.ts";
+import { withDatabase } from "../database.ts";
 import { appNamed } from "../find-app.ts";
 import { readLimit } from "../limit.ts";
-import { printResult, resultCommand, table, type Terminal, time, withDatabase } from "../terminal.ts";
+import { printResult, resultCommand, table, type Terminal, time } from "../terminal.ts";
 
 export function describeDelivery(delivery: LoggedDelivery) {
   return {
@@ -29,11 +30,13 @@ interface Options {
 }
 
 export function webhookDeliveries(terminal: Terminal): Command {
-  return resultCommand("deliveries", "List what was sent to the webhook of an app, newest first.")
+  return resultCommand("deliveries", "List the webhook deliveries of an app, newest first.", {
+    examples: ["webhook deliveries my-shop --status failed"],
+    json: "[{delivery_id, app_id, event_id, event_type, request_id, status, ...}]",
+  })
     .argument("<app>", "name or id of the app")
-    .addOption(new Option("--status <status>", "only in this status").choices(DELIVERY_STATUSES))
-    .option("--limit <n>", "how many at most", readLimit, 30)
-    .addHelpText("after", "\nJSON: [{delivery_id, app_id, event_id, event_type, request_id, status, ...}]")
+    .addOption(new Option("--status <status>", "only deliveries in this status").choices(DELIVERY_STATUSES))
+    .option("--limit <n>", "maximum number of deliveries", readLimit, 30)
     .action(async (which: string, { json, status, limit }: Options) => {
       const rows = await withDatabase(terminal, async (database) => {
         const app = await appNamed(database.read, which);
@@ -49,6 +52,6 @@ export function webhookDeliveries(terminal: Terminal): Command {
         row.created_at ?? "",
       ]);
       const head = ["ID", "EVENT", "STATUS", "TRIES", "ERROR", "CREATED"];
-      printResult(terminal, json, result, table(head, cells, "There is no such delivery."));
+      printResult(terminal, json, result, table(head, cells, "No deliveries found."));
     });
 }

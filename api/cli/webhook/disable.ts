@@ -1,14 +1,18 @@
 import type { Command } from "commander";
 
 import { disableWebhook } from "../../store/outbox/webhooks.ts";
+import { withDatabase } from "../database.ts";
 import { appNamed } from "../find-app.ts";
-import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";
+import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { describeWebhook, webhookOf } from "./show.ts";
 
 export function webhookDisable(terminal: Terminal): Command {
-  return resultCommand("disable", "Send nothing more to the webhook of an app until the app registers it again.")
+  return resultCommand("disable", "Stop deliveries to the webhook of an app until the app registers it again.", {
+    examples: ["webhook disable my-shop"],
+    json: "the webhook, as `webhook show` prints it",
+    notes: "Deliveries that wait for a retry fail.",
+  })
     .argument("<app>", "name or id of the app")
-    .addHelpText("after", "\nWhat waited for a further try is given up.\nJSON: as `webhook show`")
     .action(async (which: string, { json }: { json?: boolean }) => {
       const webhook = await withDatabase(terminal, (database) =>
         database.write(async (trx) => {

@@ -3,29 +3,32 @@ import type { Command } from "commander";
 import { OperatorError } from "../../operator/operator-error.ts";
 import { redeliverEvent } from "../../commands/send-webhook.ts";
 import { ApiError } from "../../domain/error-codes.ts";
-import { printResult, resultCommand, type Terminal, withDatabase } from "../terminal.ts";
+import { withDatabase } from "../database.ts";
+import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { describeDelivery } from "./deliveries.ts";
 
-/** A running service looks for due deliveries by itself. */
+/** No signal is needed: the running service polls for due deliveries. */
 const signals = { deliveries: { notify: () => undefined } };
 
 export function webhookRedeliver(terminal: Terminal): Command {
-  return resultCommand("redeliver", "Send what a delivery carried once more. The running service does it.")
-    .argument("<delivery-id>", "id of the delivery, as `webhook deliveries` shows it")
-    .addHelpText("after", "\nJSON: the delivery, as `webhook deliveries` shows it")
+  return resultCommand("redeliver", "Deliver an event again. The running service sends it.", {
+    examples: ["webhook redeliver 0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10"],
+    json: "the new delivery, as `webhook deliveries` prints it",
+  })
+    .argument("<delivery-id>", "id of the delivery, from `webhook deliveries`")
     .action(async (id: string, { json }: { json?: boolean }) => {
       const delivery = await withDatabase(terminal, (database) =>
         redeliverEvent({ database, signals }, null, id).catch((error: unknown) => {
-          throw error instanceof ApiError ? new OperatorError(wordsOf(error, id)) : error;
+          throw error instanceof ApiError ? new OperatorError(sentenceOf(error, id)) : error;
         }),
       );
       const result = describeDelivery(delivery);
-      printResult(terminal, json, result, `to be sent: ${result.delivery_id}`);
+      printResult(terminal, json, result, `queued: ${result.delivery_id}`);
     });
 }
 
-function wordsOf(error: ApiError, id: string): string {
+function sentenceOf(error: ApiError, id: string): string {
   return error.errorCode === "not_found"
-    ? `There is no delivery with the id ${id}, or its app has no webhook any more.`
-    : "The webhook is disabled: its app must register it again.";
+    ? `There is no delivery with the id ${id}, or its app no longer has a webhook.`
+    : "The webhook is disabled. Its app must register it again first: PUT /v1/webhook.";
 }

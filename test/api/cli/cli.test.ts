@@ -31,7 +31,7 @@ describe("command line", () => {
     return JSON.parse(await run(...words, "--json"));
   }
 
-  it("makes an app whose token works at once in the running service", async () => {
+  it("creates an app whose token works at once in the running service", async () => {
     const made = (await json("app", "create", "shop")) as Record<string, string>;
     expect(Object.keys(made)).to.deep.equal(["app_id", "name", "token"]);
     expect(made["name"]).to.equal("shop");
@@ -39,7 +39,7 @@ describe("command line", () => {
     expect(answer.status).to.equal(200);
   });
 
-  it("refuses a second app of the same name, and an unknown one, in plain words", async () => {
+  it("explains why a name is taken, unknown or invalid", async () => {
     await json("app", "create", "twice");
     await rejects(run("app", "create", "twice"), "already");
     await rejects(run("token", "list", "nobody"), "no app with the name or id nobody");
@@ -53,16 +53,16 @@ describe("command line", () => {
     expect(await run("app", "list")).to.contain("listed");
   });
 
-  it("removes an app with nothing, and keeps one with a wallet", async () => {
+  it("removes an empty app, and keeps one that has a wallet", async () => {
     const { token } = (await json("app", "create", "leaving")) as { token: string };
     await json("app", "remove", "leaving");
     expectRefusal(await api.get("/v1/accounts", { token }), 401, "unauthorized");
     const kept = (await json("app", "create", "kept")) as { token: string };
     await api.post("/v1/accounts", {}, { token: kept.token });
-    await rejects(run("app", "remove", "kept"), "is kept");
+    await rejects(run("app", "remove", "kept"), "was not removed");
   });
 
-  it("makes a token with scopes and an end, and revokes it at once", async () => {
+  it("creates a token with scopes and an expiry, and revokes it at once", async () => {
     const made = (await json("token", "create", "first", "--name", "ci", "--scopes", "read", "--expires", "2h")) as {
       token_id: string;
       token: string;
@@ -81,8 +81,8 @@ describe("command line", () => {
     expectRefusal(await api.get("/v1/accounts", { token: made.token }), 401, "unauthorized");
   });
 
-  it("refuses unknown scopes, past dates and unknown tokens", async () => {
-    await rejects(run("token", "create", "first", "--scopes", "read,fly"), "Scopes are");
+  it("rejects unknown scopes, past dates and unknown tokens", async () => {
+    await rejects(run("token", "create", "first", "--scopes", "read,fly"), "Valid scopes are");
     await rejects(run("token", "create", "first", "--expires", "2001-01-01"), "past");
     await rejects(run("token", "create", "first", "--expires", "soon"), "duration");
     await rejects(run("token", "revoke", "nothing"), "no token with the id nothing");
@@ -101,11 +101,11 @@ describe("command line", () => {
     await rejects(run("request", "show", "none"), "no request with the id none");
   });
 
-  it("describes the settings for the README", async () => {
-    expect(await run("settings")).to.contain("| `PORT` | `3000` |");
+  it("lists the settings with their defaults", async () => {
+    expect(await run("settings")).to.match(/^PORT {2}\(default: 3000\)\n {4}Port of the API\./);
   });
 
-  it("runs as a program: results on standard output, refusals in one line and exit code 1", async () => {
+  it("runs as a program: result on standard output; error in one line with exit code 1", async () => {
     const main = (...words: string[]) =>
       promisify(execFile)(process.execPath, ["--import", "tsx", "api/cli/main.ts", ...words], {
         env: { ...process.env, DATABASE_URL: api.databaseUrl },
@@ -117,7 +117,9 @@ describe("command line", () => {
       (error: unknown) => error as { code: number; stderr: string },
     );
     expect(failure?.code).to.equal(1);
-    expect(failure?.stderr).to.equal("There is an app named spawned already.\n");
+    expect(failure?.stderr).to.equal(
+      "An app named spawned already exists. Choose another name, or list the apps with `app list`.\n",
+    );
   }).timeout(20_000);
 });
 
@@ -131,7 +133,7 @@ async function rejects(work: Promise<unknown>, words: string): Promise<void> {
   expect((error as Error).message).to.contain(words);
 }
 
-/** Lets commander throw where it would end the process, and say nothing. */
+/** Makes commander throw instead of ending the process, and print nothing. */
 function quiet(command: Command): void {
   command.exitOverride().configureOutput({ writeErr: () => undefined });
   command.commands.forEach(quiet);

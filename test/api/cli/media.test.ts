@@ -15,7 +15,7 @@ import { startNode, type TestNode } from "../../support/node.ts";
 import { startTestService, temporaryFolder } from "../../support/service.ts";
 import { runCli } from "./support/run.ts";
 
-describe("hosted media, administered", function () {
+describe("command line: hosted media", function () {
   this.timeout(60_000);
   let node: TestNode;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -48,7 +48,7 @@ describe("hosted media, administered", function () {
   };
   const json = async (...words: string[]): Promise<unknown> =>
     JSON.parse((await runCli(env, ...words, "--json")).output);
-  /** A token whose picture is copied. @returns its CID. */
+  /** Mints a token with a copied picture. @returns its CID. */
   const mint = async (collection: string, picture: string): Promise<string> => {
     const image = `data:,${picture}`;
     const to = await api.wallet();
@@ -62,7 +62,7 @@ describe("hosted media, administered", function () {
     return metadata.image.replace("ipfs://", "");
   };
 
-  it("collects what no metadata refers to any more, and nothing else", async () => {
+  it("collects only blocks that no metadata refers to", async () => {
     const collection = await api.collection({ type: "ERC721" });
     const [kept, replaced, shared] = [
       await mint(collection, "kept"),
@@ -80,7 +80,7 @@ describe("hosted media, administered", function () {
       );
       await api.settled(answer.body.request_id);
     }
-    // Named by nothing any more, but stored just now.
+    // Nothing refers to it any more, but it was stored just now.
     expect(await json("media", "collect")).to.deep.equal({ kept: 3, removed: 1, removed_bytes: "replaced".length });
     expect(await blockNames()).to.deep.equal([kept, shared, young].sort());
     expect((await fetch(`${service.baseUrl}/ipfs/${replaced}`)).status).to.equal(404);
@@ -89,7 +89,7 @@ describe("hosted media, administered", function () {
     expect(await blockNames()).to.deep.equal([kept, shared].sort());
   });
 
-  it("keeps every part of frozen metadata", async () => {
+  it("keeps every block of frozen metadata", async () => {
     const collection = await api.collection({ type: "ERC721" });
     await mint(collection, "cat");
     expect(await api.settled(await api.accept(`/v1/collections/${collection}/freeze`, {}))).to.include({
@@ -112,16 +112,16 @@ describe("hosted media, administered", function () {
       return findings.filter(({ check }) => check === "media").map(({ result, words }) => [result, words]);
     };
 
-    it("names hosted files that are not there, without reading the others", async () => {
+    it("lists missing files without reading the others", async () => {
       const collection = await api.collection({ type: "ERC721" });
       const [missing, corrupt] = [await mint(collection, "missing"), await mint(collection, "corrupt")];
-      expect(await media()).to.deep.equal([["ok", "2 hosted files are there (--media reads them)"]]);
+      expect(await media()).to.deep.equal([["ok", "2 hosted files exist (--media also reads the content)"]]);
       await rm(fileOf(missing));
       await writeFile(fileOf(corrupt), "other");
       const [found, ...others] = await media();
       expect(others).to.deep.equal([]);
       expect(found?.[0]).to.equal("problem");
-      expect(found?.[1]).to.match(new RegExp(`^ipfs://${missing}: missing\\. Bring`));
+      expect(found?.[1]).to.match(new RegExp(`^Missing: ipfs://${missing}\\. Restore`));
     });
   });
 
@@ -131,11 +131,11 @@ describe("hosted media, administered", function () {
       return findings.filter(({ check }) => check === "media").map(({ result, words }) => [result, words]);
     };
 
-    it("names each block that is missing or corrupt", async () => {
+    it("lists every missing and every corrupt block", async () => {
       const collection = await api.collection({ type: "ERC721" });
       const [missing, corrupt] = [await mint(collection, "missing"), await mint(collection, "corrupt")];
       await mint(collection, "whole");
-      expect(await media()).to.deep.equal([["ok", "every hosted block is there and whole"]]);
+      expect(await media()).to.deep.equal([["ok", "every hosted block exists and matches its checksum"]]);
       await rm(fileOf(missing));
       await writeFile(fileOf(corrupt), "corrupt!");
       const found = await media();
@@ -144,7 +144,7 @@ describe("hosted media, administered", function () {
       expect(found.find(([, words]) => words?.includes(`block ${corrupt} is corrupt`))?.[0]).to.equal("problem");
     });
 
-    it("looks into directories; what is damaged is never collected around", async () => {
+    it("checks directories, and collects nothing while content is damaged", async () => {
       const collection = await api.collection({ type: "ERC721" });
       await mint(collection, "cat");
       const freeze = await api.accept(`/v1/collections/${collection}/freeze`, {});

@@ -25,7 +25,7 @@ interface Delivery {
   error: string | null;
 }
 
-describe("command line of an operator", () => {
+describe("command line: tokens, webhooks and requests", () => {
   let api: TestApi;
   beforeEach(async () => {
     api = await startApi();
@@ -56,7 +56,7 @@ describe("command line of an operator", () => {
   describe("token rotate", () => {
     const create = (...words: string[]) => json<Token>("token", "create", "first", ...words);
 
-    it("replaces a token at once, with its name, scopes and end", async () => {
+    it("replaces a token at once and keeps its name, scopes and expiry", async () => {
       const old = await create("--name", "ci", "--scopes", "read,mint", "--expires", "2h");
       const made = await json<Token>("token", "rotate", old.token_id);
       expect(made).to.deep.include({ name: "ci", scopes: ["read", "mint"], expires_at: old.expires_at });
@@ -64,7 +64,7 @@ describe("command line of an operator", () => {
       expect([await status(old.token), await status(made.token)]).to.deep.equal([401, 200]);
     });
 
-    it("lets the old one work for as long as is asked for, and no longer than it did", async () => {
+    it("keeps the old token valid for the grace period, but not beyond its expiry", async () => {
       const old = await create();
       const made = await json<Token>("token", "rotate", old.token_id, "--grace", "2h");
       expect(Date.parse(made.old_works_until ?? "") - Date.now()).to.be.within(7_100_000, 7_200_000);
@@ -74,10 +74,10 @@ describe("command line of an operator", () => {
       expect(again.old_works_until).to.equal(short.expires_at);
     });
 
-    it("refuses a token that is unknown or works no more, and a grace that is none", async () => {
+    it("rejects an unknown token, a revoked token and an invalid grace period", async () => {
       const old = await create();
       await run("token", "revoke", old.token_id);
-      expect(await refusal("token", "rotate", old.token_id)).to.contain("does not work any more");
+      expect(await refusal("token", "rotate", old.token_id)).to.contain("is revoked or expired");
       expect(await refusal("token", "rotate", "none")).to.contain("no token with the id none");
       expect(await refusal("token", "rotate", old.token_id, "--grace", "soon")).to.contain("duration");
     });
@@ -88,7 +88,7 @@ describe("command line of an operator", () => {
       await api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/nft", events: ["error"] } });
     });
 
-    it("show tells where it leads, without its secrets", async () => {
+    it("show prints the URL and events without the secrets", async () => {
       const shown = await json<object>("webhook", "show", "first");
       expect(shown).to.deep.include({
         app_id: api.app.id,
@@ -101,7 +101,7 @@ describe("command line of an operator", () => {
       expect(await refusal("webhook", "show", "second")).to.equal("The app second has no webhook.");
     });
 
-    it("deliveries and redeliver: lists what was sent, and has it sent again", async () => {
+    it("deliveries lists deliveries, and redeliver queues one again", async () => {
       const { body } = await api.post("/v1/webhook/test", {});
       const [queued] = await json<Delivery[]>("webhook", "deliveries", "first");
       expect(queued).to.include({ event_type: "test", status: "pending" });
@@ -120,7 +120,7 @@ describe("command line of an operator", () => {
       expect(await refusal("webhook", "redeliver", "none")).to.contain("no delivery with the id none");
     });
 
-    it("disable stops it until the app registers it again", async () => {
+    it("disable stops deliveries until the app registers the webhook again", async () => {
       const { body } = await api.post("/v1/webhook/test", {});
       const disabled = await json<{ disabled_at: string | null }>("webhook", "disable", "first");
       expect(disabled.disabled_at).to.be.a("string");
@@ -135,7 +135,7 @@ describe("command line of an operator", () => {
     });
   });
 
-  it("app remove takes an app with it that has tried its webhook", async () => {
+  it("app remove also removes the webhook and its deliveries", async () => {
     const { token } = await json<{ token: string }>("app", "create", "trying");
     await api.call("PUT", "/v1/webhook", { token, body: { url: "https://hooks.example/nft" } });
     expect((await api.post("/v1/webhook/test", {}, { token })).status).to.equal(200);
@@ -143,7 +143,7 @@ describe("command line of an operator", () => {
     expectRefusal(await api.get("/v1/webhook", { token }), 401, "unauthorized");
   });
 
-  it("request list narrows down by app, status and type", async () => {
+  it("request list filters by app, status and type", async () => {
     const collection = { type: "ERC721", name: "A", symbol: "AAA" };
     const mine = await api.post("/v1/collections", collection);
     const theirs = await api.post("/v1/collections", collection, { token: api.other.token });
@@ -160,7 +160,7 @@ describe("command line of an operator", () => {
     expect(await refusal("request", "list", "--limit", "0")).to.contain("1 to 10000");
   });
 
-  it("says at every command what it does, and that it can print JSON", async () => {
+  it("documents every command: usage, description and JSON output", async () => {
     const leaves = leavesOf(programOf(() => undefined));
     expect(leaves.length).to.be.at.least(16);
     for (const path of leaves) {
@@ -170,9 +170,34 @@ describe("command line of an operator", () => {
       });
       await program.parseAsync([...path, "--help"], { from: "user" }).catch(() => undefined);
       expect(help, path.join(" "))
-        .to.contain(`Usage: moneta ${path.join(" ")}`)
-        .and.contain("--json");
-      expect(help.split("\n")[2], path.join(" ")).to.match(/^[A-Z].*\.?$/);
+        .to.contain(`Usage: npm run cli -- ${path.join(" ")}`)
+        .and.contain("--json")
+        .and.contain("JSON output: ");
+      expect(help.split("\n")[2], path.join(" ")).to.match(/^[A-Z].*[.;]?$/);
+    }
+  });
+
+  it("shows an example of every command that commander accepts", async () => {
+    for (const path of leavesOf(programOf(() => undefined))) {
+      let help = "";
+      await programOf((text) => {
+        help += text;
+      })
+        .parseAsync([...path, "--help"], { from: "user" })
+        .catch(() => undefined);
+      const examples = [...help.matchAll(/^ {2}npm run cli -- (.+)$/gm)].map(([, example]) => example ?? "");
+      expect(examples, path.join(" ")).to.not.be.empty;
+      for (const example of examples) {
+        expect(example.split(" ").slice(0, path.length)).to.deep.equal(path);
+        const program = programOf(() => undefined);
+        let called = false;
+        commandAt(program, path).action(() => {
+          called = true;
+        });
+        // The shell removes a redirection.
+        await program.parseAsync(example.replace(/ < .*/, "").split(" "), { from: "user" });
+        expect(called, example).to.equal(true);
+      }
     }
   });
 
@@ -184,7 +209,7 @@ describe("command line of an operator", () => {
   });
 });
 
-/** Lets commander throw where it would end the process, and say everything to `write`. */
+/** Makes commander throw instead of ending the process, and print to `write`. */
 function quiet(command: Command, write: (text: string) => void): void {
   command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: write });
   for (const child of command.commands) quiet(child, write);
@@ -193,4 +218,12 @@ function quiet(command: Command, write: (text: string) => void): void {
 function leavesOf(command: Command, path: string[] = []): string[][] {
   if (command.commands.length === 0) return [path];
   return command.commands.flatMap((child) => leavesOf(child, [...path, child.name()]));
+}
+
+function commandAt(program: Command, path: string[]): Command {
+  return path.reduce<Command>((command, name) => {
+    const child = command.commands.find((one) => one.name() === name);
+    if (child === undefined) throw new Error(`there is no command ${path.join(" ")}`);
+    return child;
+  }, program);
 }

@@ -3,18 +3,24 @@ import type { Command } from "commander";
 import { createProgram } from "../../../../api/cli/program.ts";
 
 export interface Ran {
+  /** Standard output. */
   output: string;
-  /** Whether the program would end with exit code 1 although the command ended. */
+  /** Standard error. */
+  remarks: string;
+  /** Whether the program would end with exit code 1 although the command printed its result. */
   failed: boolean;
 }
 
 /** Runs the command line in this process. @throws what the command throws. */
 export async function runCli(env: Record<string, string>, ...words: string[]): Promise<Ran> {
-  const ran: Ran = { output: "", failed: false };
+  const ran: Ran = { output: "", remarks: "", failed: false };
   const program = createProgram({
     env,
     write: (text) => {
       ran.output += text;
+    },
+    remark: (text) => {
+      ran.remarks += text;
     },
     fail: () => {
       ran.failed = true;
@@ -30,7 +36,7 @@ export async function jsonOfCli<T>(env: Record<string, string>, ...words: string
   return JSON.parse((await runCli(env, ...words, "--json")).output) as T;
 }
 
-/** Lets commander throw where it would end the process, and say nothing. */
+/** Makes commander throw instead of ending the process, and print nothing. */
 function quiet(command: Command): void {
   command.exitOverride().configureOutput({ writeErr: () => undefined });
   command.commands.forEach(quiet);
