@@ -1,0 +1,145 @@
+import { randomBytes } from "node:crypto";
+
+import { expect } from "chai";
+
+import type { Service } from "../../../api/context/service.ts";
+import { createApp } from "../../../api/operator/create-app.ts";
+import { openDatabase } from "../../../api/store/db/database.ts";
+import { ApiClient } from "../../support/api-client.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { refusalOf } from "./support/refusal.ts";
+import { jsonOfCli } from "./support/run.ts";
+
+describe("command line: keys rotate", function () {
+  this.timeout(60_000);
+  const [oldKey, newKey] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
+  const OLD = { SECRET_KEYS: oldKey };
+  const BOTH = { SECRET_KEYS: `${newKey},${oldKey}` };
+  const NEW = { SECRET_KEYS: newKey };
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  before(async () => {
+    node = await startNode();
+  });
+  after(() => node.stop());
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  interface Rotated {
+    resealed: number;
+    unchanged: number;
+    idempotency_keys: number;
+  }
+  const serve = (more: Record<string, string>) =>
+    startTestService({ rpcUrl: node.url, dataDir: folder.path, env: more });
+  const rotate = (more: Record<string, string>) =>
+    jsonOfCli<Rotated>({ DATA_DIR: folder.path, ...more }, "keys", "rotate");
+
+  it("re-encrypts everything while the service runs, after which the old key can be removed", async () => {
+    let service: Service & { baseUrl: string } = await serve(OLD);
+    try {
+      const { token } = await createApp(service, "rotate");
+      let api = new ApiClient(service.baseUrl, token);
+      const wallet = await api.wallet();
+      const collection = await api.collection({ type: "ERC721" });
+      const mint = (content: string) => ({
+        collection_address: collection,
+        to_address: wallet,
+        unlockable_content: content,
+      });
+      await Promise.all(
+        Array.from({ length: 120 }, (_, index) => api.completed("/v1/nfts", mint(`secret ${index.toString()}`))),
+      );
+      await api.ok("PUT", "/v1/webhook", { url: "http://127.0.0.1:9/" });
+      await api.send("POST", "/v1/accounts", { user_identifier: "first" }, { "idempotency-key": "one" });
+
+      await service.stop();
+      service = await serve(BOTH);
+      api = new ApiClient(service.baseUrl, token);
+      const busy = Promise.all(
+        Array.from({ length: 40 }, (_, index) => api.completed("/v1/nfts", mint(`during ${index.toString()}`))),
+      );
+      const first = await rotate(BOTH);
+      expect(first).to.include({ resealed: 121, idempotency_keys: 1 });
+      await busy;
+      expect(await rotate(BOTH)).to.include({ resealed: 0, unchanged: 161 });
+
+      await service.stop();
+      service = await serve(NEW);
+      api = new ApiClient(service.baseUrl, token);
+      const contents: string[] = [];
+      for (let offset = 0; offset < 160; offset += 30) {
+        const { nfts } = await api.ok<{ nfts: { unlockable_content: string }[] }>(
+          "GET",
+          `/v1/accounts/${wallet}?limit=30&offset=${offset.toString()}`,
+        );
+        contents.push(...nfts.map((nft) => nft.unlockable_content));
+      }
+      const expected = [
+        ...Array.from({ length: 120 }, (_, i) => `secret ${i.toString()}`),
+        ...Array.from({ length: 40 }, (_, i) => `during ${i.toString()}`),
+      ];
+      expect(contents.sort()).to.deep.equal(expected.sort());
+      expect(await api.ok("POST", "/v1/webhook/secret")).to.have.property("secret");
+      // Refused, as the command warned, and not done a second time.
+      const repeated = await api.send(
+        "POST",
+        "/v1/accounts",
+        { user_identifier: "first" },
+        { "idempotency-key": "one" },
+      );
+      expect(repeated.status).to.equal(409);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it("continues after an interruption, and names the value that a missing key encrypts", async () => {
+    const service = await serve(OLD);
+    const api = new ApiClient(service.baseUrl, (await createApp(service, "broken off")).token);
+    const wallet = await api.wallet();
+    const collection = await api.collection({ type: "ERC721" });
+    const ids: string[] = [];
+    for (const content of ["a", "b", "c"]) {
+      ids.push(
+        (
+          await api.completed("/v1/nfts", {
+            collection_address: collection,
+            to_address: wallet,
+            unlockable_content: content,
+          })
+        ).request_id,
+      );
+    }
+    await service.stop();
+    expect((await refusalOf(rotate(NEW))).message).to.match(
+      /request [0-9a-f]{64} cannot be decrypted: .* Keep every older key/,
+    );
+    const database = await openDatabase(`file:${folder.path}/moneta.sqlite`);
+    const last = (sealed: string) =>
+      database.write((trx) =>
+        trx
+          .updateTable("requests")
+          .set({ unlockable: sealed })
+          .where("id", "=", ids[2] ?? "")
+          .execute(),
+      );
+    const row = await database.read
+      .selectFrom("requests")
+      .select("unlockable")
+      .where("id", "=", ids[2] ?? "")
+      .executeTakeFirstOrThrow();
+    try {
+      await last("not sealed at all");
+      expect((await refusalOf(rotate(BOTH))).message).to.match(/was never sealed/);
+      await last(row.unlockable ?? "");
+      expect(await rotate(BOTH)).to.include({ resealed: 3, unchanged: 0 });
+      expect(await rotate(NEW)).to.include({ resealed: 0, unchanged: 3 });
+    } finally {
+      await database.close();
+    }
+  });
+});
