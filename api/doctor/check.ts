@@ -56,8 +56,6 @@ export function duration(milliseconds: number): string {
   return `${Math.round(seconds / 3_600).toString()} h`;
 }
 
-export { plural as count } from "../shared/plural.ts";
-
 /** The first few of many names, for a sentence. */
 export function some(names: readonly string[], most = 5): string {
   const left = names.length - most;

@@ -1,5 +1,6 @@
 import { damagedContent, missingFiles } from "../../operator/collect-media.ts";
-import { type Check, count, ok, problem, some } from "../../doctor/check.ts";
+import { type Check, ok, problem, some } from "../../doctor/check.ts";
+import { plural } from "../../shared/plural.ts";
 import type { BlockFiles } from "../../ipfs/block-files.ts";
 
 const ADVICE = "Restore the files from a backup, or send requests that copy the same media again.";
@@ -12,7 +13,7 @@ export function filesCheck(blocks: BlockFiles): Check {
     run: async ({ database }) => {
       const { files, missing } = await missingFiles({ database, blocks });
       if (missing.length > 0) return [problem(`Missing: ${some(missing.map((cid) => `ipfs://${cid}`))}. ${ADVICE}`)];
-      return [ok(`${count(files, "hosted file exists", "hosted files exist")} (--media also reads the content)`)];
+      return [ok(`${plural(files, "hosted file exists", "hosted files exist")} (--media also reads the content)`)];
     },
   };
 }

@@ -1,5 +1,6 @@
 import { unsentRequests } from "../../store/doctor/pipeline.ts";
-import { type Check, count, duration, ok, problem, warning } from "../check.ts";
+import { type Check, duration, ok, problem, warning } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 /** In milliseconds. */
 const SLOW = 120_000;
@@ -12,7 +13,7 @@ export const backlog: Check = {
   run: async ({ database, now }) => {
     const { count: waiting, oldest } = await unsentRequests(database.read);
     if (oldest === null) return [ok("no request is waiting to be sent")];
-    const words = `${count(waiting, "request is", "requests are")} waiting to be sent, the oldest for ${duration(now - oldest)}`;
+    const words = `${plural(waiting, "request is", "requests are")} waiting to be sent, the oldest for ${duration(now - oldest)}`;
     const advice = "Check that a process with the role relayer runs. Its log and GET /readyz show the cause.";
     if (now - oldest > STUCK) return [problem(`${words}. ${advice}`)];
     return [now - oldest > SLOW ? warning(`${words}. ${advice}`) : ok(words)];

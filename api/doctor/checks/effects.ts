@@ -1,5 +1,6 @@
 import { correctedSince, lostEffects } from "../../store/doctor/effects.ts";
-import { type Check, count, ok, problem } from "../check.ts";
+import { type Check, ok, problem } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 /** Requests named one by one. */
 const NAMED = 5;
@@ -28,7 +29,7 @@ export const effects: Check = {
     if (lost === 0) return [ok("the results of all completed requests are still on chain")];
     return [
       problem(
-        `A reorg deeper than CONFIRMATIONS undid ${count(lost, "completed request")}. ${named.join("; ")}. Set ` +
+        `A reorg deeper than CONFIRMATIONS undid ${plural(lost, "completed request")}. ${named.join("; ")}. Set ` +
           `CONFIRMATIONS higher, and tell the apps to repeat these requests if they still need the results.`,
       ),
     ];

@@ -1,7 +1,8 @@
 import { formatEther } from "ethers";
 
 import { allLanes } from "../../store/sending/lanes.ts";
-import { type Check, count, ok, problem, warning } from "../check.ts";
+import { type Check, ok, problem, warning } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 /** EIP-7825: the gas limit of one transaction. */
 const FULL_BATCH_GAS = 16_777_216n;
@@ -34,7 +35,7 @@ export const funds: Check = {
           return problem(`${name} ${has}, but a full batch may cost ${formatEther(full)} ether now. ${advice}`);
         if (balance < full * RESERVE) {
           return warning(
-            `${name} is low on funds: it ${has}, enough for ${count(Number(balance / full), "full batch", "full batches")}. ${advice}`,
+            `${name} is low on funds: it ${has}, enough for ${plural(Number(balance / full), "full batch", "full batches")}. ${advice}`,
           );
         }
         return ok(`${name} ${has}`);

@@ -1,6 +1,7 @@
 import { storedBlock } from "../../store/ledger/blocks.ts";
 import { readMeta } from "../../store/db/meta.ts";
-import { type Check, count, duration, ok, problem, warning } from "../check.ts";
+import { type Check, duration, ok, problem, warning } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 /** The indexer may be this far behind the head before a warning. In milliseconds of chain time. */
 const BEHIND = 120_000;
@@ -27,13 +28,13 @@ export const indexer: Check = {
     if (lag < -1) {
       return [
         warning(
-          `The node is ${count(-lag, "block")} behind the database. Wait until it is in sync, or set RPC_URL to another node.`,
+          `The node is ${plural(-lag, "block")} behind the database. Wait until it is in sync, or set RPC_URL to another node.`,
         ),
       ];
     }
     if (lag <= 0) return [ok(`the database is at block ${checkpoint.toString()}, the head of the chain`)];
     const behind = block == null ? null : (head.timestamp - block.timestamp) * 1_000;
-    const words = `the database is at block ${checkpoint.toString()}, ${count(lag, "block")} behind the head`;
+    const words = `the database is at block ${checkpoint.toString()}, ${plural(lag, "block")} behind the head`;
     if (behind === null)
       return [problem(`${words}, and the node does not have that block. Check that the node is in sync.`)];
     if (behind <= BEHIND) return [ok(words)];

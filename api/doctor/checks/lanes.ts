@@ -2,7 +2,8 @@ import { readRelayStatus } from "../../chain/relay-reads.ts";
 import { openBatchesOf } from "../../store/doctor/pipeline.ts";
 import { allLanes } from "../../store/sending/lanes.ts";
 import type { LaneRow } from "../../store/db/schema.ts";
-import { type Check, count, type DoctorContext, duration, type Finding, ok, problem, warning } from "../check.ts";
+import { type Check, type DoctorContext, duration, type Finding, ok, problem, warning } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 /** An operator should look at a batch that is unmined for longer. In milliseconds. */
 const SLOW = 300_000;
@@ -59,7 +60,7 @@ async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boole
   if (age > SLOW) {
     findings.push(
       warning(
-        `${name} has ${count(open.count, "unmined batch", "unmined batches")}, the oldest for ${duration(age)}. Check that a ` +
+        `${name} has ${plural(open.count, "unmined batch", "unmined batches")}, the oldest for ${duration(age)}. Check that a ` +
           `process with the role relayer runs, that MAX_FEE_GWEI is not below the present fees, and that the node ` +
           `broadcasts transactions.`,
       ),
@@ -67,7 +68,7 @@ async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boole
   }
   if (findings.length > 0) return findings;
   return [
-    ok(`${name}: nonce ${known.next_nonce.toString()}, ${count(open.count, "unmined batch", "unmined batches")}`),
+    ok(`${name}: nonce ${known.next_nonce.toString()}, ${plural(open.count, "unmined batch", "unmined batches")}`),
   ];
 }
 
@@ -75,7 +76,7 @@ function checkNonce(name: string, mined: number, known: number): Finding[] {
   if (mined <= known) return [];
   return [
     problem(
-      `${name} has ${count(mined, "transaction")} on chain, but the database knows ${known.toString()}. The database is an ` +
+      `${name} has ${plural(mined, "transaction")} on chain, but the database knows ${known.toString()}. The database is an ` +
         `old backup, or another service uses the same seed. Stop the service and run \`npm run cli -- reconcile\`.`,
     ),
   ];

@@ -7,7 +7,8 @@ import {
   stillUnsigned,
   unsignedRequests,
 } from "../../store/doctor/numbers.ts";
-import { type Check, count, type DoctorContext, type Finding, ok, problem, some } from "../check.ts";
+import { type Check, type DoctorContext, type Finding, ok, problem, some } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 /** Final requests that are checked, newest first, unless all are asked for. */
 const RECENT = 10_000;
@@ -41,14 +42,14 @@ export const numbers: Check = {
       ),
     ];
     if (findings.length > 0) return findings;
-    const checked = count(missing.checked + unsent.checked + early.checked, "request");
+    const checked = plural(missing.checked + unsent.checked + early.checked, "request");
     return [ok(`checked ${checked}, newest first: database and relay agree on the request numbers`)];
   },
 };
 
 function problemWith(ids: string[], sentence: (requests: string) => string, advice: string): Finding[] {
   if (ids.length === 0) return [];
-  return [problem(`${sentence(count(ids.length, "request is", "requests are"))}: ${some(ids)}. ${advice}`)];
+  return [problem(`${sentence(plural(ids.length, "request is", "requests are"))}: ${some(ids)}. ${advice}`)];
 }
 
 /** @returns ids of the requests whose numbers are (or are not) consumed. */

@@ -1,5 +1,6 @@
 import { waitingDeliveries } from "../../store/doctor/pipeline.ts";
-import { type Check, count, duration, ok, warning } from "../check.ts";
+import { type Check, duration, ok, warning } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 /** A dispatcher sends a due delivery long before this. In milliseconds. */
 const OVERDUE = 300_000;
@@ -13,7 +14,7 @@ export const outbox: Check = {
     if (overdue > 0) {
       return [
         warning(
-          `${count(overdue, "webhook delivery is", "webhook deliveries are")} overdue and not being sent. Check that a process with ` +
+          `${plural(overdue, "webhook delivery is", "webhook deliveries are")} overdue and not being sent. Check that a process with ` +
             `the role webhooks runs.`,
         ),
       ];
@@ -21,7 +22,7 @@ export const outbox: Check = {
     if (oldest === null) return [ok("all webhook deliveries are done")];
     return [
       ok(
-        `${count(waiting, "webhook delivery is", "webhook deliveries are")} waiting for the next try, the oldest for ${duration(now - oldest)}`,
+        `${plural(waiting, "webhook delivery is", "webhook deliveries are")} waiting for the next try, the oldest for ${duration(now - oldest)}`,
       ),
     ];
   },

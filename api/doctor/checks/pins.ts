@@ -1,5 +1,6 @@
 import { waitingPins } from "../../store/media/pins.ts";
-import { type Check, count, duration, ok, warning } from "../check.ts";
+import { type Check, duration, ok, warning } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 /** A media worker pins a file long before this. In milliseconds. */
 const OVERDUE = 300_000;
@@ -13,7 +14,7 @@ export const pins: Check = {
     const { count: waiting, oldest, error } = await waitingPins(database.read);
     if (oldest === null) return [ok("the IPFS node has pinned all hosted files")];
     const age = duration(now - oldest);
-    const words = `${count(waiting, "hosted file is", "hosted files are")} waiting to be pinned, the oldest for ${age}`;
+    const words = `${plural(waiting, "hosted file is", "hosted files are")} waiting to be pinned, the oldest for ${age}`;
     if (error !== null)
       return [warning(`${words}. The node at IPFS_PIN_RPC answered: ${error}. Check that it runs and accepts pins.`)];
     if (now - oldest > OVERDUE) return [warning(`${words}. Check that a process with the role media runs.`)];

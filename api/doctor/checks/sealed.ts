@@ -1,6 +1,7 @@
 import { SealError } from "../../keys/sealer.ts";
 import { sealedSample } from "../../store/doctor/sealed.ts";
-import { type Check, count, ok, problem, some, warning } from "../check.ts";
+import { type Check, ok, problem, some, warning } from "../check.ts";
+import { plural } from "../../shared/plural.ts";
 
 const SAMPLE = 20;
 
@@ -37,7 +38,7 @@ export const sealed: Check = {
     }
     return [
       ok(
-        `checked ${count(sample.length, "encrypted value")}: the newest key decrypts ${sample.length === 1 ? "it" : "them"}`,
+        `checked ${plural(sample.length, "encrypted value")}: the newest key decrypts ${sample.length === 1 ? "it" : "them"}`,
       ),
     ];
   },
