@@ -29,4 +29,7 @@ export async function verifyContracts(
       process.exitCode = 1;
     }
   }
+  if (process.exitCode === 1) {
+    console.error("  to do     run the same command again to retry the verification; nothing is deployed twice");
+  }
 }
