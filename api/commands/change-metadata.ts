@@ -31,7 +31,7 @@ export async function changeCollectionMetadata(
     merge: (stored) => {
       const metadata = merged(stored, changes);
       if ((metadata.seller_fee_basis_points ?? 0) > 0 && metadata.fee_recipient === undefined) {
-        const message = "Must be given when there is a fee.";
+        const message = "This field is required when seller_fee_basis_points is not 0.";
         throw new ApiError("validation_failed", [{ field: "fee_recipient", code: "required", message }]);
       }
       return metadata;
@@ -64,7 +64,8 @@ export async function changeTokenMetadata(
 async function hostedCollection(deps: AcceptDeps, caller: Caller, address: string): Promise<StoredCollection> {
   const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
   if (collection === undefined) throw new ApiError("not_found");
-  if (collection.hosting !== "hosted") throw fieldError("wrong_hosting", "address", "The collection is self-hosted.");
+  if (collection.hosting !== "hosted")
+    throw fieldError("wrong_hosting", "address", "The collection is self-hosted: its metadata is not stored here.");
   return collection;
 }
 
@@ -85,7 +86,7 @@ async function apply<M extends object>(
 ): Promise<Changed<M>> {
   const run = async (trx: Trx): Promise<{ metadata: M; changed: boolean }> => {
     const stored = await change.read(trx);
-    if (stored === null) throw fieldError("wrong_hosting", "token_id", "The token's metadata is not hosted here.");
+    if (stored === null) throw fieldError("wrong_hosting", "token_id", "The token has no hosted metadata.");
     if (!(await isMetadataOpen(trx, collection.address))) {
       throw fieldError("metadata_frozen", "address", "The collection's metadata is frozen, or about to be.");
     }

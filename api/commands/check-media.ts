@@ -13,7 +13,7 @@ export function checkMedia(command: Mint): boolean {
   const given = MEDIA_FIELDS.filter((field) => metadata[field] !== undefined && metadata[field] !== "");
   const wrong = given.filter((field) => !SCHEMES.includes(URL.parse((metadata[field] ?? "").trim())?.protocol ?? ""));
   if (wrong.length > 0) {
-    const message = "Must be an http, https, data or ipfs URL to be copied.";
+    const message = "Must have one of the schemes http:, https:, ipfs:, data: when copy_media is true.";
     throw new ApiError(
       "validation_failed",
       wrong.map((field) => ({ field, code: "invalid_format", message })),

@@ -27,7 +27,7 @@ export async function createWallet(
     if (replayed !== null) return replayed;
     const wallet = { address, app_id: caller.appId, user_identifier: userIdentifier, path, created_at: now };
     if (!(await insertWallet(trx, wallet))) {
-      throw fieldError("user_identifier_taken", "user_identifier", "The app has a wallet for this user already.");
+      throw fieldError("user_identifier_taken", "user_identifier", "This app already has a wallet for this user.");
     }
     return response;
   });

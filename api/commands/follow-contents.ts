@@ -49,7 +49,11 @@ async function readFromChain(
   const address = filter.contract;
   const contract = known ?? (await foreign.inspect(address));
   if (contract === null) {
-    throw fieldError("contract_not_supported", "contract_address", "Neither an ERC721 nor an ERC1155 contract.");
+    throw fieldError(
+      "contract_not_supported",
+      "contract_address",
+      "Must be the address of an ERC721 or ERC1155 contract.",
+    );
   }
   const { type, name } = contract;
   // The block comes first: what happens between the two reads is then followed, and not missed.

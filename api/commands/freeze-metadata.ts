@@ -17,13 +17,13 @@ export async function freezeMetadata(deps: MintDeps, caller: Caller, address: st
   if (collection === undefined) throw new ApiError("not_found");
   if (collection.metadata_frozen !== 0) throw frozen();
   if (collection.hosting !== "hosted" || collection.base_uri !== null) {
-    throw fieldError("wrong_hosting", "address", "The service does not host the collection's metadata.");
+    throw fieldError("wrong_hosting", "address", "The service does not host this collection's metadata.");
   }
   if (collection.service_is_steward === 0) {
     throw fieldError(
       "wrong_hosting",
       "address",
-      "The collection has an owner of its own now, who alone can freeze it.",
+      "The collection has its own owner now. Only that owner can freeze it.",
     );
   }
   const answer = await acceptRequest(deps, caller, {

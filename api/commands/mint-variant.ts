@@ -1,5 +1,5 @@
 import type { Mint, TokenMetadata } from "../domain/command.ts";
-import { ApiError, type FieldError } from "../domain/error-codes.ts";
+import { ApiError, requiredField } from "../domain/error-codes.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 
 /** Every field that any of the five variants takes; the collection decides which of them apply. */
@@ -38,7 +38,7 @@ const HOSTED_ONLY: readonly Field[] = [...METADATA, "copy_media", "unlockable_co
 const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "initial_owner", "quantity"];
 
 /**
- * Tells the variant from the collection's type and hosting, and refuses fields of another.
+ * Chooses the variant by the collection's type and hosting, and refuses fields of the others.
  * @throws ApiError `wrong_collection_type`, `wrong_hosting` or `validation_failed`, naming the fields
  */
 export function mintVariant(collection: StoredCollection, fields: MintFields): Mint {
@@ -46,14 +46,16 @@ export function mintVariant(collection: StoredCollection, fields: MintFields): M
   const create = given(fields, ["initial_supply", "initial_owner"]);
   const more = given(fields, ["quantity", "to_address"]);
   if (create.length > 0 && more.length > 0) {
-    throw refusal("validation_failed", [...create, ...more], "conflict", "Belongs to another variant than the others.");
+    const message =
+      "Send either initial_supply and initial_owner (a new id), or quantity and to_address (more copies).";
+    throw refusal("validation_failed", [...create, ...more], "conflict", message);
   }
   if (create.length > 0) return createErc1155(collection, fields);
   return mintErc1155(collection, fields);
 }
 
 function mintErc721(collection: StoredCollection, fields: MintFields): Mint {
-  refuse(fields, ERC1155_ONLY, "wrong_collection_type", "The collection is of type ERC721.");
+  refuse(fields, ERC1155_ONLY, "wrong_collection_type", "ERC721 collections do not take this field.");
   const hosted = checkHosting(collection, fields);
   const to = required(fields, "to_address");
   return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
@@ -64,7 +66,7 @@ function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
   requireAll(fields, ["token_id", "initial_supply", "initial_owner"]);
   const uri = fields.uri ?? null;
   if (uri !== null) {
-    const message = "A token with its own uri has no hosted metadata.";
+    const message = "Send either uri or metadata fields: a token with its own uri has no hosted metadata.";
     const metadata = given(fields, METADATA);
     if (metadata.length > 0) throw refusal("validation_failed", ["uri", ...metadata], "conflict", message);
   }
@@ -81,7 +83,7 @@ function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
 
 function mintErc1155(collection: StoredCollection, fields: MintFields): Mint {
   const foreign: Field[] = ["uri", ...HOSTED_ONLY];
-  refuse(fields, foreign, "validation_failed", "More copies of an id take nothing but a quantity and a destination.");
+  refuse(fields, foreign, "validation_failed", "Minting more copies takes only token_id, quantity and to_address.");
   requireAll(fields, ["token_id", "quantity", "to_address"]);
   return {
     kind: "mint-erc1155",
@@ -95,7 +97,7 @@ function mintErc1155(collection: StoredCollection, fields: MintFields): Mint {
 /** @returns whether the service hosts the metadata. */
 function checkHosting(collection: StoredCollection, fields: MintFields): boolean {
   if (collection.hosting === "hosted") return true;
-  refuse(fields, HOSTED_ONLY, "wrong_hosting", "The collection is self-hosted.");
+  refuse(fields, HOSTED_ONLY, "wrong_hosting", "Self-hosted collections do not take this field.");
   return false;
 }
 
@@ -122,18 +124,14 @@ function refusal(errorCode: Refusal, names: readonly Field[], code: string, mess
   );
 }
 
-function missing(field: Field): FieldError {
-  return { field, code: "required", message: "Must be given." };
-}
-
-/** Names all that is missing at once. */
+/** @throws ApiError `validation_failed`, naming every missing field. */
 function requireAll(fields: MintFields, names: readonly Field[]): void {
   const absent = names.filter((name) => fields[name] === undefined);
-  if (absent.length > 0) throw new ApiError("validation_failed", absent.map(missing));
+  if (absent.length > 0) throw new ApiError("validation_failed", absent.map(requiredField));
 }
 
 function required<F extends Field>(fields: MintFields, name: F): NonNullable<MintFields[F]> {
   const value = fields[name];
-  if (value === undefined) throw new ApiError("validation_failed", [missing(name)]);
+  if (value === undefined) throw new ApiError("validation_failed", [requiredField(name)]);
   return value;
 }

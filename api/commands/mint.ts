@@ -24,11 +24,15 @@ export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): 
   if (earlier !== null) return earlier;
   const collection = await findCollectionOfApp(deps.database.read, caller.appId, fields.collection_address);
   if (collection === undefined) {
-    throw fieldError("collection_not_found", "collection_address", "The app has no such collection.");
+    throw fieldError("collection_not_found", "collection_address", "This app has no collection at this address.");
   }
   const command = mintVariant(collection, fields);
   if (collection.service_may_mint === 0) {
-    throw fieldError("service_cannot_mint", "collection_address", "Its owner took the right to mint from the service.");
+    throw fieldError(
+      "service_cannot_mint",
+      "collection_address",
+      "The collection's owner removed the service as a minter.",
+    );
   }
   const copies = fields.copy_media === true && checkMedia(command);
   const content = fields.unlockable_content;
@@ -59,18 +63,27 @@ async function reserve(trx: Trx, command: Mint, requestId: string): Promise<void
   switch (command.kind) {
     case "mint-erc721":
       if (await reserveErc721Mint(trx, command.collection)) return;
-      throw fieldError("supply_exceeded", "collection_address", "The collection's cap is reached.");
+      throw fieldError(
+        "supply_exceeded",
+        "collection_address",
+        "The collection's maximum supply is reached, pending mints included.",
+      );
     case "create-erc1155": {
       const { collection, tokenId, quantity, uri, metadata } = command;
       if (await reserveErc1155Create(trx, { collection, tokenId, quantity, requestId, uri, metadata })) return;
-      throw fieldError("token_already_exists", "token_id", "The id was created already, or is about to be.");
+      throw fieldError("token_already_exists", "token_id", "This token id already exists, or its creation is pending.");
     }
     case "mint-erc1155": {
       const result = await reserveErc1155Mint(trx, command.collection, command.tokenId, command.quantity);
       if (result === "ok") return;
-      if (result === "token_not_found") throw fieldError(result, "token_id", "The id has not been created.");
+      if (result === "token_not_found")
+        throw fieldError(
+          result,
+          "token_id",
+          "This token id does not exist. Create it first, with initial_supply and initial_owner.",
+        );
       throw new ApiError(result, [
-        { field: "quantity", code: result, message: "More copies than an id can have (2^128-1)." },
+        { field: "quantity", code: result, message: "The total would exceed the most copies of an id, 2^128-1." },
       ]);
     }
   }

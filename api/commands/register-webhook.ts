@@ -25,7 +25,7 @@ export async function registerWebhook(
   events: RequestEvent[] | null,
 ): Promise<{ webhook: StoredWebhook; secret: string | null }> {
   if (isForbiddenUrl(new URL(url), deps.addressPolicy)) {
-    const message = "Must lead to a public address.";
+    const message = "Must resolve to public addresses only.";
     throw new ApiError("validation_failed", [{ field: "url", code: "private_address", message }]);
   }
   const secret = newWebhookSecret();

@@ -52,6 +52,6 @@ async function requireEnabled(db: Db, appId: string): Promise<void> {
   const webhook = await findWebhook(db, appId);
   if (webhook === undefined) throw new ApiError("not_found");
   if (webhook.disabled_at === null) return;
-  const message = "It is disabled: register its URL again.";
+  const message = "The webhook is disabled. Register its URL again with PUT /v1/webhook.";
   throw new ApiError("validation_failed", [{ field: "webhook", code: "disabled", message }]);
 }

@@ -31,7 +31,8 @@ export async function transfer(deps: TransferDeps, caller: Caller, fields: Trans
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
   const wallet = await findWallet(deps.database.read, caller.appId, fields.from_address);
-  if (wallet === undefined) throw fieldError("wallet_not_found", "from_address", "The app has no such wallet.");
+  if (wallet === undefined)
+    throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
 
   const collection = await findCollection(deps.database.read, fields.contract_address);
   const source = collection === undefined ? await inspectForeign(deps, fields) : { type: collection.type };
@@ -62,12 +63,12 @@ function quantityOf(type: CollectionType, amount: bigint | undefined): bigint {
   if (type === "ERC1155") {
     if (amount !== undefined) return amount;
     throw new ApiError("validation_failed", [
-      { field: "amount", code: "required", message: "Must be given for an ERC1155 token." },
+      { field: "amount", code: "required", message: "This field is required for an ERC1155 token." },
     ]);
   }
   if (amount === undefined || amount === 1n) return 1n;
   throw new ApiError("validation_failed", [
-    { field: "amount", code: "too_big", message: "An ERC721 token has one copy." },
+    { field: "amount", code: "too_big", message: "Must be 1 or blank for an ERC721 token, which has one copy." },
   ]);
 }
 
@@ -83,7 +84,11 @@ async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promi
   const known = await foreignContract(deps.database.read, address);
   const contract = known ?? (await deps.foreign.inspect(address));
   if (contract === null) {
-    throw fieldError("contract_not_supported", "contract_address", "Neither an ERC721 nor an ERC1155 contract.");
+    throw fieldError(
+      "contract_not_supported",
+      "contract_address",
+      "Must be the address of an ERC721 or ERC1155 contract.",
+    );
   }
   const { type, name } = contract;
   return {
@@ -114,9 +119,9 @@ async function reserve(trx: Trx, command: Transfer): Promise<void> {
 
 function refusalOf(code: "insufficient_balance" | "token_busy" | "token_not_found"): ApiError {
   const words: Record<typeof code, string> = {
-    insufficient_balance: "The wallet does not hold that much of the token.",
+    insufficient_balance: "The wallet does not hold enough copies of the token, pending transfers subtracted.",
     token_busy: "An earlier transfer of the token is still pending.",
-    token_not_found: "There is no such token.",
+    token_not_found: "The token does not exist.",
   };
   return fieldError(code satisfies HttpErrorCode, "token_id", words[code]);
 }
