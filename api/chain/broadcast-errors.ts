@@ -1,20 +1,20 @@
 import { RpcError } from "./errors.ts";
 
 /**
- * What a node's answer to `eth_sendRawTransaction` says. The execution API has no codes for these, so each node's own
- * words are listed here, and nowhere else. Whatever is not listed is `indeterminate`: the transaction may be on its way.
- * No answer proves that it is not; the answer only decides how soon to look again, and what to tell people.
+ * Meaning of a node's error for `eth_sendRawTransaction`. The execution API defines no codes for these errors, so this file,
+ * and no other, lists the messages of each node. A message that is not listed is `indeterminate`: the transaction may have
+ * reached the network. No error proves that it did not. The answer only decides when to retry and what to report.
  */
 export type BroadcastAnswer =
-  /** The node has these very bytes. */
+  /** The node already has these signed bytes. */
   | "known"
-  /** Its nonce is used: by these bytes, by another version of them, or by somebody else. Blocks tell. */
+  /** The nonce is used: by these bytes, by another version, or by another sender. Only blocks show which. */
   | "nonce-used"
-  /** Its fee is below what the node takes now. */
+  /** The fee is below what the node accepts now. */
   | "underpriced"
-  /** The lane cannot pay for it. */
+  /** The lane has too little funds. */
   | "no-funds"
-  /** The node will not take it whatever the time. */
+  /** The node will never accept it. */
   | "refused"
   | "indeterminate";
 

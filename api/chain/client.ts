@@ -29,7 +29,7 @@ export type Block = z.infer<typeof block>;
 export type RawLog = z.infer<typeof log>;
 export type Receipt = z.infer<typeof receipt>;
 
-/** The gas that a call needs, or the data with which it reverts; null: the node cannot tell. */
+/** The gas that a call needs, or its revert data. Null: the node cannot tell. */
 export type CallResult = { gas: bigint } | { reverted: string } | null;
 
 export interface LogFilter {
@@ -37,7 +37,7 @@ export interface LogFilter {
   topics: (string | string[] | null)[];
 }
 
-/** The reads and the one write that the service makes of a node, every answer checked before it is believed. */
+/** The RPC calls that the service makes. Every answer is validated before use. */
 export class ChainClient {
   readonly #rpc: Rpc;
 
@@ -53,7 +53,7 @@ export class ChainClient {
     return parse(small, await this.#rpc.call("eth_blockNumber", []));
   }
 
-  /** null: the node does not have it (yet, or any more). */
+  /** Null for a block that the node does not have (yet, or any more). */
   async blocks(numbers: number[]): Promise<(Block | null)[]> {
     const answers = await this.#rpc.all(
       numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })),
@@ -70,7 +70,7 @@ export class ChainClient {
     return parse(z.array(log), await this.#rpc.call("eth_getLogs", params));
   }
 
-  /** Logs of single blocks, asked for by hash: a node that does not have the block says so, where a range gives nothing. */
+  /** Logs of single blocks, by hash. A node without the block answers with an error; a range query would give no logs. */
   async logsOfBlocks(filter: LogFilter, hashes: string[]): Promise<RawLog[]> {
     const calls = hashes.map((blockHash) => ({ method: "eth_getLogs", params: [{ ...filter, blockHash }] }));
     return (await this.#rpc.all(calls)).flatMap((answer) => parse(z.array(log), answer));
@@ -81,7 +81,7 @@ export class ChainClient {
     return answers.map((answer) => parse(receipt.nullish(), answer) ?? null);
   }
 
-  /** Signed transactions by hash. null: the node does not have it; undefined: it is of a type that the service never sends. */
+  /** Signed transactions by hash. Null: the node does not have it. Undefined: it has a type that the service never sends. */
   async transactions(hashes: string[]): Promise<(Transaction | null | undefined)[]> {
     const answers = await this.#rpc.all(hashes.map((h) => ({ method: "eth_getTransactionByHash", params: [h] })));
     return answers.map((answer, index) => readTransaction(answer, hashes[index]));
@@ -96,7 +96,7 @@ export class ChainClient {
     return parse(quantity, await this.#rpc.call("eth_getBalance", [account, "latest"]));
   }
 
-  /** Transactions of the account in blocks; with `pending` also those that wait in the node's pool. */
+  /** Number of mined transactions of each account; with `pending` also those in the node's transaction pool. */
   async nonces(accounts: string[], blockTag: number | "latest" | "pending" = "latest"): Promise<number[]> {
     const at = typeof blockTag === "string" ? blockTag : toHex(blockTag);
     const answers = await this.#rpc.all(
@@ -110,8 +110,8 @@ export class ChainClient {
   }
 
   /**
-   * @returns for each call what it returns, null when it reverts or there is no such function, undefined when the node
-   *   could not run it: then nothing is known of it.
+   * @returns what each call returns; null when it reverts or the function does not exist; undefined when the node could not
+   *   run it, so that nothing is known.
    */
   async tryCalls(
     calls: { to: string; data: string; from?: string }[],
@@ -119,7 +119,7 @@ export class ChainClient {
   ): Promise<(string | null | undefined)[]> {
     const results = await this.#ethCalls(calls, blockNumber);
     const answers = results.map((result) => (result.ok ? parse(hex, result.value) : ranAndReverted(result.error)));
-    // Some nodes give one code to a call that ran out of gas and to a block whose state they do not have.
+    // Some nodes use one code both for a call that ran out of gas and for a block whose state they do not have.
     const unclear = results.flatMap((result, index) => (!result.ok && AMBIGUOUS.has(result.error.code) ? [index] : []));
     const open = unclear.filter((index) => answers[index] === undefined);
     if (open.length > 0) {
@@ -145,14 +145,14 @@ export class ChainClient {
 
   /**
    * What each call would do as a transaction of its own on top of a block.
-   * @param mostGas beyond it the node need not try: the call may come from somebody who wants it to work for nothing.
+   * @param maxGas gas limit of each call, so that a hostile receiver cannot make the node work without end.
    */
   async simulateCalls(
     calls: { to: string; data: string; from: string }[],
     blockNumber: number,
-    mostGas: number,
+    maxGas: number,
   ): Promise<CallResult[]> {
-    const [at, gas] = [toHex(blockNumber), toHex(mostGas)];
+    const [at, gas] = [toHex(blockNumber), toHex(maxGas)];
     const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, at] }));
     return (await this.#rpc.batch(requests)).map((result) => {
       if (result.ok) return { gas: parse(quantity, result.value) };
@@ -160,15 +160,15 @@ export class ChainClient {
     });
   }
 
-  /** Hands signed bytes to the node. @throws RpcError, ChainUnavailable: neither proves that it was not taken. */
+  /** Sends signed bytes to the node. @throws RpcError, ChainUnavailable: neither proves that the node did not take them. */
   async broadcast(raw: string): Promise<void> {
     await this.#rpc.call("eth_sendRawTransaction", [raw]);
   }
 }
 
 /**
- * Codes with which nodes say that a call was run and reverted: 3 (the execution API), -32015 (Nethermind); others say it
- * by giving revert data. Anything else, a rate limit for one, says nothing of the call.
+ * Codes for a call that ran and reverted: 3 (execution API), -32015 (Nethermind). Other nodes give revert data. Any other
+ * error, such as a rate limit, says nothing about the call.
  */
 const REVERT_CODES = new Set([3, -32015]);
 
@@ -176,17 +176,17 @@ function ranAndReverted(error: RpcError): null | undefined {
   return error.data !== null || REVERT_CODES.has(error.code) ? null : undefined;
 }
 
-/** Empty revert data is also what some nodes put beside an error that is none of the call's. */
+/** Some nodes add empty revert data to errors that do not concern the call, so empty data alone is no revert. */
 function revertOf(error: RpcError): { reverted: string } | null {
   const data = hex.safeParse(error.data);
   if (data.success && data.data !== "0x") return { reverted: data.data };
   return REVERT_CODES.has(error.code) ? { reverted: "0x" } : null;
 }
 
-/** Said of a call that failed while it ran, and also of a call that could not be run at all. */
+/** Nodes use these codes both for a call that failed while it ran and for a call that they could not run. */
 const AMBIGUOUS = new Set([-32000, -32603]);
 
-/** The identity precompile: every node that has the block's state answers this. */
+/** The identity precompile returns its input on every node that has the state of the block. */
 const CONTROL_CALL = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
 
 function toHex(value: number): string {
@@ -195,6 +195,7 @@ function toHex(value: number): string {
 
 function parse<T>(schema: z.ZodType<T>, answer: unknown): T {
   const parsed = schema.safeParse(answer);
-  if (!parsed.success) throw new ChainUnavailable("the node's answer has a shape that it cannot have");
+  if (!parsed.success)
+    throw new ChainUnavailable("the node's answer is not valid by the Ethereum JSON-RPC specification");
   return parsed.data;
 }

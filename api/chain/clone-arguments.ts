@@ -1,15 +1,15 @@
 import { concat, getBytes, hexlify, toBeHex, toUtf8Bytes } from "ethers";
 
-/** What both kinds of collections are made from. An absent owner means the relay's owner. */
+/** Immutable arguments of both kinds of collections. Without an owner the relay's owner owns the collection. */
 export interface Erc1155Arguments {
   readonly hosted: boolean;
   readonly name: string;
   readonly symbol: string;
   readonly owner: string | null;
-  /** In 1/10,000 of the price. Needs a recipient unless it is 0. */
+  /** In 1/10,000 of the price. Above 0 it needs a recipient. */
   readonly royaltyBps: number;
   readonly royaltyRecipient: string | null;
-  /** Ignored when hosted: the URIs then come from the service's hosted base. */
+  /** Ignored for hosted collections: their URIs come from the service's hosted base. */
   readonly baseUri: string;
   readonly contractUri: string;
 }
@@ -19,12 +19,12 @@ export interface Erc721Arguments extends Erc1155Arguments {
   readonly maxSupply: bigint;
 }
 
-/** Thrown when a collection cannot be made from the given values. */
+/** Thrown when the values do not fit into a collection's immutable arguments. */
 export class CloneArgumentsError extends Error {
   override readonly name = "CloneArgumentsError";
 }
 
-/** A contract's code holds 24,576 bytes, 45 of which are the clone itself. */
+/** Contract code is limited to 24,576 bytes (EIP-170), and the clone itself takes 45. */
 export const MAX_CLONE_ARGUMENTS_LENGTH = 24_576 - 45;
 
 /** The largest cap; the value above it means unlimited inside the contract. */
@@ -45,13 +45,13 @@ export function encodeErc1155Arguments(args: Erc1155Arguments): string {
 
 function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
   if (!Number.isInteger(args.royaltyBps) || args.royaltyBps < 0 || args.royaltyBps > 10_000) {
-    throw new CloneArgumentsError(`A royalty of ${args.royaltyBps} basis points is outside 0 to 10,000.`);
+    throw new CloneArgumentsError(`A royalty must be 0 to 10,000 basis points, not ${args.royaltyBps}.`);
   }
   if (args.royaltyBps > 0 && args.royaltyRecipient === null) {
-    throw new CloneArgumentsError("A royalty needs a recipient.");
+    throw new CloneArgumentsError("A royalty above 0 needs a recipient.");
   }
   if (maxSupply < 0n || maxSupply > MAX_MAX_SUPPLY) {
-    throw new CloneArgumentsError(`A cap of ${maxSupply} is outside 0 to ${MAX_MAX_SUPPLY}.`);
+    throw new CloneArgumentsError(`The supply cap must be 0 to ${MAX_MAX_SUPPLY}, not ${maxSupply}.`);
   }
 
   const name = toUtf8Bytes(args.name);
@@ -59,7 +59,7 @@ function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
   const baseUri = toUtf8Bytes(args.hosted ? "" : args.baseUri);
   const contractUri = toUtf8Bytes(args.hosted ? "" : args.contractUri);
 
-  // What is absent takes no byte: each costs 200 gas.
+  // Absent fields take no bytes: each byte costs 200 gas.
   const head: string[] = [];
   let flags = args.hosted ? CLONE_FLAGS.hosted : 0;
   if (args.owner !== null) {
@@ -85,7 +85,7 @@ function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
     contractUri.length;
   if (total > MAX_CLONE_ARGUMENTS_LENGTH) {
     throw new CloneArgumentsError(
-      `Name, symbol and URIs need ${total} bytes together; a contract holds ${MAX_CLONE_ARGUMENTS_LENGTH}.`,
+      `Name, symbol and URIs need ${total} bytes together, and a contract can hold ${MAX_CLONE_ARGUMENTS_LENGTH}. Shorten them.`,
     );
   }
   const lengths = [toBeHex(name.length, 2), toBeHex(symbol.length, 2)];

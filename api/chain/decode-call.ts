@@ -6,7 +6,7 @@ import type { ContractAddresses } from "./contracts.ts";
 import { decodeCloneArguments } from "./decode-clone-arguments.ts";
 import { encodeServiceCall } from "./encode-call.ts";
 
-/** One call of a batch, as the chain has it. */
+/** One call of a batch, as read from the chain. */
 export interface ExecutedCall {
   number: bigint;
   target: string;
@@ -22,8 +22,8 @@ export function decodeExecute(input: string): ExecutedCall[] | null {
 }
 
 /**
- * What a call was meant to do. Metadata of tokens and collections is not on chain, so it is not in here either. A call that
- * tells nothing of that sort becomes an announcement of its target's metadata: it moves nothing.
+ * The command that a call carried out. Off-chain metadata is missing. A call that fits no other command becomes a metadata
+ * announcement of its target, which moves nothing.
  */
 export function decodeCommand(call: ExecutedCall, contracts: ContractAddresses): Command {
   const neutral: Command = { kind: "announce-metadata", collection: call.target, tokenId: null };
@@ -31,7 +31,7 @@ export function decodeCommand(call: ExecutedCall, contracts: ContractAddresses):
   return decodeErc721(call) ?? decodeErc1155(call) ?? decodeForeign(call) ?? neutral;
 }
 
-/** Two commands with one effect have one key, whatever they leave behind off chain. null: it has no call. */
+/** A key that is equal for commands with the same effect on chain. Null: the command cannot be encoded as a call. */
 export function effectOf(command: Command, contracts: ContractAddresses): string | null {
   if (command.kind === "transfer") {
     const { contract, from, to, tokenId, quantity } = command;
@@ -42,7 +42,7 @@ export function effectOf(command: Command, contracts: ContractAddresses): string
     const { target, data } = encodeServiceCall(command, contracts);
     return `${target}/${data}`;
   } catch {
-    // Of what cannot be encoded no transaction was ever made.
+    // A command that cannot be encoded was never in a transaction.
     return null;
   }
 }
@@ -93,7 +93,7 @@ function decodeErc1155({ target, data }: ExecutedCall): Command | null {
   }
 }
 
-/** A wallet that was made to call a foreign contract. */
+/** A wallet's call to a foreign contract, through its delegate. */
 function decodeForeign({ target: wallet, data }: ExecutedCall): Command | null {
   const outer = parse(abi.delegate, data);
   if (outer?.name !== "execute") return null;
@@ -115,7 +115,7 @@ function parse(contract: Interface, data: string): TransactionDescription | null
   try {
     return contract.parseTransaction({ data });
   } catch {
-    // Anybody may call with data that fits no function of ours.
+    // The data may fit no function of the service's contracts.
     return null;
   }
 }

@@ -4,12 +4,12 @@ import type { CreateCollection, CollectionType } from "../domain/command.ts";
 import { CLONE_FLAGS } from "./clone-arguments.ts";
 import { textOfBytes } from "./text.ts";
 
-/** What a collection was made from, as far as the chain has it: the other way round of `clone-arguments.ts`. */
+/** Decodes what `clone-arguments.ts` encodes. Metadata that is not on chain is missing. */
 export function decodeCloneArguments(type: CollectionType, packed: string): CreateCollection {
   const bytes = getBytes(packed);
   let cursor = 0;
   const take = (length: number): string => {
-    if (cursor + length > bytes.length) throw new RangeError("the arguments end too early");
+    if (cursor + length > bytes.length) throw new RangeError("the clone arguments end too early");
     cursor += length;
     return dataSlice(packed, cursor - length, cursor);
   };

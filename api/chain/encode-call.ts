@@ -12,7 +12,7 @@ export interface EncodedCall {
   data: string;
 }
 
-/** Where and under which number a call will run: what a wallet's signature is bound to. */
+/** Where and under which number a call will run. A wallet's signature covers all of it. */
 export interface CallSite {
   chainId: bigint;
   contracts: ContractAddresses;
@@ -31,9 +31,9 @@ export function encodeBatch(calls: BatchCall[]): string {
 }
 
 /**
- * The call of everything that the service may do by itself.
- * @param toWallet whether the recipient is a wallet of the service: it can hold the token for sure, so that asking it
- *   (2,600 gas for the first touch of an account) is spared.
+ * Encodes a command that needs no wallet signature.
+ * @param toWallet whether the recipient is a wallet of the service. Such a wallet accepts every token, so the receiver check
+ *   is skipped, which saves 2,600 gas for the first access of an account.
  */
 export function encodeServiceCall(
   command: Exclude<Command, Transfer>,
@@ -74,7 +74,7 @@ export function encodeServiceCall(
       return { target, data };
     }
     case "freeze-metadata": {
-      if (command.directory === null) throw new Error("the directory of frozen metadata is not made yet");
+      if (command.directory === null) throw new Error("the directory of the frozen metadata is not stored yet");
       const { baseUri, collectionUri } = frozenUris(command.type, command.directory);
       return {
         target: command.collection,
@@ -84,12 +84,12 @@ export function encodeServiceCall(
   }
 }
 
-/** The call of a transfer, with the wallet's own signature over exactly this transfer under this number. */
+/** Encodes a transfer, with the wallet's signature over exactly this transfer and request number. */
 export function encodeTransfer(command: Transfer, wallet: SigningKey, site: CallSite): EncodedCall {
   return command.foreign ? encodeForeignTransfer(command, wallet, site) : encodeOwnTransfer(command, wallet, site);
 }
 
-/** The signed digest as (r, vs): the compact form of EIP-2098, which is what the contracts take. */
+/** The signature in the compact form (r, vs) of EIP-2098, which the contracts expect. */
 function sign(key: SigningKey, digest: string): [string, string] {
   const signature = Signature.from(key.sign(digest));
   return [signature.r, signature.yParityAndS];
@@ -114,7 +114,7 @@ function encodeOwnTransfer(command: Transfer, wallet: SigningKey, site: CallSite
   return { target: command.contract, data };
 }
 
-/** The wallet itself calls the foreign contract, through the code that it delegated to (EIP-7702). */
+/** The wallet calls the foreign contract through its delegate's code (EIP-7702). */
 function encodeForeignTransfer(command: Transfer, wallet: SigningKey, site: CallSite): EncodedCall {
   const inner = encodeForeignCall(command);
   const digest = executionDigest(site.chainId, command.from, {
@@ -127,7 +127,7 @@ function encodeForeignTransfer(command: Transfer, wallet: SigningKey, site: Call
   return { target: command.from, data: abi.delegate.encodeFunctionData("execute", [command.contract, inner, r, vs]) };
 }
 
-/** What a wallet calls of the foreign contract to move its token. */
+/** The call of a wallet to a foreign contract that transfers its token. */
 export function encodeForeignCall({ contractType, from, to, tokenId, quantity }: Transfer): string {
   return contractType === "ERC721"
     ? abi.erc721.encodeFunctionData("safeTransferFrom(address,address,uint256)", [from, to, tokenId])
@@ -141,7 +141,7 @@ function encodeCreate(command: CreateCollection): string {
     name: command.name,
     symbol: command.symbol,
     owner: command.newOwner,
-    // ERC-2981 names a receiver: a fee without one stays in the metadata alone.
+    // ERC-2981 requires a receiver, so a fee without one is only in the metadata.
     royaltyBps: recipient === null ? 0 : basisPoints,
     royaltyRecipient: recipient,
     baseUri: command.baseUri ?? "",

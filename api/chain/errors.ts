@@ -1,9 +1,9 @@
-/** The node cannot be reached, or answers nonsense: nothing is known, try again later. */
+/** The node does not answer, or its answer is not valid. Nothing is known about the chain: retry later. */
 export class ChainUnavailable extends Error {
   override readonly name = "ChainUnavailable";
 }
 
-/** The node understood the call and answered with an error. Proves nothing about what the network does. */
+/** The node answered a call with an error. This proves nothing about the state of the network. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
@@ -17,8 +17,8 @@ export class RpcError extends Error {
   }
 }
 
-/** What `readyz` says of an error. A node's own words may hold an address or a key: they go to the log alone. */
+/** Text of an error for `readyz`. A node's own message may contain a URL or a key, so only the log has it. */
 export function describeError(error: unknown): string {
-  if (error instanceof RpcError) return `the node refuses a call (code ${error.code.toString()})`;
+  if (error instanceof RpcError) return `the node answered a call with error code ${error.code.toString()}`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -9,13 +9,13 @@ import { ChainUnavailable, RpcError } from "./errors.ts";
 import { decodeMoves, MOVE_TOPICS } from "./logs.ts";
 import { cleanText } from "./text.ts";
 
-/** What the service reads of token contracts that are not its own, from the chain as it is at that moment. */
+/** Reads token contracts that are not the service's own, at the newest block. */
 export interface ForeignContracts {
-  /** null: no contract there, or neither ERC-721 nor ERC-1155 by its own word (ERC-165). */
+  /** Null: there is no contract, or it does not report ERC-721 or ERC-1155 support (ERC-165). */
   inspect(address: string): Promise<{ type: CollectionType; name: string | null } | null>;
-  /** Copies that the owner holds. null: an ERC-721 token that does not exist. */
+  /** Copies that the owner holds. Null: an ERC-721 token that does not exist. */
   holding(contract: string, type: CollectionType, tokenId: string, owner: string): Promise<bigint | null>;
-  /** Ids that the owner has ever received, as far as the node lets its logs be searched. */
+  /** Ids that the owner has ever received. Empty if the node refuses to search all blocks. */
   tokensOf(contract: string, type: CollectionType, owner: string): Promise<string[]>;
   headBlock(): Promise<number>;
 }
@@ -30,7 +30,7 @@ export function createForeignContracts(client: ChainClient): ForeignContracts {
     inspect: (address) => inspect(client, address),
     holding: async (contract, type, tokenId, owner) => {
       const [held] = await readHoldings(client, [{ contract, type, tokenId, owner }]);
-      if (held === undefined) throw new ChainUnavailable("the node could not run a call");
+      if (held === undefined) throw new ChainUnavailable("the node could not run a call of a token contract");
       return held;
     },
     tokensOf: (contract, type, owner) => tokensOf(client, contract, type, owner),
@@ -46,7 +46,7 @@ export interface HoldingQuery {
 }
 
 /**
- * Copies held, in the order asked; null for an ERC-721 token that does not exist; undefined where the node could not tell.
+ * Copies held, in the order asked. Null: an ERC-721 token that does not exist. Undefined: the node could not tell.
  */
 export async function readHoldings(
   client: ChainClient,
@@ -77,7 +77,7 @@ async function inspect(client: ChainClient, address: string): ReturnType<Foreign
     data: abi.erc721.encodeFunctionData("supportsInterface", [interfaceId]),
   });
   const [code] = await client.code([address]);
-  // A wallet that delegated (EIP-7702) answers the receiver hooks, but is no token contract.
+  // A wallet with a delegate (EIP-7702) has code and answers ERC-165, but is not a token contract.
   if (code === undefined || code === "0x" || delegateOf(code) !== null) return null;
   const [erc165, nothing, erc721, erc1155, name] = await client.tryCalls([
     supports(ERC165),
@@ -87,7 +87,7 @@ async function inspect(client: ChainClient, address: string): ReturnType<Foreign
     { to: address, data: abi.erc721.encodeFunctionData("name") },
   ]);
   if ([erc165, nothing, erc721, erc1155].includes(undefined)) {
-    throw new ChainUnavailable("the node could not run a call");
+    throw new ChainUnavailable("the node could not run a call of a token contract");
   }
   if (boolOf(erc165) !== true || boolOf(nothing) === true) return null;
   if (boolOf(erc721) === true) return { type: "ERC721", name: nameOf(name) };
@@ -103,7 +103,7 @@ async function tokensOf(client: ChainClient, contract: string, type: CollectionT
     const logs = await client.logs({ address: [contract], topics }, 0, await client.headNumber());
     return [...new Set(logs.flatMap(decodeMoves).map((move) => move.tokenId))];
   } catch (error) {
-    // Many providers refuse a search of the whole chain. What the wallet receives from now on is followed all the same.
+    // Many providers refuse to search the whole chain. The indexer still follows what the wallet receives from now on.
     if (error instanceof RpcError) return [];
     throw error;
   }

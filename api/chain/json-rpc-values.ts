@@ -1,7 +1,7 @@
 import { getAddress } from "ethers";
 import { z } from "zod";
 
-/** Values as nodes write them (Ethereum execution API). */
+/** Formats of values in JSON-RPC answers (Ethereum execution API). */
 
 export const hex = z.string().regex(/^0x[0-9a-fA-F]*$/);
 export const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
@@ -9,7 +9,7 @@ export const quantity = z
   .string()
   .regex(/^0x[0-9a-f]+$/)
   .transform((text) => BigInt(text));
-/** A quantity that every JavaScript number keeps. */
+/** A quantity that fits a JavaScript number exactly. */
 export const small = quantity.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
 /** In checksum form (EIP-55). */
 export const address = hex.length(42).transform((text) => getAddress(text));

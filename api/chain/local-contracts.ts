@@ -6,13 +6,13 @@ import { WalletDelegate__factory } from "../../contracts/generated/factories/Wal
 import type { ContractAddresses } from "./contracts.ts";
 import { connectContracts } from "./deployed.ts";
 
-/** Chain id of Hardhat's and Anvil's local nodes, whose accounts are open to everybody. */
+/** Chain id of the local nodes of Hardhat and Anvil, whose account keys are public. */
 export const LOCAL_CHAIN_ID = 31_337n;
 
-/** A lane on a local chain gets this, and again once it has less than a tenth of it. */
+/** A lane on a local chain gets this amount when it has less than a tenth of it. */
 const LANE_FUNDS = parseEther("100");
 
-/** The first open account of a local node: there it owns the relay and pays for the lanes. */
+/** Uses the first account of a local node, which owns the relay there and funds the lanes. */
 export async function withLocalOwner<T>(rpcUrl: string, use: (owner: JsonRpcSigner) => Promise<T>): Promise<T> {
   const network = Network.from(LOCAL_CHAIN_ID);
   const provider = new JsonRpcProvider(rpcUrl, network, {
@@ -46,7 +46,7 @@ export async function deployLocally(owner: JsonRpcSigner, hostedBase: string): P
   };
 }
 
-/** Makes what the owner of a local chain provides fit the settings: funded lanes, known operators, the hosted base. */
+/** Does the relay owner's work on a local chain: funds the lanes, makes them operators, sets the hosted base. */
 export async function prepareLocally(
   owner: JsonRpcSigner,
   addresses: ContractAddresses,

@@ -4,14 +4,14 @@ import { abi } from "./abi.ts";
 import type { RawLog } from "./client.ts";
 import { textOfBytes } from "./text.ts";
 
-/** Where a log stands. */
+/** Position of a log in the chain. */
 export interface LogPosition {
   blockNumber: number;
   transactionHash: string;
   logIndex: number;
 }
 
-/** One movement of copies of one token. `from` null: minted; `to` null: burnt. */
+/** One transfer of copies of one token. `from` is null for a mint, `to` is null for a burn. */
 export interface TokenMove extends LogPosition {
   kind: "move";
   contract: string;
@@ -19,7 +19,7 @@ export interface TokenMove extends LogPosition {
   quantity: string;
   from: string | null;
   to: string | null;
-  /** Position inside its log: an ERC-1155 batch moves many ids. */
+  /** Position inside its log: an ERC-1155 batch transfers several ids. */
   subIndex: number;
 }
 
@@ -53,12 +53,12 @@ const collectionTopics = {
   frozen: abi.erc721.getEvent("MetadataFrozen").topicHash,
 } as const;
 
-/** Topics under which tokens of ERC-721 and ERC-1155 contracts move. */
+/** Topics of the transfer events of ERC-721 and ERC-1155. */
 export const MOVE_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
 /** Topics of the service's own collections. */
 export const COLLECTION_TOPICS = [...MOVE_TOPICS, ...Object.values(collectionTopics)];
 
-/** A log that only looks like a transfer (an ERC-20's, or one with malformed data) gives no moves. */
+/** A log that only looks like a transfer (ERC-20, or malformed data) gives no moves. */
 export function decodeMoves(log: RawLog): TokenMove[] {
   const move = (from: string, to: string, tokenId: bigint, quantity: bigint, subIndex: number): TokenMove => ({
     kind: "move",
@@ -111,8 +111,8 @@ export function decodeRelayEvent(log: RawLog): RelayEvent | null {
 }
 
 /**
- * What an owner changed on one of the service's collections, as far as the service must know it. Owners choose the texts:
- * they need not be UTF-8, so they are read as bytes.
+ * Changes by the owner of one of the service's collections that the service must know. Owners choose the texts, which may
+ * not be valid UTF-8, so they are decoded as bytes.
  */
 export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
   const [topic, first, second] = log.topics;
@@ -145,12 +145,12 @@ export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
   }
 }
 
-/** A cap that no number of blocks can reach, and that no JSON reader keeps exact, counts as none. */
+/** A cap that a JavaScript number cannot hold exactly is unreachable, and counts as unlimited. */
 function reachable(maxSupply: bigint): number | null {
   return maxSupply <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(maxSupply) : null;
 }
 
-/** Collections that the factory made: address by request number. */
+/** A collection that the factory created, with the number of its request. */
 export function decodeCreated(log: RawLog): { number: bigint; collection: string } | null {
   const parsed = abi.factory.parseLog({ topics: log.topics, data: log.data });
   if (parsed?.name !== "CollectionCreated") return null;
@@ -174,7 +174,7 @@ function decode(types: string[], data: string): unknown[] | null {
   try {
     return AbiCoder.defaultAbiCoder().decode(types, data).toArray(true) as unknown[];
   } catch {
-    // A contract may emit anything under a standard topic; what does not decode moves nothing.
+    // A contract may emit any data under a standard topic. Data that cannot be decoded moves nothing.
     return null;
   }
 }

@@ -5,7 +5,7 @@ import type { FieldError, RequestFailureCode } from "../domain/error-codes.ts";
 import { abi } from "./abi.ts";
 import { cleanText } from "./text.ts";
 
-/** What a custom error of the contracts means for the request. Everything else is `execution_reverted`. */
+/** Error codes of requests for the contracts' custom errors. All others are `execution_reverted`. */
 const MEANINGS: Record<string, RequestFailureCode> = {
   ERC721InvalidReceiver: "receiver_rejected",
   ERC1155InvalidReceiver: "receiver_rejected",
@@ -26,18 +26,19 @@ export interface CallFailure {
   errors: FieldError[];
 }
 
-/** What Solidity itself reverts with. Our contracts never do on purpose. */
+/** Errors built into Solidity. The service's contracts never use them on purpose. */
 const BUILT_IN = new Set(["Error", "Panic"]);
 
 /**
- * @param reason revert data as the relay reported it, cut at 256 bytes.
- * @param command what the call was for. Where one of our collections asked a receiver, words that are not the
- *   collection's are the receiver's.
+ * Decodes why a call failed.
+ * @param reason revert data as the relay reports it, cut at 256 bytes.
+ * @param command the command of the call. If it calls a receiver hook, an error that is not the collection's own comes from
+ *   the receiver.
  */
 export function decodeRevert(reason: string, command: Command): CallFailure {
   const error = parseError(reason);
-  const stranger = error === null ? reason !== "0x" : BUILT_IN.has(error.name);
-  const otherwise = stranger && asksReceiver(command) ? "receiver_rejected" : "execution_reverted";
+  const unknown = error === null ? reason !== "0x" : BUILT_IN.has(error.name);
+  const otherwise = unknown && asksReceiver(command) ? "receiver_rejected" : "execution_reverted";
   const errorCode = (error !== null ? MEANINGS[error.name] : undefined) ?? otherwise;
   return { errorCode, errors: [{ field: "transaction", code: errorCode, message: describe(error, reason) }] };
 }
@@ -49,8 +50,8 @@ export function minterRemoved(relay: string, command: Command): CallFailure {
 
 function describe(error: ErrorDescription | null, reason: string): string {
   if (error !== null) return cleanText(`${error.name}(${error.args.map(String).join(", ")})`);
-  if (reason === "0x") return "The call reverted without a reason.";
-  return `The call reverted with ${reason.slice(0, 74)}.`;
+  if (reason === "0x") return "The contract call reverted without a reason.";
+  return `The contract call reverted with unknown data: ${reason.slice(0, 74)}.`;
 }
 
 function parseError(reason: string): ErrorDescription | null {
@@ -58,11 +59,11 @@ function parseError(reason: string): ErrorDescription | null {
     try {
       const parsed = contract.parseError(reason);
       if (parsed === null) continue;
-      // Text that is not UTF-8 decodes only when it is looked at, and throws then: look here.
+      // ethers decodes text lazily and throws on access if it is not UTF-8: access it here.
       parsed.args.toArray(true);
       return parsed;
     } catch {
-      // The selector is known but its arguments were cut or made up: the bare name proves nothing.
+      // The selector is known, but the arguments are cut or invalid: the name alone proves nothing.
       return null;
     }
   }

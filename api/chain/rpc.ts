@@ -9,9 +9,9 @@ export interface RpcCall {
 
 export type RpcResult = { ok: true; value: unknown } | { ok: false; error: RpcError };
 
-/** Longest wait for one HTTP answer, in milliseconds. */
+/** Timeout of one HTTP request, in milliseconds. */
 const TIMEOUT = 20_000;
-/** Calls in one HTTP request: what common providers accept. */
+/** Calls in one HTTP request. Common providers accept this many. */
 const MAX_BATCH = 100;
 
 const answer = z.object({
@@ -21,7 +21,7 @@ const answer = z.object({
   error: z.object({ code: z.number(), message: z.string().default(""), data: z.unknown().optional() }).nullish(),
 });
 
-/** JSON-RPC over HTTP. Every answer is matched by its id; one that is missing or malformed counts as unavailable. */
+/** JSON-RPC over HTTP. Answers are matched by id. If one is missing or malformed, the node counts as unavailable. */
 export class Rpc {
   readonly #url: string;
   #id = 0;
@@ -38,7 +38,7 @@ export class Rpc {
     return result.value;
   }
 
-  /** Results in the order of the calls; an error of one is no error of the others. @throws ChainUnavailable */
+  /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
   async batch(calls: RpcCall[]): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
     for (let start = 0; start < calls.length; start += MAX_BATCH) {
@@ -60,7 +60,7 @@ export class Rpc {
     this.#id += calls.length;
     const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: first + index, ...call }));
     const answers = z.array(answer).safeParse(await this.#exchange(body.length === 1 ? body[0] : body));
-    if (!answers.success) throw new ChainUnavailable("the node's answer is not JSON-RPC");
+    if (!answers.success) throw new ChainUnavailable("the node's answer is not valid JSON-RPC: check RPC_URL");
     const byId = new Map(answers.data.map((one) => [one.id, one]));
     return calls.map((call, index) => {
       const found = byId.get(first + index);
@@ -81,8 +81,10 @@ export class Rpc {
       const json: unknown = await response.json();
       return Array.isArray(json) ? json : [json];
     } catch (error) {
-      // The URL may hold a provider's key: it never becomes part of a message.
-      throw new ChainUnavailable("the node cannot be reached", { cause: error instanceof Error ? error.name : error });
+      // The URL may contain a provider's key, so no message includes it.
+      throw new ChainUnavailable("the node cannot be reached: check RPC_URL and that the node runs", {
+        cause: error instanceof Error ? error.name : error,
+      });
     }
   }
 }

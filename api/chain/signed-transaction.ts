@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ChainUnavailable } from "./errors.ts";
 import { address, hex, quantity, small } from "./json-rpc-values.ts";
 
-/** Some nodes name the parity `v` still. */
+/** Some nodes still call the parity `v`. */
 const signature = { yParity: small.optional(), v: small.optional(), r: quantity, s: quantity };
 const transaction = z.object({
   type: small,
@@ -24,20 +24,21 @@ const transaction = z.object({
 const OWN_TYPES = new Set([2, 4]);
 
 /**
- * A transaction as a node tells it, with the bytes that were signed. null: the node does not have it; undefined: it is of a
- * type that the service never sends.
- * @throws ChainUnavailable when the bytes do not have the hash that was asked for.
+ * Rebuilds a signed transaction from a node's answer. Null: the node does not have it. Undefined: it has a type that the
+ * service never sends.
+ * @throws ChainUnavailable when the rebuilt bytes do not have the requested hash.
  */
 export function readTransaction(answer: unknown, hash: string | undefined): Transaction | null | undefined {
   const kind = z.object({ type: small }).nullish().safeParse(answer);
   if (kind.success && kind.data == null) return null;
   if (kind.success && kind.data != null && !OWN_TYPES.has(kind.data.type)) return undefined;
   const fields = transaction.safeParse(answer);
-  if (!fields.success) throw new ChainUnavailable("the node's transaction has a shape that it cannot have");
+  if (!fields.success)
+    throw new ChainUnavailable("the node's transaction is not valid by the Ethereum JSON-RPC specification");
   return signedTransaction(fields.data, hash);
 }
 
-/** Puts the bytes together again that the fields came from. Their hash says whether that is right. */
+/** Rebuilds the signed bytes from their fields, and verifies the result by its hash. */
 function signedTransaction(fields: z.infer<typeof transaction>, hash: string | undefined): Transaction {
   const signatureOf = (of: { yParity?: number | undefined; v?: number | undefined; r: bigint; s: bigint }) =>
     Signature.from({ yParity: (of.yParity ?? of.v) === 0 ? 0 : 1, r: toBeHex(of.r, 32), s: toBeHex(of.s, 32) });
@@ -56,7 +57,6 @@ function signedTransaction(fields: z.infer<typeof transaction>, hash: string | u
         }),
     signature: signatureOf(fields),
   });
-  if (signed.hash !== hash)
-    throw new ChainUnavailable("the node's transaction does not have the hash that was asked for");
+  if (signed.hash !== hash) throw new ChainUnavailable("the node's transaction does not have the requested hash");
   return signed;
 }

@@ -1,6 +1,6 @@
 import { TypedDataEncoder, type TypedDataDomain, type TypedDataField } from "ethers";
 
-/** A wallet's consent to one transfer of a token of one of our collections. */
+/** A wallet's authorization of one transfer in one of the service's collections. */
 export interface TransferAuthorization {
   readonly from: string;
   readonly to: string;
@@ -11,7 +11,7 @@ export interface TransferAuthorization {
   readonly number: bigint;
 }
 
-/** A wallet's consent to one call in its name, for tokens of foreign contracts. */
+/** A wallet's authorization of one call in its name, for tokens of foreign contracts. */
 export interface Execution {
   readonly relay: string;
   readonly target: string;
@@ -42,12 +42,12 @@ export const EXECUTION_TYPES: Types = {
   ],
 };
 
-/** The EIP-712 domain of a collection, or of a wallet that delegated. */
+/** The EIP-712 domain of a collection, or of a wallet with a delegate. */
 export function monetaDomain(chainId: bigint, verifyingContract: string): TypedDataDomain {
   return { name: "Moneta", version: "1", chainId, verifyingContract };
 }
 
-/** What a wallet signs so that `transferWithAuthorization` of this collection accepts the transfer. */
+/** The digest that a wallet signs for `transferWithAuthorization` of a collection. */
 export function transferAuthorizationDigest(
   chainId: bigint,
   collection: string,
@@ -56,7 +56,7 @@ export function transferAuthorizationDigest(
   return TypedDataEncoder.hash(monetaDomain(chainId, collection), TRANSFER_AUTHORIZATION_TYPES, authorization);
 }
 
-/** What a wallet signs so that its own delegate executes the call. */
+/** The digest that a wallet signs so that its delegate executes a call. */
 export function executionDigest(chainId: bigint, wallet: string, execution: Execution): string {
   return TypedDataEncoder.hash(monetaDomain(chainId, wallet), EXECUTION_TYPES, execution);
 }

@@ -5,22 +5,22 @@ import type { ChainOutcome } from "../domain/outcome.ts";
 import type { SettledRequest } from "../store/requests/stored-request.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 
-/** What one of our transactions did, request by request. */
+/** What one of the service's transactions did for each request. */
 export interface BatchResult {
   batchId: number;
   transactionHash: string;
   blockNumber: number;
-  /** Requests whose number was consumed here. */
+  /** Requests whose number this transaction consumed. */
   outcomes: SettledRequest<ClaimedRequest>[];
-  /** Requests that the batch did not reach before its gas ran short, or that its whole revert left untouched. */
+  /** Requests that the batch did not reach before its gas ran low. */
   untouched: ClaimedRequest[];
 }
 
-/** Everything that one transaction logged, in the order of its logs. */
+/** The decoded logs of one transaction, in order. */
 export interface TransactionLogs {
   relay: RelayEvent[];
   moves: TokenMove[];
-  /** Collections that the factory made, by request number. */
+  /** Collections that the factory created, by request number. */
   created: Map<bigint, string>;
 }
 
@@ -29,19 +29,20 @@ export class AttributionError extends Error {
 }
 
 /**
- * Which log belongs to which request. The contracts guarantee what this rests on: calls run in order, a call that failed
- * leaves no log, and while a batch runs nobody but the relay can mint in a collection. So the k-th mint log of a
- * collection belongs to its k-th successful mint of the batch.
+ * Attributes logs to requests. The contracts guarantee that calls run in order, that a failed call leaves no log, and that
+ * only the relay can mint in a collection while a batch runs. So the k-th mint log of a collection belongs to the k-th
+ * successful mint of the batch in it.
  * @param requests of the batch, in the order of its calls.
  * @returns the result, and the request that each move belongs to.
- * @throws AttributionError when the logs cannot come from this batch.
+ * @throws AttributionError when the logs do not fit this batch.
  */
 export function attribute(
   batch: { batchId: number; transactionHash: string; blockNumber: number; requests: ClaimedRequest[] },
   logs: TransactionLogs,
 ): { result: BatchResult; owners: Map<TokenMove, string> } {
   const closing = logs.relay.find((event) => event.kind === "batch-executed");
-  if (closing === undefined) throw new AttributionError(`${batch.transactionHash} has no closing event of the relay`);
+  if (closing === undefined)
+    throw new AttributionError(`${batch.transactionHash} has no BatchExecuted event of the relay`);
   const failed = new Map(
     logs.relay.flatMap((event) => (event.kind === "call-failed" ? [[event.number, event.reason] as const] : [])),
   );
@@ -55,7 +56,7 @@ export function attribute(
     if (reason !== undefined) {
       outcomes.push({ request, outcome: { ok: false, ...decodeRevert(reason, request.command) } });
     } else if (skipped.has(request.number)) {
-      // Consumed before: by an earlier batch of ours, whose outcome stands, or by somebody else.
+      // The number was consumed earlier: by an earlier batch, whose outcome stays, or by another sender.
       if (request.outcome === null && (request.status === "pending" || request.status === "processing")) {
         outcomes.push({ request, outcome: { ok: false, errorCode: "number_taken", errors: null } });
       }
@@ -84,7 +85,8 @@ function succeeded(
   const { command } = request;
   if (command.kind === "create-collection") {
     const collection = logs.created.get(request.number);
-    if (collection === undefined) throw new AttributionError(`request ${request.id} made no collection`);
+    if (collection === undefined)
+      throw new AttributionError(`request ${request.id} succeeded, but no collection was created`);
     return { ok: true, collection, tokenId: null };
   }
   if (command.kind === "announce-metadata" || command.kind === "freeze-metadata") {
@@ -98,14 +100,14 @@ function succeeded(
   };
   const move = [...unassigned].find(belongs);
   if (move === undefined) {
-    // A foreign contract may move a token without saying so; ours never do.
+    // A foreign contract may move a token without an event. The service's contracts never do.
     if (command.kind === "transfer" && command.foreign) {
       return { ok: true, collection: command.contract, tokenId: command.tokenId };
     }
-    throw new AttributionError(`request ${request.id} moved nothing`);
+    throw new AttributionError(`request ${request.id} succeeded, but no token was moved`);
   }
   if (isMint(command) && (move.to !== command.to || ("tokenId" in command && move.tokenId !== command.tokenId))) {
-    throw new AttributionError(`request ${request.id} minted something else`);
+    throw new AttributionError(`request ${request.id} succeeded, but another token was minted`);
   }
   unassigned.delete(move);
   owners.set(move, request.id);

@@ -19,10 +19,10 @@ interface CloseDeps {
 }
 
 /**
- * A transaction that reverts as a whole, or that only closes its nonce, leaves no log. Batches that are still open
- * although the chain has used their nonce, in a block that is final and read, did nothing: their requests go into
+ * Closes batches that ran no call. A transaction that reverts as a whole, or is empty, leaves no log. If a final block has
+ * used the nonce of a batch that is still open after its logs were read, the batch did nothing. Its requests go into
  * another batch, under the same numbers.
- * @param final the newest block that is deep enough; its logs are stored.
+ * @param final the newest final block. Its logs are stored.
  */
 export async function closeReverted(deps: CloseDeps, final: number): Promise<void> {
   const { database, client, logger, now } = deps;
@@ -30,19 +30,19 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
   for (const index of new Set(open.map((batch) => batch.lane))) {
     const lane = await readLane(database.read, index);
     if (lane === undefined) continue;
-    // Where to look, in the newest state: many nodes have no older one than that of the last 128 blocks.
+    // Read the newest state first: many nodes keep only the state of the last 128 blocks.
     const [used = 0] = await client.nonces([lane.address]);
     for (const batch of open.filter(({ lane, nonce }) => lane === index && nonce < used)) {
       const fields = { batch: batch.id, nonce: batch.nonce, lane: index };
       const found = await revertedReceipt(client, batch);
       if (found !== null && found.blockNumber <= final) {
-        logger.error(fields, "a batch did nothing as a whole; its requests are sent again");
+        logger.error(fields, "a batch reverted as a whole; its requests are sent again");
         await database.write((trx) => closeBatch(trx, batch.id, found, now()));
       } else if ((await isUsed(deps, lane.address, batch.nonce, final)) && (await untouched(deps, batch, final))) {
-        // Whoever used the nonce: no version of the batch can ever run, and none has.
+        // Another transaction used the nonce, so no attempt of the batch has run or can run.
         logger.error(
           fields,
-          "the lane's nonce was used by a transaction that is not known; its requests are sent again",
+          "an unknown transaction used the lane's nonce: check that no other service uses this seed; the requests are sent again",
         );
         await database.write((trx) => closeBatch(trx, batch.id, { blockNumber: final, gasUsed: 0n }, now()));
       }
@@ -50,7 +50,7 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
   }
 }
 
-/** Of the version that reverted, or did nothing on purpose. */
+/** Receipt of the attempt that reverted or was empty. */
 async function revertedReceipt(client: ChainClient, batch: OpenBatch): Promise<Receipt | null> {
   const receipts = await client.receipts(batch.attempts.map((attempt) => attempt.hash));
   const found = receipts.find(
@@ -59,21 +59,21 @@ async function revertedReceipt(client: ChainClient, batch: OpenBatch): Promise<R
   return found ?? null;
 }
 
-/** Whether the nonce was used by the end of a block. A node that does not have its state any more cannot tell. */
+/** Whether the nonce was used at the end of a block. False if the node no longer has the state of that block. */
 async function isUsed({ client, logger }: CloseDeps, address: string, nonce: number, at: number): Promise<boolean> {
   try {
     const [used = 0] = await client.nonces([address], at);
     return nonce < used;
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
-    logger.debug({ err: error, block: at }, "the node does not say which nonces were used by a block");
+    logger.debug({ err: error, block: at }, "the node does not have the nonces as of a block");
     return false;
   }
 }
 
 /**
- * Whether the chain has consumed none of the numbers that wait for this batch; those that another one has run since do not.
- * A missing receipt proves nothing, so this is asked of the state of the very block in which the nonce is used.
+ * Whether the relay has consumed none of the numbers that still wait for this batch. A missing receipt proves nothing, so
+ * this reads the state of a block in which the nonce is used.
  */
 async function untouched({ database, client, contracts }: CloseDeps, batch: OpenBatch, at: number): Promise<boolean> {
   const waiting = (await batchRequests(database.read, batch.id)).filter(

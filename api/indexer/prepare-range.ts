@@ -22,16 +22,16 @@ export interface PrepareDeps {
   contracts: ContractAddresses;
   logger: Logger;
   receipts(hashes: string[]): Promise<({ gasUsed: bigint } | null)[]>;
-  /** Reads what wallets hold of foreign contracts, no earlier than at the end of the range. */
+  /** Reads what wallets hold of foreign contracts, at the end of the range or later. */
   holdings(queries: HoldingQuery[]): Promise<(bigint | null | undefined)[]>;
 }
 
-/** Holdings that were left open, taken up again with one range. */
+/** Uncertain holdings that are read again with one range. */
 const UNCERTAIN_AT_ONCE = 500;
 
 export type PreparedRange = BlockRange & { needsRelayOwner: boolean };
 
-/** Joins what the chain said with what the database knows: which of it is ours, and whose request did it. */
+/** Joins a range of the chain with the database: finds the service's batches, tokens and wallets, and their requests. */
 export async function prepareRange(
   deps: PrepareDeps,
   watched: WatchedContracts,
@@ -114,8 +114,11 @@ async function ourBatches(
       batches.push({ ...attributed.result, timestamp: (read.headers.get(blockNumber)?.timestamp ?? 0) * 1000 });
     } catch (error) {
       if (!(error instanceof AttributionError)) throw error;
-      // Never guess: nothing of this range is stored until the node's answers make sense.
-      deps.logger.error({ err: error, transactionHash }, "the logs of a batch do not fit its requests");
+      // Never guess: store nothing of this range until the node's answers are consistent.
+      deps.logger.error(
+        { err: error, transactionHash },
+        "the logs of a batch do not fit its requests: check the node; the range is read again",
+      );
       throw error;
     }
   }
@@ -123,7 +126,7 @@ async function ourBatches(
   return { batches, owners };
 }
 
-/** Only where requests are charged for their gas. */
+/** Reads the gas of batches whose requests count towards a gas quota. */
 async function readGas(deps: PrepareDeps, batches: BlockRange["batches"]): Promise<void> {
   const charged = batches.filter(({ outcomes }) => outcomes.some(({ request }) => request.gas_charged !== null));
   if (charged.length === 0) return;
@@ -141,7 +144,7 @@ function ownMoves(read: ChainRange, types: Map<string, CollectionType>, owners: 
   });
 }
 
-/** Of foreign contracts only what concerns the service's wallets is kept. */
+/** Keeps only those moves of foreign contracts that concern the service's wallets. */
 function foreignMoves(
   read: ChainRange,
   watched: WatchedContracts,
@@ -169,7 +172,7 @@ function entryOf(read: ChainRange, move: TokenMove, type: CollectionType, foreig
   };
 }
 
-/** Foreign contracts may count as they like: what counts is what they say a wallet holds. */
+/** Events of foreign contracts may be wrong, so holdings are read from the contract itself. */
 async function readForeign(
   deps: PrepareDeps,
   watched: WatchedContracts,
@@ -198,12 +201,12 @@ async function readForeign(
   const held = await deps.holdings(queries);
   return queries.map(({ contract, tokenId, owner }, index) => {
     const answer = held[index];
-    // A token that does not exist is held by nobody.
+    // Nobody holds a token that does not exist.
     return { contract, tokenId, owner, quantity: answer === undefined ? null : (answer ?? 0n) };
   });
 }
 
-/** The event of a collection's own URI does not say what it is now: our own requests know. */
+/** The event for a new collection URI does not contain the URI, so it comes from the freeze request. */
 function frozenBy(batch: BlockRange["batches"][number]): ChainEdit[] {
   return batch.outcomes.flatMap(({ request, outcome }) => {
     const { command } = request;
@@ -222,7 +225,7 @@ function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEd
     case "owner-changed":
       return [
         { ...collection, column: "owner", value: event.owner },
-        // Whoever took it over announces and freezes from now on.
+        // From now on the new owner announces and freezes metadata.
         { ...collection, column: "service_is_steward", value: 0 },
       ];
     case "minter-set":

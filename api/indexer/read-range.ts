@@ -14,30 +14,30 @@ import {
   type TokenMove,
 } from "../chain/logs.ts";
 
-/** Addresses in one log query: what common providers accept. */
+/** Addresses in one log query. Common providers accept this many. */
 const ADDRESS_CHUNK = 500;
 
 /**
- * Blocks below the head whose logs are asked for by block hash. A range query gives nothing, and no error, where the node
- * behind a load balancer lags; deeper than this none does.
+ * Logs of this many blocks below the head are requested by block hash. Behind a load balancer a lagging node answers a range
+ * query with no logs and no error. No node lags by more blocks than this.
  */
 const BY_HASH = 64;
 
-/** What the chain says in a range of blocks, decoded, in the order of its logs. */
+/** The decoded logs of a range of blocks, in order. */
 export interface ChainRange {
-  /** Headers of the first and last block, of those with logs, and of all that may still be reorganised. */
+  /** Headers of the first and the last block, of blocks with logs, and of all blocks that a reorg may still replace. */
   headers: Map<number, Block>;
   relay: RelayEvent[];
-  /** Collections made in the range: request number -> address, with where. */
+  /** Collections created in the range. */
   created: { transactionHash: string; number: bigint; collection: string }[];
   moves: TokenMove[];
   changes: CollectionEvent[];
 }
 
 /**
- * Reads one range. Every log is checked against the header of its block, so that a reorg between two answers, or a
- * node that mixes two chains, gives an error instead of a mixture.
- * @param remember blocks from here on keep their headers.
+ * Reads one range. Every log is checked against the header of its block. So a reorg between two answers, or a node that mixes
+ * two chains, gives an error and no mixed data.
+ * @param remember first block whose header is kept.
  * @throws ChainUnavailable
  */
 export async function readRange(
@@ -52,7 +52,7 @@ export async function readRange(
     const made = log.topics[0] === CREATED_TOPIC && log.address === contracts.factory ? decodeCreated(log) : null;
     return made === null ? [] : [{ transactionHash: log.transactionHash, ...made }];
   });
-  // What the range itself creates can be minted in within the same range.
+  // A collection that the range creates may have mints in the same range.
   const collections = [...new Set([...watched.collections, ...created.map((made) => made.collection)])];
   const ours = new Set(collections);
   const tokenLogs = await logsOf(client, collections, [COLLECTION_TOPICS], range, recent);
@@ -62,7 +62,9 @@ export async function readRange(
   const headers = await readHeaders(client, logs, range, recent);
   for (const log of logs) {
     if (headers.get(log.blockNumber)?.hash !== log.blockHash) {
-      throw new ChainUnavailable("the node's logs do not belong to its blocks");
+      throw new ChainUnavailable(
+        "the node's logs do not belong to its blocks: there was a reorg, or the node is not in sync",
+      );
     }
   }
   return {
@@ -95,7 +97,7 @@ async function logsOf(
   return logs;
 }
 
-/** Headers of those blocks of the range that are near the head. */
+/** Headers of the blocks of the range that are near the head. */
 async function readRecent(
   client: ChainClient,
   range: { from: number; to: number; head: number },
@@ -111,7 +113,7 @@ async function addHeaders(client: ChainClient, numbers: number[], headers: Map<n
   for (const [index, header] of (await client.blocks(numbers)).entries()) {
     const number = numbers[index];
     if (header === null || number === undefined || header.number !== number) {
-      throw new ChainUnavailable("the node does not have a block that it named");
+      throw new ChainUnavailable("the node does not have a block below its own head: it is not in sync");
     }
     headers.set(number, header);
   }
@@ -134,7 +136,9 @@ async function readHeaders(
   for (const header of headers.values()) {
     const parent = headers.get(header.number - 1);
     if (parent !== undefined && parent.hash !== header.parentHash) {
-      throw new ChainUnavailable("the node's blocks do not follow each other");
+      throw new ChainUnavailable(
+        "the node's blocks do not follow each other: there was a reorg, or the node is not in sync",
+      );
     }
   }
   return headers;

@@ -10,28 +10,28 @@ import { watchedContracts } from "../store/ledger/watched.ts";
 import type { ReconcileDeps } from "./deps.ts";
 import { Replay } from "./replay.ts";
 
-/** Holdings of foreign contracts asked for at once. */
+/** Holdings of foreign contracts in one page. */
 const PAGE = 500;
-/** Differences that are told one by one; more are only counted. */
-const TOLD = 1_000;
+/** Differences listed one by one. Further ones are only counted. */
+const LISTED = 1_000;
 
 export interface Comparison {
-  /** The last block that was compared. */
+  /** The last compared block. */
   block: number;
   differences: number;
-  /** The first of them. */
+  /** The first differences. */
   told: Difference[];
 }
 
-/** Reads the chain anew, compares everything that it says with the database, and mends what differs. */
+/** Reads the whole chain again, compares it with the database and, with `mend`, corrects the differences. */
 export async function compareWithChain(deps: ReconcileDeps, mend: boolean): Promise<Comparison> {
   return Replay.run(deps, async (replay) => {
     const result: Comparison = { block: 0, differences: 0, told: [] };
     const add = (differences: Difference[]) => {
       result.differences += differences.length;
-      result.told.push(...differences.slice(0, Math.max(0, TOLD - result.told.length)));
+      result.told.push(...differences.slice(0, Math.max(0, LISTED - result.told.length)));
     };
-    // Once for the ranges themselves: what follows is as far as the database is then.
+    // Read up to the checkpoint first, so that the comparisons below start at the same block as the database.
     await replay.compare(() => Promise.resolve());
     for (const address of (await watchedContracts(deps.database.read)).collections.keys()) {
       const owner = await readCollectionOwner(deps.client, address, replay.block);
@@ -45,7 +45,7 @@ export async function compareWithChain(deps: ReconcileDeps, mend: boolean): Prom
     }
     add(await replay.compare((trx) => compareHistory(trx, replay.chain, mend)));
     add(await compareForeign(deps, replay, mend));
-    // Totals are those of the rows: they say something only once the rows are right.
+    // Totals count the rows, so comparing them makes sense only when the rows are right.
     if (mend || result.differences === 0) add(await replay.compare((trx) => compareCounters(trx, mend)));
     return { ...result, block: replay.block };
   });
@@ -71,12 +71,12 @@ async function compareForeign(deps: ReconcileDeps, replay: Replay, mend: boolean
       for (const { holding, real } of wrong) if (mend) await setForeignHolding(trx, holding, real, block);
       return true;
     });
-    // The indexer went on meanwhile: the same page again, at its new block.
+    // The indexer advanced meanwhile: compare the same page again at the new block.
     if (!asked) after = (page[0]?.seq ?? 1) - 1;
     else {
       differences.push(
         ...wrong.map(({ holding, real }) => ({
-          what: `copies of token ${holding.tokenId} of the foreign contract ${holding.contract} that ${holding.owner} holds`,
+          what: `copies of token ${holding.tokenId} of the foreign contract ${holding.contract} held by ${holding.owner}`,
           stored: holding.quantity,
           chain: real.toString(),
         })),

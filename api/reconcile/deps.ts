@@ -15,7 +15,7 @@ export interface ReconcileDeps {
   now: () => number;
 }
 
-/** It cannot be mended as things are; the words say what to do. */
+/** Reconciliation is not possible now. The message says what to do. */
 export class ReconcileError extends Error {
   override readonly name = "ReconcileError";
 }

@@ -8,32 +8,32 @@ import { allLanes } from "../store/sending/lanes.ts";
 import type { LostBatch, LostCall } from "../store/reconcile/adopt-lost-batches.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 
-/** Blocks read at once. */
+/** Blocks in one log query. */
 const RANGE = 500;
-/** Lanes that a seed can have been used with. */
+/** Lanes that are searched for unknown transactions. */
 const MOST_LANES = 64;
 
 export interface LaneState {
   lane: number;
   address: string;
-  /** As the database says; 0 for a lane that it does not have. */
+  /** Next nonce in the database; 0 for a lane that it does not have. */
   known: number;
-  /** As the chain says. */
+  /** Next nonce on chain. */
   mined: number;
-  /** With what waits in the node's pool. */
+  /** Next nonce including the node's transaction pool. */
   pending: number;
 }
 
-/** What the lanes have done that the database does not know. */
+/** Transactions of the lanes that the database does not know. */
 export interface Lost {
   /** Lowest block first. */
   batches: (LostBatch & { blockNumber: number })[];
   lanes: LaneState[];
-  /** The head before anything was read. */
+  /** The head before the search. */
   head: number;
 }
 
-/** Reads every batch that ever ran, and keeps those of the service's lanes that the database has no signed bytes of. */
+/** Reads every batch on chain, and keeps those of the service's lanes that the database does not have. */
 export async function findLost(deps: ReconcileDeps): Promise<Lost> {
   const head = await deps.client.headNumber();
   const lanes = await laneStates(deps);
@@ -46,11 +46,12 @@ export async function findLost(deps: ReconcileDeps): Promise<Lost> {
       logs.flatMap((log) => decodeRelayEvent(log) ?? []),
       (event) => event.transactionHash,
     );
-    // The chain first: bytes are committed before they are sent, so what runs beside this is in the database by now.
+    // Read the chain first: a running service commits a transaction to the database before it broadcasts it.
     const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
     const unknown = [...byTransaction.keys()].filter((hash) => !known.has(hash));
     for (const [index, transaction] of (await deps.client.transactions(unknown)).entries()) {
-      if (transaction === null) throw new ChainUnavailable("the node does not have a transaction that it named");
+      if (transaction === null)
+        throw new ChainUnavailable("the node does not have a transaction whose logs it returned: it is not in sync");
       const lane = byAddress.get(transaction?.from ?? "");
       const events = byTransaction.get(unknown[index] ?? "") ?? [];
       if (transaction !== undefined && lane !== undefined) batches.push(...lostBatch(deps, transaction, lane, events));
@@ -64,13 +65,13 @@ async function laneStates(deps: ReconcileDeps): Promise<LaneState[]> {
   const lanes = Array.from({ length: MOST_LANES }, (_, lane) => ({ lane, address: deps.laneAddress(lane) }));
   const addresses = lanes.map((lane) => lane.address);
   const [mined, pending] = [await client.nonces(addresses), await client.nonces(addresses, "pending")];
-  // The chain first: a running service commits a nonce before anybody sees it.
+  // Read the chain first: a running service commits a nonce to the database before it broadcasts.
   const rows = await allLanes(database.read);
   for (const row of rows) {
     const derived = lanes[row.lane]?.address;
     if (derived === row.address) continue;
     throw new ReconcileError(
-      `Lane ${row.lane.toString()} was ${row.address}; the seed in SEED_FILE makes ${derived ?? "none"}. Set SEED_FILE to the seed of this database.`,
+      `Lane ${row.lane.toString()} was ${row.address}; the seed in SEED_FILE makes ${derived ?? "no such lane"}. Set SEED_FILE to the seed of this database.`,
     );
   }
   const known = new Map(rows.map((row) => [row.lane, row.next_nonce]));
@@ -92,7 +93,7 @@ function lostBatch(
   const calls = decodeExecute(transaction.data);
   const closing = events.find((event) => event.kind === "batch-executed");
   if (calls === null || closing === undefined || transaction.hash === null) return [];
-  const vain = new Set(events.flatMap((event) => ("number" in event ? [event.number] : [])));
+  const notRun = new Set(events.flatMap((event) => ("number" in event ? [event.number] : [])));
   return [
     {
       lane,
@@ -109,7 +110,7 @@ function lostBatch(
       calls: calls.map((call, position): LostCall => ({
         number: call.number,
         command: decodeCommand(call, deps.contracts),
-        happened: position < closing.executed && !vain.has(call.number),
+        happened: position < closing.executed && !notRun.has(call.number),
       })),
     },
   ];

@@ -7,24 +7,24 @@ import { findLost } from "./find-lost.ts";
 import { isNothing, recover, type RecoverOptions, type Recovery } from "./recover.ts";
 
 export interface ReconcileOptions extends RecoverOptions {
-  /** Id of the app that gets the collections which no known app asked for; null: the only app, if there is only one. */
+  /** Id of the app that gets the collections whose app is unknown. Null: the only app, if there is exactly one. */
   adoptInto: string | null;
 }
 
 export interface Reconciliation {
   dry_run: boolean;
-  /** null: the database is not older than the chain. */
+  /** Null: the database is not an old backup. */
   recovery: Recovery | null;
   comparison: Comparison;
-  /** Collections of the lost time that were given to an app. */
+  /** Collections created after the backup that were assigned to an app. */
   adopted: string[];
-  /** Collections of the lost time that belong to no known app yet. */
+  /** Collections created after the backup whose app is unknown. */
   ownerless: string[];
 }
 
 /**
- * Makes the database say what the chain says: first whatever it does not know of its own lanes' work, then everything,
- * compared with the chain read anew. A second run finds nothing.
+ * Corrects the database from the chain. First it recovers transactions of the service's lanes that the database does not
+ * know; then it reads the whole chain again and compares everything. A second run finds no difference.
  */
 export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions): Promise<Reconciliation> {
   const lost = await findLost(deps);
@@ -40,7 +40,7 @@ export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions):
   };
 }
 
-/** Reads what the chain has beyond the checkpoint, as a running indexer would: both may do so side by side. */
+/** Reads the blocks after the checkpoint, as the indexer does. A running indexer may do the same at the same time. */
 async function catchUp(deps: ReconcileDeps): Promise<void> {
   const indexer = new Indexer({ ...deps, signals: createSignals(), pollInterval: 0 });
   while (await indexer.step());

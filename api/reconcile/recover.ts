@@ -17,24 +17,24 @@ import type { StoredRequest } from "../store/requests/stored-request.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 import type { LaneState, Lost } from "./find-lost.ts";
 
-/** What was found of a time that the database does not know, and what becomes of it. */
+/** Work on chain that an old backup does not know, and what happens to it. */
 export interface Recovery {
-  /** Lanes that had sent more than the database knew. */
+  /** Lanes with more transactions on chain than in the database. */
   lanes: { lane: number; address: string; known: number; mined: number }[];
   transactions: number;
-  /** Requests of the database that were carried out in that time. */
+  /** Requests of the database that the chain has executed. */
   recognised: number;
-  /** Calls whose requests the database does not have. */
+  /** Calls on chain whose requests are not in the database. */
   added: number;
-  /** Requests that may have been carried out in that time: failed, or left to run. */
+  /** Requests that the chain may have executed: ended as failed, or left to run. */
   uncertain: string[];
-  /** Wallets that signed in that time and are not in the database. */
+  /** Wallets that signed on chain and are not in the database. */
   lost_wallets: string[];
 }
 
 export interface RecoverOptions {
   dryRun: boolean;
-  /** Lets requests run that may have been carried out before. */
+  /** Run requests that the chain may have executed already. */
   runUncertain: boolean;
 }
 
@@ -42,7 +42,7 @@ export function isNothing(lost: Lost): boolean {
   return lost.batches.length === 0 && ahead(lost).length === 0 && waiting(lost).length === 0;
 }
 
-/** Lanes of which the node's pool holds more than the database has ever signed. */
+/** Lanes with transactions in the node's pool that the database does not know. */
 function waiting({ lanes }: Lost): LaneState[] {
   return lanes.filter((lane) => lane.pending > Math.max(lane.mined, lane.known));
 }
@@ -52,17 +52,17 @@ function ahead({ lanes }: Lost): LaneState[] {
 }
 
 /**
- * Makes an old backup safe: its lanes go on where the chain is, whatever was carried out is recognised, and what cannot be
- * told apart is not carried out again.
- * @throws ReconcileError while transactions that the database does not know may still reach a block.
+ * Makes an old backup safe to run. Its lanes continue at the nonce on chain, executed requests are recognised, and a request
+ * that may have been executed is not sent again.
+ * @throws ReconcileError while transactions that the database does not know may still be mined.
  */
 export async function recover(deps: ReconcileDeps, lost: Lost, options: RecoverOptions): Promise<Recovery> {
   const { database, now } = deps;
   const unseen = waiting(lost);
   if (unseen.length > 0) {
     throw new ReconcileError(
-      `Transactions of ${unseen.map((lane) => lane.address).join(", ")} that the database does not know wait in the node's ` +
-        "pool. Make sure that no other service runs with this seed, wait until they are in blocks, and run this again.",
+      `The node's transaction pool holds transactions of ${unseen.map((lane) => lane.address).join(", ")} that the database does ` +
+        "not know. Make sure that no other service runs with this seed, wait until they are mined, and run this again.",
     );
   }
   const vanished = await vanishedOf(deps, lost);
@@ -82,7 +82,7 @@ export async function recover(deps: ReconcileDeps, lost: Lost, options: RecoverO
     [recovery.recognised, recovery.added] = [0, 0];
     const checkpoint = Number(await readMeta(trx, "checkpoint"));
     const first = lost.batches[0]?.blockNumber ?? Infinity;
-    // Blocks that were read while these batches were strangers' are read again.
+    // Blocks that were indexed without knowing these batches must be indexed again.
     if (first <= checkpoint) await rollback(trx, first - 1);
     for (const lane of lost.lanes) {
       if (lane.mined > lane.known) await moveLane(trx, { lane: lane.lane, address: lane.address }, lane.mined);
@@ -101,7 +101,7 @@ export async function recover(deps: ReconcileDeps, lost: Lost, options: RecoverO
   return recovery;
 }
 
-/** Batches of the database whose nonces were used by transactions that are neither theirs nor have run anything. */
+/** Batches of the database whose nonce was used by another transaction that ran no batch. */
 async function vanishedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
   const vanished: number[] = [];
   for (const { lane, mined } of lost.lanes) {
@@ -115,15 +115,15 @@ async function vanishedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
 }
 
 /**
- * Requests without a number, of which the lost time has a call with the same effect that no other request accounts for.
- * As many as there are such calls, oldest first: then as many effects as were asked for are on chain in the end.
+ * Requests without a number for which the chain has a call with the same effect and no other request explains that call.
+ * For n such calls these are the n oldest requests. So in the end the chain has each effect as often as it was requested.
  */
 async function uncertainRequests(deps: ReconcileDeps, batches: LostBatch[]): Promise<StoredRequest[]> {
   const effects = new Map<string, number>();
   const known = await numbersAmong(deps.database.read, numbersOf(batches));
   for (const call of batches.flatMap((batch) => batch.calls)) {
     const effect = effectOf(call.command, deps.contracts);
-    // An ERC1155 id is created once: that call is the request's own, and is taken for it.
+    // An ERC1155 id is created only once, so that call certainly belongs to the request.
     const certain = known.has(call.number) || call.command.kind === "create-erc1155";
     if (call.happened && !certain && effect !== null) effects.set(effect, (effects.get(effect) ?? 0) + 1);
   }

@@ -11,12 +11,12 @@ import { openScratch, type Scratch } from "../store/reconcile/scratch.ts";
 import { watchedContracts } from "../store/ledger/watched.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 
-/** Blocks read at once: all that is in memory. */
+/** Blocks read at once. Their logs are in memory. */
 const RANGE = 500;
-/** How often a running indexer may be faster before this gives up. */
+/** Retries while a running indexer advances, before this gives up. */
 const MAX_ATTEMPTS = 100;
 
-/** The chain, read anew from the first block on into a database of its own, always as far as the real one. */
+/** The chain, read again from the first block into a temporary database, up to the checkpoint of the real one. */
 export class Replay {
   readonly #deps: ReconcileDeps;
   readonly #scratch: Scratch;
@@ -52,8 +52,8 @@ export class Replay {
   }
 
   /**
-   * Runs one comparison in a transaction of the real database, in which both are at the same block. Beside a running
-   * indexer that takes another try where the indexer was faster.
+   * Runs one comparison in a transaction of the real database while both databases are at the same block. If a running
+   * indexer advances meanwhile, reads the new blocks and tries again.
    */
   async compare<T>(work: (trx: Trx, block: number) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -66,10 +66,12 @@ export class Replay {
       });
       if ("done" in result) return result.done;
       if (result.checkpoint < this.#block)
-        throw new ReconcileError("The chain was reorganised meanwhile. Run this again.");
+        throw new ReconcileError("There was a reorg during the comparison. Run this again.");
       await this.#extend(result.checkpoint);
     }
-    throw new ReconcileError("The running service is always a block ahead. Stop it, and run this again.");
+    throw new ReconcileError(
+      "The running service indexes blocks faster than this command. Stop the service and run this again.",
+    );
   }
 
   async #extend(upTo: number): Promise<void> {
@@ -88,7 +90,7 @@ export class Replay {
           contracts,
           logger,
           receipts: (hashes) => Promise.resolve(hashes.map(() => null)),
-          // What foreign contracts say is compared by itself.
+          // Holdings of foreign contracts are compared separately.
           holdings: (queries) => Promise.resolve(queries.map(() => undefined)),
         },
         watched,

@@ -1,7 +1,7 @@
 /**
- * How many of the claimed requests, from the first, may share a transaction. One that was in batches which reverted whole
- * halves the size with each; those before it are not held up by it.
- * @param returns of each request, in order.
+ * How many of the claimed requests, from the first, may share a transaction. Each time a whole batch reverted, its requests
+ * halve the size of their next batch. Requests in front of them are not delayed.
+ * @param returns how often each request was in a batch that reverted, in order.
  */
 export function batchSize(returns: number[], most: number): number {
   let size = 0;

@@ -2,7 +2,7 @@ import type { ChainClient } from "../chain/client.ts";
 import { CannotSend } from "./cannot-send.ts";
 import type { Fees } from "./sign.ts";
 
-/** Replacing a pending transaction takes at least a tenth more on both fees; an eighth is safe on every node. */
+/** A replacement must raise both fees by at least 10 %. Raising them by 12.5 % is safe on every node. */
 const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
 const WEI_PER_GWEI = 1_000_000_000n;
@@ -15,9 +15,9 @@ export class FeesTooHigh extends CannotSend {
 }
 
 /**
- * Fees that stay valid while the base fee doubles (EIP-1559), as far as the ceiling lets them. In wei.
- * @param ceiling most to be paid for a unit of gas, in wei.
- * @throws FeesTooHigh when not even the next block can be paid.
+ * Fees that stay valid until the base fee doubles (EIP-1559), but never above the ceiling. In wei.
+ * @param ceiling highest price per unit of gas that the operator accepts, in wei.
+ * @throws FeesTooHigh when the ceiling does not cover the next block.
  */
 export async function currentFees(client: ChainClient, ceiling: bigint): Promise<Fees> {
   const [block, maxPriorityFeePerGas] = await Promise.all([client.latestBlock(), client.priorityFee()]);
@@ -25,13 +25,13 @@ export async function currentFees(client: ChainClient, ceiling: bigint): Promise
   const least = baseFee + maxPriorityFeePerGas;
   if (least > ceiling) {
     throw new FeesTooHigh(
-      `a unit of gas costs ${inGwei(least)} gwei, and MAX_FEE_GWEI allows ${inGwei(ceiling)}: the lane waits`,
+      `gas costs ${inGwei(least)} gwei, and MAX_FEE_GWEI allows ${inGwei(ceiling)}: wait for lower fees or raise MAX_FEE_GWEI`,
     );
   }
   return { maxFeePerGas: min(2n * baseFee + maxPriorityFeePerGas, ceiling), maxPriorityFeePerGas };
 }
 
-/** Fees with which a node takes a replacement, and that fit the chain now; null when the ceiling is in the way. */
+/** Fees that a node accepts for a replacement and that are enough now. Null: they would exceed the ceiling. */
 export function replacementFees(previous: Fees, current: Fees, ceiling: bigint): Fees | null {
   const bump = (fee: bigint) => (fee * BUMP_NUMERATOR) / BUMP_DENOMINATOR + 1n;
   const fees = {
@@ -49,7 +49,7 @@ function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** Rounded up, for words. */
+/** Rounded up, for messages. */
 function inGwei(wei: bigint): string {
   return ((wei + WEI_PER_GWEI - 1n) / WEI_PER_GWEI).toString();
 }

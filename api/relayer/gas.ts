@@ -2,22 +2,22 @@ import { dataLength } from "ethers";
 
 import type { Command } from "../domain/command.ts";
 
-/** What an item of a batch may need, in gas. */
+/** Gas of one item of a batch. */
 export interface ItemGas {
-  /** Counted towards the transaction's gas limit: above what the item really uses. */
+  /** Counted towards the transaction's gas limit. Above what the item really uses. */
   expected: number;
-  /** Given to the call itself; an item that needs more fails alone. */
+  /** Gas limit of the call itself. An item that needs more fails alone. */
   limit: number;
 }
 
-/** EIP-7825: the most that one transaction may ask for, on any chain. */
+/** EIP-7825: the highest gas limit of a transaction, on any chain. */
 export const MAX_TRANSACTION_GAS = 16_777_216;
 /** Base price of a transaction and of one EIP-7702 authorization. */
 const TRANSACTION = 21_000;
 const AUTHORIZATION = 25_000;
-/** The relay's own work for an item: a new bitmap word at worst, the failure event, the call. */
+/** The relay's own work for an item: at worst a new bitmap word, the failure event and the call. */
 const ITEM_OVERHEAD = 30_000;
-/** What the relay keeps back before it stops cleanly, and its closing event. */
+/** Gas that the relay reserves to stop cleanly and emit its closing event. */
 const RESERVE = 120_000;
 /** Price of one calldata byte that is not zero. */
 const DATA_BYTE = 16;
@@ -25,13 +25,13 @@ const DATA_BYTE = 16;
 const WORD = 22_500;
 
 /**
- * Own costs of an item without what a receiver's code adds. Storage sets the scale (a new slot costs 22,100): about twice
- * what the gas snapshot shows, because a limit too low fails a good item and one too high costs nothing.
+ * Gas of an item without a receiver's code. Storage dominates (a new slot costs 22,100). The limits are about twice what the
+ * gas snapshot shows: a limit that is too low fails a good item, and one that is too high costs nothing.
  */
 function ownGas(command: Command, data: string): ItemGas {
   switch (command.kind) {
     case "create-collection": {
-      // The clone's code holds the arguments, at 200 gas a byte, and they are copied around it.
+      // The arguments are part of the clone's code, at 200 gas a byte, and are copied several times.
       const length = dataLength(data);
       return { expected: 130_000 + 230 * length, limit: 260_000 + 280 * length };
     }
@@ -46,7 +46,7 @@ function ownGas(command: Command, data: string): ItemGas {
     case "announce-metadata":
       return { expected: 50_000, limit: 100_000 };
     case "freeze-metadata": {
-      // Two strings and the flags are stored, and logged.
+      // Stores and logs two strings and the flags.
       const words = Math.ceil(dataLength(data) / 32);
       return { expected: 80_000 + words * WORD, limit: 160_000 + words * 2 * WORD };
     }
@@ -56,9 +56,9 @@ function ownGas(command: Command, data: string): ItemGas {
 }
 
 /**
- * @param simulated gas of the call as a transaction of its own, when its target or receiver runs code that is not ours;
- *   null when it could not be simulated; undefined when no foreign code runs.
- * @param maxItemGas what foreign code may burn at most.
+ * @param simulated gas of the call as a transaction of its own, if it runs foreign code. Null: the simulation failed.
+ *   Undefined: it runs no foreign code.
+ * @param maxItemGas the most that foreign code may burn.
  */
 export function itemGas(
   command: Command,
@@ -72,15 +72,15 @@ export function itemGas(
   return { expected: Math.max(own.expected, foreign), limit: Math.max(own.limit, foreign) };
 }
 
-/** Gas limit for a transaction of these items: all that is expected, one full item more, and the reserve. */
+/** Gas limit of a transaction with these items: their expected gas, the full limit of one item, and the reserve. */
 export function batchGas(items: { gas: ItemGas; data: string }[], authorizations: number): number {
   let total = TRANSACTION + AUTHORIZATION * authorizations + RESERVE;
   let largest = 0;
   for (const { gas, data } of items) {
-    // 7 words of framing around the data of each call, zero bytes counted as the others.
+    // 7 words of ABI encoding surround the data of each call. Zero bytes count like the others.
     total += gas.expected + ITEM_OVERHEAD + DATA_BYTE * (dataLength(data) + 224);
     largest = Math.max(largest, gas.limit);
   }
-  // A call gets 63/64 of what is left at most (EIP-150).
+  // A call gets at most 63/64 of the remaining gas (EIP-150).
   return total + Math.ceil((largest * 64) / 63);
 }

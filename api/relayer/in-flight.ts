@@ -13,20 +13,20 @@ import type { Lease } from "../store/sending/lanes.ts";
 import { currentFees, FeesTooHigh, replacementFees } from "./fees.ts";
 import { type Fees, signEmpty, signReplacement } from "./sign.ts";
 
-/** Versions of a batch that are tried before its nonce is given up to a transaction that does nothing. */
-const VERSIONS_BEFORE_EMPTY = 8;
-/** A version whose fee is below what the node takes is replaced this soon, in milliseconds. */
+/** Attempts of a batch before its nonce is closed with an empty transaction. */
+const ATTEMPTS_BEFORE_EMPTY = 8;
+/** Wait before an underpriced attempt is replaced, in milliseconds. */
 const UNDERPRICED_WAIT = 10_000;
-/** Fees that are too high for a replacement are not asked for again before this, in milliseconds. */
+/** Wait before fees that were too high for a replacement are read again, in milliseconds. */
 const TOO_HIGH_WAIT = 10_000;
-/** Answers that somebody must hear of. */
-const LOUD: ReadonlySet<BroadcastAnswer> = new Set(["no-funds", "refused"]);
+/** Answers that an operator must see. */
+const NEEDS_OPERATOR: ReadonlySet<BroadcastAnswer> = new Set(["no-funds", "refused"]);
 
 /** In milliseconds. */
 export interface ResendPolicy {
-  /** Signed bytes that are not in a block are handed to the node again after this. */
+  /** An unmined transaction is broadcast again after this time. */
   rebroadcastAfter: number;
-  /** A transaction that is not in a block by then is replaced by one with a higher fee. */
+  /** An unmined transaction is replaced with a higher fee after this time. */
   replaceAfter: number;
 }
 
@@ -38,23 +38,23 @@ export interface InFlightDeps {
   logger: Logger;
   now: () => number;
   resendPolicy: ResendPolicy;
-  /** Most to be paid for a unit of gas, in wei. */
+  /** Highest price per unit of gas that the operator accepts, in wei. */
   maxFeePerGas: bigint;
 }
 
-/** A lane's transactions that are signed and committed, until a block takes them. */
+/** A lane's signed transactions that are committed but still unmined. */
 export class InFlight {
   readonly #deps: InFlightDeps;
-  /** The nonce that was last said to wait for lower fees. */
-  #heldUp: number | null = null;
-  /** By the clock that never jumps: until then fees count as too high. */
+  /** The last nonce that was logged as waiting for lower fees. */
+  #waitingNonce: number | null = null;
+  /** Until then (monotonic clock) fees count as too high. */
   #tooHighUntil = 0;
 
   constructor(deps: InFlightDeps) {
     this.#deps = deps;
   }
 
-  /** Hands open batches to the node again, and replaces those that no block takes. */
+  /** Broadcasts unmined batches again, and replaces those that stay unmined. */
   async watch(lease: Lease, open: OpenBatch[]): Promise<void> {
     const { now, resendPolicy } = this.#deps;
     const passed = (time: number, wait: number) => isDue(time + wait, now(), wait);
@@ -64,7 +64,7 @@ export class InFlight {
       const { sentAt } = latest;
       if (sentAt !== null && !passed(sentAt, resendPolicy.rebroadcastAfter)) continue;
       const answer = await this.broadcast(latest.id, latest);
-      // Blocks will tell what has used it: while they are not read, no further version is of any use.
+      // The blocks show what used the nonce. Until they are read, another attempt is useless.
       if (sentAt === null || answer === "nonce-used") continue;
       const wait =
         answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, resendPolicy.replaceAfter) : resendPolicy.replaceAfter;
@@ -73,29 +73,29 @@ export class InFlight {
   }
 
   /**
-   * A further version with the same nonce, committed before it is sent: the batch at a higher fee, or at last nothing at
-   * all, so that what no node will take does not hold up every nonce behind it. While fees are too high for it, the
-   * versions that there are must do.
+   * Commits and then broadcasts another attempt with the same nonce: the batch at a higher fee, or in the end an empty
+   * transaction, so that a batch that no node accepts does not block the nonces behind it. While fees are above the ceiling
+   * there is no new attempt.
    */
   async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<void> {
     const { database, keyring, logger, now, resendPolicy } = this.#deps;
-    // The lane looks at its batches with every request that comes: the node must not be asked as often.
+    // The lane runs this for every new request. Do not ask the node for fees that often.
     if (performance.now() < this.#tooHighUntil) return;
     const fees = await this.#replacementFees(latest);
     if (fees === null) {
       this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, resendPolicy.replaceAfter);
-      this.#sayTooHigh(batch.nonce);
+      this.#logTooHigh(batch.nonce);
       return;
     }
     const { key, address } = keyring.lane(lease.lane);
-    const empty = batch.attempts.length >= VERSIONS_BEFORE_EMPTY;
+    const empty = batch.attempts.length >= ATTEMPTS_BEFORE_EMPTY;
     const attempt = empty ? signEmpty(key, address, latest.raw, fees) : signReplacement(key, latest.raw, fees);
     const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
-    // A block took one of the versions meanwhile.
+    // One of the attempts was mined meanwhile.
     if (attemptId === null) return;
     logger.warn(
       { nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash, empty },
-      "a transaction that no block takes was replaced at a higher fee",
+      "an unmined transaction was replaced with a higher fee",
     );
     await this.broadcast(attemptId, attempt);
   }
@@ -110,16 +110,19 @@ export class InFlight {
     }
   }
 
-  /** Once for each nonce that it holds up. */
-  #sayTooHigh(nonce: number): void {
-    if (nonce === this.#heldUp) return;
-    this.#heldUp = nonce;
-    this.#deps.logger.error({ nonce }, "a transaction that no block takes needs a fee above MAX_FEE_GWEI");
+  /** Logs once for each nonce. */
+  #logTooHigh(nonce: number): void {
+    if (nonce === this.#waitingNonce) return;
+    this.#waitingNonce = nonce;
+    this.#deps.logger.error(
+      { nonce },
+      "an unmined transaction needs a fee above MAX_FEE_GWEI: wait for lower fees or raise the setting",
+    );
   }
 
   /**
-   * Hands signed bytes to the node. Whatever it answers, they may have reached the network: only blocks tell.
-   * @returns what the node had against it, null when nothing.
+   * Sends signed bytes to the node. They may reach the network whatever the node answers: only blocks show it.
+   * @returns the node's error, or null.
    */
   async broadcast(attemptId: number, attempt: Pick<SignedAttempt, "hash" | "raw">): Promise<BroadcastAnswer | null> {
     const { client, database, logger, signals, now } = this.#deps;
@@ -130,8 +133,9 @@ export class InFlight {
       if (!(error instanceof RpcError || error instanceof ChainUnavailable)) throw error;
       answer = classifyBroadcast(error);
       const fields = { hash: attempt.hash, answer, err: error };
-      if (LOUD.has(answer)) logger.error(fields, "the node does not take a transaction");
-      else logger.debug(fields, "the node answered a broadcast with an error");
+      if (NEEDS_OPERATOR.has(answer))
+        logger.error(fields, "the node refused a transaction: see err, and check the lane's funds and the node");
+      else logger.debug(fields, "the node answered a broadcast with an error; it is sent again");
     }
     crashPoint("relayer:broadcast");
     await database.write((trx) => markSent(trx, attemptId, now()));

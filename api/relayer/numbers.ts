@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 
-/** Bits that count inside one epoch; dense, because the relay keeps 256 numbers in one storage slot. */
+/** Bits of the counter inside one epoch. Numbers are dense because the relay keeps 256 of them in one storage slot. */
 const COUNTER_BITS = 32n;
 
 /**
- * Draws request numbers: 64 random bits chosen by this lane's process at start, then a counter. A process, or a
- * database restored from a backup, can never draw a number that another one has given.
+ * Draws request numbers: 64 random bits that this lane's process chooses at start, then a counter. So no other process, and
+ * no database restored from a backup, draws the same number again.
  */
 export function createNumbers(): () => bigint {
   const newEpoch = () => randomBytes(8).readBigUInt64BE() << COUNTER_BITS;

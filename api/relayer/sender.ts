@@ -16,9 +16,9 @@ import type { InFlight } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
 
-/** Requests in one transaction at most. */
+/** Most requests in one transaction. */
 export const MAX_BATCH = 250;
-/** A lane that cannot pay for so many batches like its last one is said to be low on funds. */
+/** A lane that cannot pay for this many batches like its last one is low on funds. */
 const FUNDS_FOR_BATCHES = 20n;
 
 export interface SenderDeps extends BatchContext {
@@ -26,11 +26,11 @@ export interface SenderDeps extends BatchContext {
   signals: Signals;
   logger: Logger;
   now: () => number;
-  /** Most to be paid for a unit of gas, in wei. */
+  /** Highest price per unit of gas that the operator accepts, in wei. */
   maxFeePerGas: bigint;
 }
 
-/** Makes one transaction of many requests: claims them, gives them numbers, signs, commits, and only then broadcasts. */
+/** Puts many requests into one transaction: claims and numbers them, signs, commits, and only then broadcasts. */
 export class Sender {
   readonly #deps: SenderDeps;
   readonly #inFlight: InFlight;
@@ -42,7 +42,7 @@ export class Sender {
     this.#inFlight = inFlight;
   }
 
-  /** Sends what is ready, as far as one transaction goes. @returns false when nothing was there to send. */
+  /** Sends ready requests in one transaction. @returns false when no request was ready. */
   async send(lease: Lease): Promise<boolean> {
     const { database, client, keyring, chainId, contracts, logger, signals, now } = this.#deps;
     const { key, address } = keyring.lane(lease.lane);
@@ -67,7 +67,7 @@ export class Sender {
       return true;
     }
     const row = await readLane(database.read, lease.lane);
-    if (row === undefined) throw new Error("the lane has no row");
+    if (row === undefined) throw new Error(`lane ${lease.lane.toString()} has no row in the database`);
     const attempt = signBatch(key, {
       chainId,
       nonce: row.next_nonce,
@@ -106,13 +106,18 @@ export class Sender {
     const { database, logger, signals, now } = this.#deps;
     await database.write((trx) => failClaims(trx, lease, rejected, now()));
     for (const { request, errors, cause } of rejected) {
-      if (cause === null) logger.info({ request: request.id, errors }, "a request would fail on chain: not sent");
-      else logger.error({ request: request.id, err: cause }, "no call can be made of a request");
+      if (cause === null)
+        logger.info({ request: request.id, errors }, "a request failed before sending: it would fail on chain");
+      else
+        logger.error(
+          { request: request.id, err: cause },
+          "a request failed before sending: it cannot be encoded as a contract call",
+        );
     }
     signals.deliveries.notify();
   }
 
-  /** A request that was in batches which the chain refused whole is tried with ever fewer neighbours. */
+  /** A request whose batches reverted as a whole shares its next batch with fewer and fewer others. */
   async #build(claimed: ClaimedRequest[], budget: number, block: number): Promise<BuiltBatch> {
     const most = batchSize(
       claimed.map((request) => request.returns),
@@ -122,10 +127,14 @@ export class Sender {
     return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
   }
 
-  /** Says it before the lane runs dry, once for each time that it gets there. */
+  /** Warns before the lane runs out of funds, once each time that they become low. */
   #watchFunds(address: string, funds: bigint, cost: bigint): void {
     const low = funds < cost * FUNDS_FOR_BATCHES;
-    if (low && !this.#low) this.#deps.logger.warn({ address, funds: formatEther(funds) }, "the lane is low on funds");
+    if (low && !this.#low)
+      this.#deps.logger.warn(
+        { address, funds: formatEther(funds) },
+        "the lane is low on funds: send it the chain's own currency",
+      );
     this.#low = low;
   }
 }

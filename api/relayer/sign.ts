@@ -7,7 +7,7 @@ export interface Fees {
   maxPriorityFeePerGas: bigint;
 }
 
-/** A wallet's consent to run the delegate's code from now on (EIP-7702); always for one chain, never for all. */
+/** A wallet's authorization to run the delegate's code from now on (EIP-7702), for one chain and never for all. */
 export function signAuthorization(
   key: SigningKey,
   authorization: { chainId: bigint; address: string; nonce: number },
@@ -16,7 +16,7 @@ export function signAuthorization(
   return { ...fields, signature: Signature.from(key.sign(hashAuthorization(fields))) };
 }
 
-/** The batch's transaction: type 4 when wallets delegate in it, else type 2 (EIP-1559). */
+/** The transaction of a batch: type 4 if wallets delegate in it (EIP-7702), else type 2 (EIP-1559). */
 export function signBatch(
   key: SigningKey,
   transaction: {
@@ -42,7 +42,7 @@ export function signBatch(
   return signed(unsigned, key);
 }
 
-/** The same transaction with other fees: same nonce, so only one of the two can ever be mined. */
+/** The same transaction with other fees. Both have the same nonce, so only one of them can be mined. */
 export function signReplacement(key: SigningKey, raw: string, fees: Fees): SignedAttempt {
   const replacement = Transaction.from(raw).clone();
   replacement.signature = null;
@@ -51,7 +51,7 @@ export function signReplacement(key: SigningKey, raw: string, fees: Fees): Signe
   return signed(replacement, key);
 }
 
-/** Does nothing but use the nonce of another version: the account pays itself nothing. */
+/** An empty transaction that uses up the nonce: the account sends itself nothing. */
 export function signEmpty(key: SigningKey, account: string, raw: string, fees: Fees): SignedAttempt {
   const { chainId, nonce } = Transaction.from(raw);
   return signed(Transaction.from({ type: 2, chainId, nonce, to: account, gasLimit: 21_000n, ...fees }), key);
@@ -59,7 +59,7 @@ export function signEmpty(key: SigningKey, account: string, raw: string, fees: F
 
 function signed(transaction: Transaction, key: SigningKey): SignedAttempt {
   transaction.signature = key.sign(transaction.unsignedHash);
-  if (transaction.hash === null) throw new Error("a signed transaction has a hash");
+  if (transaction.hash === null) throw new Error("ethers gave a signed transaction without a hash");
   return {
     hash: transaction.hash,
     raw: transaction.serialized,

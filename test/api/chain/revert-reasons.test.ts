@@ -27,7 +27,7 @@ describe("decodeRevert", () => {
       "token_already_exists",
       "ERC1155AlreadyCreated(7)",
     ],
-    ["nothing", "0x", "execution_reverted", "The call reverted without a reason."],
+    ["nothing", "0x", "execution_reverted", "The contract call reverted without a reason."],
     ["half a selector", "0x0102", "execution_reverted", "The call reverted with 0x0102."],
     // Error(string) over the bytes ff fe, which are not UTF-8.
     [

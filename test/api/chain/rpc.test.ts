@@ -85,6 +85,6 @@ describe("Rpc", () => {
     node.answer = () => ({ error: { code: -32005, message: "key abc123 is over its limit" } });
     const error = await failure(rpc.call("echo", []));
     expect(error).to.be.instanceOf(RpcError);
-    expect(describeError(error)).to.equal("the node refuses a call (code -32005)");
+    expect(describeError(error)).to.equal("the node answered a call with error code -32005");
   });
 });

@@ -191,7 +191,7 @@ describe("an old backup", function () {
       .map((finding) => finding.words);
     expect(words.join())
       .to.match(/is an old backup/)
-      .and.match(/has not sent were executed/);
+      .and.match(/executed on chain but not sent by this database/);
   });
   let later = "";
 

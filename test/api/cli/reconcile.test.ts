@@ -224,7 +224,7 @@ describe("reconcile", function () {
         () => null,
         (reason: unknown) => reason as Error,
       );
-      expect(error?.message).to.match(/that the database does not know wait in the node's pool/);
+      expect(error?.message).to.match(/transaction pool holds transactions of .* that the database does not know/);
       await node.provider.send("evm_setAutomine", [true]);
       await node.provider.send("hardhat_mine", ["0x1"]);
       const result = await run();

@@ -50,7 +50,7 @@ describe("funds of a lane", function () {
     const address = (await readLane(service.database.read, 0))?.address ?? "";
     const fund = (amount: string) =>
       node.provider.send("hardhat_setBalance", [address, `0x${parseEther(amount).toString(16)}`]);
-    const low = () => lines.filter(({ msg }) => msg === "the lane is low on funds");
+    const low = () => lines.filter(({ msg }) => msg === "the lane is low on funds: send it the chain's own currency");
 
     await api.settled(await mint());
     expect(low()).to.deep.equal([]);

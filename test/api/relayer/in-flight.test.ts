@@ -128,7 +128,7 @@ describe("transactions that no block takes", function () {
         const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
         return errors.find(({ field }) => field === "lane 0")?.message;
       });
-      expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: the lane waits$/);
+      expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: wait for lower fees or raise MAX_FEE_GWEI$/);
       expect(sent).to.deep.equal([]);
       proxied.relent();
       expect((await proxied.api.settled(id)).status).to.equal("completed");
