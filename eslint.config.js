@@ -56,8 +56,6 @@ const FILES_TO_SPLIT = [
   "api/store/requests/reservations.ts",
   "scripts/campaign/check.ts",
   "test/api/cli/keys.test.ts",
-  "test/api/cli/old-backup.test.ts",
-  "test/api/cli/reconcile.test.ts",
   "test/api/media/copy-ipfs.test.ts",
   "test/api/store/ledger/rollback.test.ts",
   "test/api/v1/ipfs.test.ts",
@@ -74,7 +72,6 @@ const FILES_TO_SPLIT = [
 const FUNCTIONS_TO_SPLIT = [
   "api/context/service.ts",
   "scripts/campaign/load.ts",
-  "test/api/cli/old-backup.test.ts",
   "test/api/relayer/lane.test.ts",
   "test/api/store/ledger/rollback.test.ts",
   "test/api/support/api.ts",

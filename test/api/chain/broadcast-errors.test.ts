@@ -38,7 +38,7 @@ describe("classifyBroadcast", () => {
     });
   }
 
-  it("takes a node that does not answer for indeterminate", () => {
+  it("treats a node that does not answer as indeterminate", () => {
     expect(classifyBroadcast(new ChainUnavailable("the node cannot be reached"))).to.equal("indeterminate");
   });
 });

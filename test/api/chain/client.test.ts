@@ -48,7 +48,7 @@ describe("ChainClient", () => {
       ["a rate limit", fail(-32005), true, undefined],
     ];
     for (const [what, answer, control, expected] of cases) {
-      it(`takes ${what} for ${expected === undefined ? "unknown" : expected === null ? "a revert" : "what it is"}`, async () => {
+      it(`treats ${what} as ${expected === undefined ? "unknown" : expected === null ? "a revert" : "the result"}`, async () => {
         answerCalls(answer, control);
         expect(await client.tryCalls([{ to: target, data: "0x12" }], 5)).to.deep.equal([expected]);
       });
@@ -59,7 +59,7 @@ describe("ChainClient", () => {
     const query = { contract: target, type: "ERC721" as const, tokenId: "1", owner: address() };
     const word = (text: string) => `0x${text.padStart(64, "0")}`;
 
-    it("never takes a node that lacks the block for a token that is gone", async () => {
+    it("does not report a missing token when the node lacks the state of the block", async () => {
       answerCalls(fail(-32000), false);
       expect(await readHoldings(client, [query], 5)).to.deep.equal([undefined]);
       expect(
@@ -67,7 +67,7 @@ describe("ChainClient", () => {
       ).to.be.instanceOf(ChainUnavailable);
     });
 
-    it("believes neither short nor long answers, and knows other owners", async () => {
+    it("ignores answers of the wrong length, and recognises other owners", async () => {
       const owner = query.owner.slice(2).toLowerCase();
       const read = async (answer: unknown, type: "ERC721" | "ERC1155" = "ERC721") => {
         answerCalls(answer, true);
@@ -101,7 +101,7 @@ describe("ChainClient", () => {
     const erc721 = (text: unknown) => (selector: string, id: string) =>
       selector === "0x06fdde03" ? text : ["01ffc9a7", "80ac58cd"].includes(id) ? yes : `0x${"0".repeat(64)}`;
 
-    it("cuts a huge name, and bears one that is no text", async () => {
+    it("cuts a huge name, and ignores one that is not a string", async () => {
       expect(await inspect(erc721(name(Buffer.from("é".repeat(100_000)))))).to.deep.equal({
         type: "ERC721",
         name: "é".repeat(256),
@@ -111,14 +111,14 @@ describe("ChainClient", () => {
       expect(await inspect(erc721(fail(3)))).to.deep.equal({ type: "ERC721", name: null });
     });
 
-    it("takes no contract that reverts, says yes to everything, is no contract, or is a wallet that delegated", async () => {
+    it("rejects a contract that reverts or supports every interface, an account without code, and a delegated wallet", async () => {
       expect(await inspect(() => fail(3))).to.equal(null);
       expect(await inspect(() => yes)).to.equal(null);
       expect(await inspect(erc721("0x"), "0x")).to.equal(null);
       expect(await inspect(erc721("0x"), `0xef0100${target.slice(2)}`)).to.equal(null);
     });
 
-    it("is unavailable, not unsupported, when the node cannot tell", async () => {
+    it("throws ChainUnavailable when the node cannot run the calls", async () => {
       expect(await failure(inspect(() => fail(-32005)))).to.be.instanceOf(ChainUnavailable);
     });
   });
@@ -127,13 +127,13 @@ describe("ChainClient", () => {
     const result = async () =>
       (await client.simulateCalls([{ to: target, data: "0x", from: target }], 7, 4_000_000))[0];
 
-    it("tell the gas, asked for on top of the block that was named, and up to a bound", async () => {
+    it("returns the gas on top of the given block, up to the gas limit", async () => {
       node.answer = ({ params: [call, block] }) =>
         block === "0x7" && (call as { gas: string }).gas === "0x3d0900" ? "0x5208" : fail(3);
       expect(await result()).to.deep.equal({ gas: 21_000n });
     });
 
-    it("tell that a call reverts only where that is what the node says", async () => {
+    it("reports a revert only if the node reports one", async () => {
       const reverts: [number, unknown, string][] = [
         [3, "0x08c379a0", "0x08c379a0"],
         [-32603, { message: "reverted", data: "0x08c379a0" }, "0x08c379a0"],
@@ -147,7 +147,7 @@ describe("ChainClient", () => {
       }
     });
 
-    it("are null for whatever else the node refuses: that says nothing of the call", async () => {
+    it("returns null for any other error of the node", async () => {
       const refusals: [number, unknown][] = [
         [-32000, undefined],
         [-32603, undefined],
@@ -162,8 +162,8 @@ describe("ChainClient", () => {
     });
   });
 
-  describe("answers of an impossible shape", () => {
-    it("are unavailable", async () => {
+  describe("given an answer that is not valid", () => {
+    it("throws ChainUnavailable", async () => {
       for (const value of [null, 5, "0x", "0xzz", "latest", {}, [], "0x20000000000000"]) {
         node.answer = () => value;
         expect(await failure(client.headNumber()), JSON.stringify(value)).to.be.instanceOf(ChainUnavailable);

@@ -33,7 +33,7 @@ describe("decodeMoves", () => {
     decodeMoves(one).map(({ tokenId, quantity, from, to, subIndex }) => [tokenId, quantity, from, to, subIndex]);
   const most = 2n ** 256n - 1n;
 
-  it("reads mints, transfers and burns, up to the largest id and quantity", () => {
+  it("decodes mints, transfers and burns, up to the largest id and quantity", () => {
     expect(found(log([TRANSFER, topic(NOBODY), topic(ALICE), word(most)]))).to.deep.equal([
       [most.toString(), "1", null, ALICE, 0],
     ]);
@@ -79,7 +79,7 @@ describe("decodeMoves", () => {
     });
   }
 
-  it("never throws, whatever a contract writes", () => {
+  it("never throws, for any log", () => {
     const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => `0x${Buffer.from(array).toString("hex")}`);
     const word32 = fc
       .uint8Array({ minLength: 32, maxLength: 32 })
@@ -117,14 +117,14 @@ describe("decodeCollectionEvent", () => {
     return fields;
   };
 
-  it("reads what owners change", () => {
+  it("decodes the changes of an owner", () => {
     expect(event("OwnershipTransferred", [ALICE, BOB])).to.deep.equal({ kind: "owner-changed", owner: BOB });
     expect(event("MinterSet", [ALICE, false])).to.deep.equal({ kind: "minter-set", minter: ALICE, allowed: false });
     expect(event("MaxSupplyLowered", [0, 12])).to.deep.equal({ kind: "cap-lowered", maxSupply: 12 });
     expect(event("BaseURIUpdated", ["ipfs://ü/"])).to.deep.equal({ kind: "base-uri-changed", baseUri: "ipfs://ü/" });
   });
 
-  it("takes a cap that nothing can reach for none", () => {
+  it("treats an unreachable cap as unlimited", () => {
     expect(event("MaxSupplyLowered", [0, 2n ** 53n - 1n])).to.deep.equal({
       kind: "cap-lowered",
       maxSupply: 2 ** 53 - 1,
@@ -133,7 +133,7 @@ describe("decodeCollectionEvent", () => {
     expect(event("MaxSupplyLowered", [0, 2n ** 64n - 2n])).to.deep.equal({ kind: "cap-lowered", maxSupply: null });
   });
 
-  it("reads URIs that are not UTF-8, or hold NUL, as text that every database can store", () => {
+  it("decodes URIs with invalid UTF-8 or NUL as text that every database can store", () => {
     const { topicHash } = abi.erc721.getEvent("BaseURIUpdated");
     expect(decodeCollectionEvent(log([topicHash], encode(["bytes"], ["0x61fffe0062"])))).to.deep.include({
       baseUri: "a\ufffd\ufffd\ufffdb",
@@ -147,7 +147,7 @@ describe("decodeCollectionEvent", () => {
 });
 
 describe("decodeRelayEvent", () => {
-  it("reads the events of a batch and passes over the others", () => {
+  it("decodes the events of a batch and ignores others", () => {
     const read = (name: "BatchExecuted" | "CallFailed" | "CallSkipped" | "OperatorSet", values: unknown[]) => {
       const { topics, data } = abi.relay.encodeEventLog(name, values);
       return decodeRelayEvent(log(topics, data));

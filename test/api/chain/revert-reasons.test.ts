@@ -27,7 +27,7 @@ describe("decodeRevert", () => {
       "token_already_exists",
       "ERC1155AlreadyCreated(7)",
     ],
-    ["nothing", "0x", "execution_reverted", "The contract call reverted without a reason."],
+    ["no reason", "0x", "execution_reverted", "The contract call reverted without a reason."],
     ["half a selector", "0x0102", "execution_reverted", "The call reverted with 0x0102."],
     // Error(string) over the bytes ff fe, which are not UTF-8.
     [
@@ -59,7 +59,7 @@ describe("decodeRevert", () => {
     });
   }
 
-  it("takes words that no collection of ours has for the receiver's, where one was asked", () => {
+  it("attributes an unknown error to the receiver if the call asked one", () => {
     const [collection, to] = [address(), address()];
     const transfer = {
       kind: "transfer",
@@ -86,7 +86,7 @@ describe("decodeRevert", () => {
     for (const command of own) expect(decodeRevert("0x", command).errorCode).to.equal("execution_reverted");
   });
 
-  it("keeps NUL out of what is stored", () => {
+  it("removes NUL from the stored message", () => {
     const reason = `0x08c379a0${"20".padStart(64, "0")}${"03".padStart(64, "0")}${"610062".padEnd(64, "0")}`;
     expect(decodeRevert(reason, creation({})).errors[0]?.message).to.equal("Error(a\ufffdb)");
   });

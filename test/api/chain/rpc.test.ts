@@ -24,7 +24,7 @@ describe("Rpc", () => {
   };
 
   describe("given a batch", () => {
-    it("gives results in the order of the calls, whatever the order of the answers", async () => {
+    it("returns results in the order of the calls, for any order of the answers", async () => {
       node.raw = (calls, response) =>
         response.end(
           JSON.stringify([...calls].reverse().map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }))),
@@ -33,7 +33,7 @@ describe("Rpc", () => {
       expect(await rpc.all(calls)).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
     });
 
-    it("keeps the error of one apart from the results of the others", async () => {
+    it("returns the error of one call beside the results of the others", async () => {
       node.answer = ({ params }) =>
         params[0] === 1 ? { error: { code: 3, message: "reverted", data: "0xab" } } : params[0];
       const results = await rpc.batch([0, 1, 2].map((value) => ({ method: "echo", params: [value] })));
@@ -42,7 +42,7 @@ describe("Rpc", () => {
       ).to.deep.equal([0, [3, "0xab"], 2]);
     });
 
-    it("is unavailable as a whole when one answer is missing", async () => {
+    it("throws ChainUnavailable when one answer is missing", async () => {
       node.raw = (calls, response) =>
         response.end(JSON.stringify(calls.slice(1).map(({ id }) => ({ jsonrpc: "2.0", id, result: 1 }))));
       expect(await failure(rpc.batch([1, 2].map((value) => ({ method: "echo", params: [value] }))))).to.be.instanceOf(
@@ -51,7 +51,7 @@ describe("Rpc", () => {
     });
   });
 
-  describe("given an answer that is none", () => {
+  describe("given an invalid answer", () => {
     const bodies: [string, number, string][] = [
       ["malformed JSON", 200, "{"],
       ["an error page", 500, "<html>oops</html>"],
@@ -61,13 +61,13 @@ describe("Rpc", () => {
       ["another call's id", 200, '{"jsonrpc":"2.0","id":999,"result":1}'],
     ];
     for (const [what, status, body] of bodies) {
-      it(`is unavailable: ${what}`, async () => {
+      it(`throws ChainUnavailable: ${what}`, async () => {
         send(status, body);
         expect(await failure(rpc.call("echo", [1]))).to.be.instanceOf(ChainUnavailable);
       });
     }
 
-    it("is unavailable when the connection breaks", async () => {
+    it("throws ChainUnavailable when the connection breaks", async () => {
       node.raw = (_calls, response) => response.destroy();
       const error = await failure(rpc.call("echo", [1]));
       expect(error).to.be.instanceOf(ChainUnavailable);
@@ -75,13 +75,13 @@ describe("Rpc", () => {
     });
   });
 
-  it("takes an error that is null for none", async () => {
+  it("accepts an error field that is null", async () => {
     node.raw = (calls, response) =>
       response.end(JSON.stringify({ jsonrpc: "2.0", id: calls[0]?.id, result: 5, error: null }));
     expect(await rpc.call("echo", [])).to.equal(5);
   });
 
-  it("keeps a node's own words, which may hold a key, out of what readyz says", async () => {
+  it("keeps the node's own message, which may contain a key, out of the text for readyz", async () => {
     node.answer = () => ({ error: { code: -32005, message: "key abc123 is over its limit" } });
     const error = await failure(rpc.call("echo", []));
     expect(error).to.be.instanceOf(RpcError);

@@ -3,13 +3,13 @@ import { expect } from "chai";
 import { createApp } from "../../../api/operator/create-app.ts";
 import type { Service } from "../../../api/context/service.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
-import type { Trx } from "../../../api/store/db/engine.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { startTestService, temporaryFolder } from "../../support/service.ts";
 import { contents, countedTotals } from "../store/support/whole.ts";
+import { DAMAGES } from "./support/damages.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("reconcile", function () {
@@ -64,7 +64,7 @@ describe("reconcile", function () {
     );
   }
 
-  /** What must come back, whatever the row numbers are. */
+  /** The rows that must be restored, without their row numbers. */
   async function state() {
     const { transfers, history, ...rest } = await contents(service.database);
     const ends = await service.database.read
@@ -81,7 +81,7 @@ describe("reconcile", function () {
 
   const run = (...words: string[]) => jsonOfCli<Reconciliation>(env, "reconcile", ...words);
 
-  it("finds nothing where everything is right, beside the running service", async () => {
+  it("finds no difference beside a healthy running service", async () => {
     const before = await state();
     const result = await run();
     expect(result).to.include({ dry_run: false, recovery: null });
@@ -90,66 +90,11 @@ describe("reconcile", function () {
     expect((await runCli(env, "reconcile")).output).to.match(/^The database matches the chain up to block \d+\.\n$/);
   });
 
-  const DAMAGES: Record<string, (trx: Trx) => Promise<unknown>> = {
-    "a holding that is gone": (trx) =>
-      trx.deleteFrom("holdings").where("owner", "=", to).where("contract", "=", erc721).execute(),
-    "a wrong quantity": (trx) =>
-      trx
-        .updateTable("holdings")
-        .set({ quantity: "7" })
-        .where("owner", "=", from)
-        .where("contract", "=", erc1155)
-        .execute(),
-    "a holding that nobody has": (trx) =>
-      trx
-        .insertInto("holdings")
-        .values({ contract: erc721, token_id: "2", owner: erc1155, quantity: "1", reserved: "0", since_block: 1 })
-        .execute(),
-    "a wrong supply": (trx) => trx.updateTable("nfts").set({ supply: "11" }).where("contract", "=", erc1155).execute(),
-    "a token that is gone": (trx) =>
-      trx.deleteFrom("nfts").where("contract", "=", erc721).where("token_id", "=", "2").execute(),
-    "a token that nobody minted": (trx) =>
-      trx
-        .insertInto("nfts")
-        .values({
-          contract: erc721,
-          token_id: "9",
-          request_id: null,
-          supply: "1",
-          reserved: "0",
-          token_uri: null,
-          metadata: null,
-          minted_block: 3,
-          minted_at: 3,
-        })
-        .execute(),
-    "a token that hangs on no request": (trx) =>
-      trx.updateTable("nfts").set({ request_id: null, metadata: null }).where("token_id", "=", "1").execute(),
-    "a collection with another cap, count and owner": (trx) =>
-      trx
-        .updateTable("collections")
-        .set({ max_supply: 3, minted: 1, owner: erc1155, service_may_mint: 0 })
-        .where("address", "=", erc721)
-        .execute(),
-    "a movement that is gone, in the middle": async (trx) => {
-      const first = await trx.selectFrom("transfers").select("id").orderBy("id").limit(1).executeTakeFirstOrThrow();
-      await trx.deleteFrom("wallet_history").where("transfer_id", "=", first.id).execute();
-      await trx.deleteFrom("transfers").where("id", "=", first.id).execute();
-    },
-    "a movement to somebody else": (trx) =>
-      trx.updateTable("transfers").set({ to_address: erc721 }).where("type", "=", "transfer").execute(),
-    "a wallet without its history": (trx) => trx.deleteFrom("wallet_history").where("wallet", "=", to).execute(),
-    "wrong totals": (trx) =>
-      trx.updateTable("counters").set({ value: 99 }).where("key", "not like", "events:%").execute(),
-    "a wrong holding of a foreign contract": (trx) =>
-      trx.updateTable("holdings").set({ quantity: "2" }).where("contract", "=", foreign).execute(),
-  };
-
   for (const [what, damage] of Object.entries(DAMAGES)) {
     describe(`given ${what}`, () => {
-      it("tells it, mends it, and finds nothing more", async () => {
+      it("reports it, corrects it, and then finds no difference", async () => {
         const right = await state();
-        await service.database.write(damage);
+        await service.database.write((trx) => damage(trx, { from, to, erc721, erc1155, foreign }));
         const damaged = await state();
         expect(damaged).to.not.deep.equal(right);
         const seen = await run("--dry-run");
@@ -164,8 +109,8 @@ describe("reconcile", function () {
     });
   }
 
-  describe("given a transaction in place of which the backup knows another version", () => {
-    it("adds the version that ran, reads its block again, and tells nobody twice", async () => {
+  describe("given a backup that knows another attempt of a mined transaction", () => {
+    it("adds the mined attempt, reads its block again, and emits no event twice", async () => {
       const { read } = service.database;
       const attempt = await read
         .selectFrom("attempts")
@@ -200,7 +145,7 @@ describe("reconcile", function () {
         .executeTakeFirstOrThrow();
       expect(batch.status).to.equal("closed");
       expect(await events()).to.deep.equal(told);
-      // The rollback follows the foreign contract from an earlier block on, so its history may begin earlier than before.
+      // After the rollback the foreign contract is followed from an earlier block, so its history may begin earlier.
       const own = ({ counters: _counters, entries, ...rest }: Awaited<ReturnType<typeof state>>) => ({
         ...rest,
         entries: entries.filter((entry) => entry.contract !== foreign),
@@ -211,8 +156,8 @@ describe("reconcile", function () {
     });
   });
 
-  describe("given transactions in the pool that the database does not know", () => {
-    it("refuses until they are in blocks, and then goes on from there", async () => {
+  describe("given transactions in the node's pool that the database does not know", () => {
+    it("refuses until they are mined, and then continues at the next nonce", async () => {
       const lane = await service.database.read.selectFrom("lanes").selectAll().executeTakeFirstOrThrow();
       await node.provider.send("hardhat_impersonateAccount", [lane.address]);
       await node.provider.send("evm_setAutomine", [false]);
@@ -231,14 +176,14 @@ describe("reconcile", function () {
       expect(result.recovery?.lanes).to.deep.equal([
         { lane: 0, address: lane.address, known: lane.next_nonce, mined: lane.next_nonce + 1 },
       ]);
-      // The running service lost its lease, takes it again, and goes on with the next nonce.
+      // The running service lost its lease, takes it again, and continues with the next nonce.
       await api.completed("/v1/nfts", { collection_address: erc721, to_address: to });
       expect((await run()).recovery).to.equal(null);
     });
   });
 
-  describe("while the service works", () => {
-    it("compares what is there, and finds nothing wrong", async () => {
+  describe("given a service that is sending requests", () => {
+    it("finds no difference", async () => {
       const editions = await api.collection({ type: "ERC1155" });
       await api.completed("/v1/nfts", {
         collection_address: editions,

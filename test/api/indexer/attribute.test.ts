@@ -83,7 +83,7 @@ function run(requests: ClaimedRequest[], logs: Partial<TransactionLogs>) {
 }
 
 describe("attribute", () => {
-  it("gives the k-th mint log to the k-th mint that succeeded, whichever failed, were skipped or not reached", () => {
+  it("attributes the k-th mint log to the k-th successful mint, beside failed, skipped and unreached calls", () => {
     const fates = fc.array(fc.constantFrom("succeeded", "failed", "skipped"), { maxLength: 20 });
     fc.assert(
       fc.property(fates, fc.nat({ max: 3 }), (list, behind) => {
@@ -111,7 +111,7 @@ describe("attribute", () => {
     );
   });
 
-  it("passes over a skipped number whose outcome is known already", () => {
+  it("ignores a skipped number whose outcome is already known", () => {
     for (const known of [
       { status: "completed" as const },
       { status: "failed" as const },
@@ -125,14 +125,14 @@ describe("attribute", () => {
     }
   });
 
-  it("names the reason of a failure", () => {
+  it("decodes the reason of a failure", () => {
     const reason = abi.erc721.encodeErrorResult("ERC721InvalidReceiver", [BOB]);
     expect(run([mint(1, BOB)], { relay: [failure(1, reason), closing(1)] }).outcomes).to.deep.equal([
       ["r1", "receiver_rejected"],
     ]);
   });
 
-  it("is not misled by moves of other contracts, other ends or other ids in the same transaction", () => {
+  it("ignores moves of other contracts, accounts and ids in the same transaction", () => {
     const requests = [mint(1), transfer(2), transfer(3, { contract: COLLECTION, foreign: false, tokenId: "7" })];
     const moves = [
       move({ contract: FOREIGN, tokenId: "77" }),
@@ -151,7 +151,7 @@ describe("attribute", () => {
     ]);
   });
 
-  it("bears a foreign contract that moves a token and does not say so", () => {
+  it("accepts a foreign contract that moves a token without an event", () => {
     expect(run([transfer(1)], { relay: [closing(1)] })).to.deep.equal({
       outcomes: [["r1", "9"]],
       untouched: [],
@@ -159,7 +159,7 @@ describe("attribute", () => {
     });
   });
 
-  it("finds the collection that a request made by its number", () => {
+  it("finds the collection of a request by the request number", () => {
     const create = requestOf(8, {
       kind: "create-collection",
       type: "ERC721",
@@ -181,7 +181,7 @@ describe("attribute", () => {
     expect(() => run([create], { relay: [closing(1)] })).to.throw(AttributionError);
   });
 
-  it("never guesses: logs that cannot come from the batch are an error", () => {
+  it("throws AttributionError when the logs do not fit the batch", () => {
     expect(() => run([mint(1)], { relay: [] }), "no closing event").to.throw(AttributionError);
     expect(() => run([mint(1)], { relay: [closing(1)] }), "no mint").to.throw(AttributionError);
     expect(() => run([mint(1)], { relay: [closing(1)], moves: [move({ to: BOB })] }), "to another").to.throw(

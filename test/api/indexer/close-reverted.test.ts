@@ -58,20 +58,20 @@ describe("closeReverted", () => {
     gasUsed: "0x1",
   });
 
-  it("closes what reverted whole in a final block, though the node has no state of it any more", async () => {
+  it("closes a batch that reverted in a final block, even if the node no longer has the state of that block", async () => {
     says({ receipt: reverted(FINAL), usedThen: tooOld });
     await close();
     expect(await openBatches(database.read)).to.deep.equal([]);
     expect(await requestRow(database, id)).to.include({ batch_id: null, ready_at: 0 });
   });
 
-  it("leaves what reverted in a block that is not final", async () => {
+  it("leaves a batch open that reverted in a block that is not final", async () => {
     says({ receipt: reverted(FINAL + 1), usedThen: "0x0" });
     await close();
     expect(await openBatches(database.read)).to.have.length(1);
   });
 
-  it("concludes nothing of a nonce that was used later, or of which the node cannot tell when", async () => {
+  it("leaves a batch open whose nonce was used later, or at a block that the node does not know", async () => {
     for (const usedThen of ["0x0", tooOld]) {
       says({ usedThen });
       await close();
@@ -79,7 +79,7 @@ describe("closeReverted", () => {
     }
   });
 
-  it("closes nothing whose numbers are consumed, unless another batch has run them", async () => {
+  it("leaves a batch open whose numbers are consumed, unless another batch has run them", async () => {
     says({ consumed: true });
     await close();
     expect(await openBatches(database.read)).to.have.length(1);

@@ -6,7 +6,7 @@ import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
 import { ProxiedService } from "../../support/proxied-service.ts";
 
-describe("a foreign contract that an app names while its blocks are being read", function () {
+describe("a foreign contract that an app follows while the indexer reads its blocks", function () {
   this.timeout(60_000);
   let proxied: ProxiedService;
 
@@ -17,7 +17,7 @@ describe("a foreign contract that an app names while its blocks are being read",
 
   const checkpoint = async () => Number(await readMeta(proxied.service.database.read, "checkpoint"));
 
-  it("is followed from the block that was promised", async () => {
+  it("is indexed from the block that the app was told", async () => {
     const { api } = proxied;
     const wallet = await api.wallet();
     const plain = await new PlainERC721__factory(await proxied.provider.getSigner(3)).deploy();

@@ -31,19 +31,19 @@ describe("currentFees", () => {
     return currentFees(new ChainClient(new Rpc(node.url)), ceiling);
   };
 
-  it("stay valid while the base fee doubles", async () => {
+  it("stay valid until the base fee doubles", async () => {
     expect(await ask(10n * GWEI, 2n * GWEI, 100n * GWEI)).to.deep.equal({
       maxFeePerGas: 22n * GWEI,
       maxPriorityFeePerGas: 2n * GWEI,
     });
   });
 
-  it("stop at the ceiling", async () => {
+  it("never exceed the ceiling", async () => {
     expect((await ask(10n * GWEI, 2n * GWEI, 15n * GWEI)).maxFeePerGas).to.equal(15n * GWEI);
     expect((await ask(10n * GWEI, 2n * GWEI, 12n * GWEI)).maxFeePerGas).to.equal(12n * GWEI);
   });
 
-  it("are refused when the next block costs more than the ceiling, whatever a node makes up", async () => {
+  it("throw FeesTooHigh when the next block costs more than the ceiling, for any tip that a node reports", async () => {
     for (const tip of [2n * GWEI + 1n, 10n ** 30n]) {
       const error = await ask(10n * GWEI, tip, 12n * GWEI).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(FeesTooHigh);
@@ -58,7 +58,7 @@ describe("replacementFees", () => {
   const fee = fc.bigInt({ min: 0n, max: 10n ** 15n });
   const fees = fc.record({ maxFeePerGas: fee, maxPriorityFeePerGas: fee });
 
-  it("are a tenth more at least on both, and fit the chain as it is", () => {
+  it("raise both fees by at least 10 %, and are enough for the current fees", () => {
     fc.assert(
       fc.property(fees, fees, (previous, current) => {
         const next = replacementFees(previous, current, 10n ** 18n);
@@ -72,7 +72,7 @@ describe("replacementFees", () => {
     );
   });
 
-  it("are none when that is above the ceiling", () => {
+  it("are null when they would exceed the ceiling", () => {
     fc.assert(
       fc.property(fees, fees, fee, (previous, current, ceiling) => {
         const free = replacementFees(previous, current, 10n ** 18n);

@@ -44,7 +44,7 @@ describe("funds of a lane", function () {
     await folder.remove();
   });
 
-  it("are reported once before they run dry; without any, requests wait until there are some", async () => {
+  it("are reported once when they are low; without funds requests wait until the lane is funded", async () => {
     const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
     const mint = () => api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
     const address = (await readLane(service.database.read, 0))?.address ?? "";

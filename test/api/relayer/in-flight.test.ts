@@ -12,7 +12,7 @@ import type { Interception, ProxiedCall } from "../../support/rpc-proxy.ts";
 const GWEI = 10n ** 9n;
 const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
-describe("transactions that no block takes", function () {
+describe("unmined transactions", function () {
   this.timeout(120_000);
   let proxied: ProxiedService;
   let collection: string;
@@ -27,7 +27,7 @@ describe("transactions that no block takes", function () {
   });
   after(() => proxied.end());
 
-  /** What `answer` says of each transaction that is sent, in the node's place; undefined: the node gets it. */
+  /** Answers each broadcast in place of the node. Undefined: the node gets it. */
   function onBroadcast(answer: (transaction: Transaction) => ReturnType<Interception>): Transaction[] {
     const sent: Transaction[] = [];
     proxied.intercept = ({ method, params }: ProxiedCall) => {
@@ -39,7 +39,7 @@ describe("transactions that no block takes", function () {
     return sent;
   }
 
-  /** The node says that it took the transaction, and nobody ever sees it again. */
+  /** The node accepts the transaction and then loses it. */
   const lost = ({ hash }: Transaction) => ({ result: hash });
   const mint = () => proxied.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
   const minted = () => ERC721Collection__factory.connect(collection, proxied.provider).totalMinted();
@@ -54,8 +54,8 @@ describe("transactions that no block takes", function () {
     expect(await proxied.provider.getTransactionCount(address)).to.equal(next);
   }
 
-  describe("given a node that takes a transaction only at a higher fee", () => {
-    it("sends it again under the same nonce, a tenth dearer at least, and it happens once", async () => {
+  describe("given a node that accepts a transaction only at a higher fee", () => {
+    it("replaces it under the same nonce with at least 10 % more fee, and executes it once", async () => {
       const before = await minted();
       let refusals = 0;
       const sent = onBroadcast(() =>
@@ -78,8 +78,8 @@ describe("transactions that no block takes", function () {
     });
   });
 
-  describe("given a network that never takes the batch", () => {
-    it("closes its nonce by a transaction that does nothing, and the requests go out under the next", async () => {
+  describe("given a network that never mines the batch", () => {
+    it("closes its nonce with an empty transaction, and sends the requests under the next nonce", async () => {
       const before = await minted();
       const first = (await lane()).next_nonce;
       const sent = onBroadcast((transaction) =>
@@ -101,8 +101,8 @@ describe("transactions that no block takes", function () {
     });
   });
 
-  describe("given a nonce that a transaction of nobody knows whom has used", () => {
-    it("sends the requests in another batch, for their numbers are free", async () => {
+  describe("given a nonce that an unknown transaction has used", () => {
+    it("sends the requests in another batch, because their numbers are not consumed", async () => {
       const before = await minted();
       const { address, next_nonce: first } = await lane();
       onBroadcast((transaction) => (transaction.nonce === first ? lost(transaction) : undefined));
@@ -117,7 +117,7 @@ describe("transactions that no block takes", function () {
   });
 
   describe("given fees above the ceiling", () => {
-    it("signs nothing meanwhile, and says why", async () => {
+    it("signs nothing, and reports the reason in readyz", async () => {
       const sent = onBroadcast(() => undefined);
       const { intercept } = proxied;
       proxied.intercept = (call) =>
@@ -134,7 +134,7 @@ describe("transactions that no block takes", function () {
       expect((await proxied.api.settled(id)).status).to.equal("completed");
     });
 
-    it("replaces nothing beyond it, and hands out again what there is", async () => {
+    it("signs no replacement above the ceiling, and broadcasts the last attempt again", async () => {
       const broadcasts: Transaction[] = [];
       let held = true;
       onBroadcast((transaction) => {
@@ -157,8 +157,8 @@ describe("transactions that no block takes", function () {
     });
   });
 
-  describe("given a lane that the settings no longer have", () => {
-    it("ends what the lane has begun, and gives it nothing new", async () => {
+  describe("given a lane that is no longer in the settings", () => {
+    it("finishes the lane's open batches, and sends nothing new with it", async () => {
       await proxied.halt();
       await proxied.run({ ...SETTINGS, LANES: "2" });
       onBroadcast(lost);

@@ -39,7 +39,7 @@ describe("Lane", function () {
     await folder.remove();
   });
 
-  /** Stores a request that no rule of the API would let in. */
+  /** Stores a request that the API would reject. */
   async function smuggle(command: Command): Promise<string> {
     const id = randomBytes(32).toString("hex");
     const type = command.kind === "transfer" ? "transfer" : "collection";
@@ -58,8 +58,8 @@ describe("Lane", function () {
     return id;
   }
 
-  describe("given requests of which no call can be made", () => {
-    it("fails each alone with a reason, and sends the others in the same moment", async () => {
+  describe("given requests that cannot be encoded as a contract call", () => {
+    it("fails each of them with a reason, and sends the others at once", async () => {
       const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       const poison = await Promise.all([
         smuggle(creation({ name: "x".repeat(70_000) })),
@@ -87,8 +87,8 @@ describe("Lane", function () {
     });
   });
 
-  describe("the gas that it expects and allows", () => {
-    /** What one request's transaction used beside the transaction's own price, and what was counted for it. */
+  describe("gas of an item", () => {
+    /** Gas that one request's transaction used, and gas that the relayer counted for it. */
     async function measured(path: string, body: Record<string, unknown>, simulated: bigint | null | undefined) {
       const request = await api.completed(path, body);
       const receipt = await node.provider.getTransactionReceipt(request.transaction_hash ?? "");

@@ -5,7 +5,7 @@ import { batchSize } from "../../../api/relayer/batch-size.ts";
 import { createNumbers } from "../../../api/relayer/numbers.ts";
 
 describe("createNumbers", () => {
-  it("counts densely within one process, and never meets another's", () => {
+  it("counts without gaps in one process, and never repeats a number of another process", () => {
     const [one, two] = [createNumbers(), createNumbers()];
     const first = Array.from({ length: 600 }, one);
     expect(first.map((number) => number - (first[0] ?? 0n))).to.deep.equal(
@@ -19,7 +19,7 @@ describe("createNumbers", () => {
 });
 
 describe("batchSize", () => {
-  it("halves with each whole revert, and lets those before go at full size", () => {
+  it("halves for each reverted batch, without limiting the requests in front", () => {
     expect(batchSize(Array<number>(300).fill(0), 250)).to.equal(250);
     expect(batchSize([1, ...Array<number>(300).fill(0)], 250)).to.equal(125);
     expect(batchSize([...Array<number>(40).fill(0), 9, 0, 0], 250)).to.equal(40);
@@ -28,7 +28,7 @@ describe("batchSize", () => {
     expect(batchSize([], 250)).to.equal(0);
   });
 
-  it("always sends something, and never puts one that reverted among more than its share", () => {
+  it("is at least one, and never exceeds the limit of a request that reverted", () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 300 }), (returns) => {
         const size = batchSize(returns, 250);

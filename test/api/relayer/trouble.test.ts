@@ -16,7 +16,7 @@ function tip(gwei: bigint) {
   return { result: `0x${(gwei * 10n ** 9n).toString(16)}` };
 }
 
-describe("a lane in trouble", function () {
+describe("a lane that cannot send", function () {
   this.timeout(120_000);
   let proxied: ProxiedService;
   let collection: string;
@@ -30,7 +30,7 @@ describe("a lane in trouble", function () {
 
   const mint = () => proxied.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
 
-  /** What `readyz` says of a lane; null: nothing is wrong with it. */
+  /** The error of a lane in `readyz`; null when it can send. */
   async function describeError(lane: number): Promise<string | null> {
     const answer = await fetch(`${proxied.service.baseUrl}/readyz`);
     const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
@@ -44,7 +44,7 @@ describe("a lane in trouble", function () {
   const withoutFees: Interception = ({ method }) =>
     method === "eth_maxPriorityFeePerGas" ? { error: { code: -32_000, message: "?" } } : undefined;
 
-  it("says so without a break while fees are above the ceiling, whether or not requests wait", async () => {
+  it("reports fees above the ceiling in readyz all the time, with or without waiting requests", async () => {
     proxied.intercept = ({ method }) => (method === "eth_maxPriorityFeePerGas" ? tip(60n) : undefined);
     const id = await mint();
     const words = await inTrouble(0);
@@ -57,7 +57,7 @@ describe("a lane in trouble", function () {
     await well(0);
   });
 
-  it("asks the node for fees no more often because many requests come", async () => {
+  it("does not read fees more often when many requests arrive", async () => {
     const expensive = (call: ProxiedCall) =>
       call.method === "eth_maxPriorityFeePerGas" ? ((asked += 1), tip(45n)) : lost(call);
     let asked = 0;
@@ -75,7 +75,7 @@ describe("a lane in trouble", function () {
     expect(asked / seconds, `${asked.toString()} times in ${seconds.toFixed(1)} s`).to.be.below(3);
   });
 
-  it("that only ends what it has begun is well again when the node is", async () => {
+  it("recovers with the node while it only finishes its open batches", async () => {
     await proxied.halt();
     await proxied.run({ ...SETTINGS, LANES: "2" });
     proxied.intercept = lost;
@@ -91,7 +91,7 @@ describe("a lane in trouble", function () {
     await well(1);
   });
 
-  it("is none of this process's business while another one has it", async () => {
+  it("is not reported by a process while another process has its lease", async () => {
     proxied.intercept = withoutFees;
     await mint();
     await inTrouble(0);
@@ -110,7 +110,7 @@ describe("a lane in trouble", function () {
     });
   });
 
-  it("is told without the node's own words, which may hold a key", async () => {
+  it("is reported without the node's own message, which may contain a key", async () => {
     proxied.intercept = () => ({ error: { code: -32_005, message: "limit of key S3CRET reached" } });
     await mint();
     await inTrouble(0);
@@ -118,7 +118,7 @@ describe("a lane in trouble", function () {
     expect(words).to.contain("-32005").and.not.to.contain("S3CRET");
   });
 
-  it("keeps its lane while the node takes its time", async () => {
+  it("keeps its lease while the node is slow", async () => {
     proxied.intercept = async ({ method }) => {
       if (method === "eth_getCode") await wait(16_000);
       return undefined;

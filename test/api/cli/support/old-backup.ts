@@ -1,0 +1,172 @@
+import { copyFile, rm } from "node:fs/promises";
+
+import type { Service } from "../../../../api/context/service.ts";
+import { createApp } from "../../../../api/operator/create-app.ts";
+import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import { PlainERC721__factory } from "../../../../types/ethers-contracts/index.js";
+import { ApiClient } from "../../../support/api-client.ts";
+import { startNode, type TestNode } from "../../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../../support/service.ts";
+
+/** All roles but the relayer: requests are accepted and stay pending. */
+export const NOT_SENDING = { ROLES: "api,indexer,webhooks" };
+
+/** A service whose database is backed up while requests wait, and that goes on working after the backup. */
+export class OldBackupFixture {
+  readonly node: TestNode;
+  readonly folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  readonly env: Record<string, string>;
+  #running: (Service & { baseUrl: string }) | null = null;
+  #token = "";
+  wallets: [string, string, string] = ["", "", ""];
+  erc721 = "";
+  erc1155 = "";
+  /** Requests that wait at the time of the backup, and are completed after it. */
+  waiting = { mint: "", numbered: "", create: "", transfer: "", collection: "" };
+  /** Created after the backup. */
+  lost = { wallet: "", nameless: "", collection: "" };
+  /** Cursor of the last event before the backup was restored. */
+  oldCursor = "";
+
+  private constructor(node: TestNode, folder: OldBackupFixture["folder"]) {
+    [this.node, this.folder] = [node, folder];
+    this.env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
+  }
+
+  static async start(): Promise<OldBackupFixture> {
+    const fixture = new OldBackupFixture(await startNode(), await temporaryFolder());
+    await fixture.#workBeforeBackup();
+    await fixture.#acceptWaiting();
+    await fixture.#backUp("backup");
+    await fixture.#workAfterBackup();
+    return fixture;
+  }
+
+  async end(): Promise<void> {
+    await this.stop();
+    await this.node.stop();
+    await this.folder.remove();
+  }
+
+  async serve(more: Record<string, string> = {}): Promise<ApiClient> {
+    this.#running = await startTestService({ rpcUrl: this.node.url, dataDir: this.folder.path, env: more });
+    return new ApiClient(this.#running.baseUrl, this.#token);
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    this.#running = null;
+  }
+
+  async inDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    const database = await openDatabase(`file:${this.#file}`);
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
+  }
+
+  restoreBackup(): Promise<void> {
+    return this.#restore("backup");
+  }
+
+  /** Runs work whose changes to the database the next test must not see. */
+  async undoing(work: () => Promise<void>): Promise<void> {
+    await this.#backUp("kept");
+    await work();
+    await this.#restore("kept");
+  }
+
+  get #file(): string {
+    return `${this.folder.path}/moneta.sqlite`;
+  }
+
+  async #backUp(name: string): Promise<void> {
+    // Opening and closing the database moves the write-ahead log into the file.
+    await this.inDatabase((database) => database.read.selectFrom("meta").select("key").execute());
+    await copyFile(this.#file, `${this.folder.path}/${name}`);
+  }
+
+  async #restore(name: string): Promise<void> {
+    for (const suffix of ["", "-wal", "-shm"]) await rm(this.#file + suffix, { force: true });
+    await copyFile(`${this.folder.path}/${name}`, this.#file);
+  }
+
+  async #workBeforeBackup(): Promise<void> {
+    this.#running = await startTestService({ rpcUrl: this.node.url, dataDir: this.folder.path });
+    this.#token = (await createApp(this.#running, "shop")).token;
+    const api = new ApiClient(this.#running.baseUrl, this.#token);
+    this.wallets = [await api.wallet(), await api.wallet(), await api.wallet()];
+    this.erc721 = await api.collection({ type: "ERC721" });
+    this.erc1155 = await api.collection({ type: "ERC1155" });
+    await api.completed("/v1/nfts", { collection_address: this.erc721, to_address: this.wallets[0], name: "First" });
+    await this.stop();
+  }
+
+  async #acceptWaiting(): Promise<void> {
+    const { erc721, erc1155, wallets } = this;
+    const [w1, w2] = wallets;
+    const api = await this.serve(NOT_SENDING);
+    const mint = (to: string, name: string) => ({
+      collection_address: erc721,
+      to_address: to,
+      name,
+      unlockable_content: `of ${name}`,
+    });
+    const create = { collection_address: erc1155, initial_owner: w1, token_id: 9, initial_supply: 5, name: "Nine" };
+    const transfer = { from_address: w1, to_address: w2, contract_address: erc721, token_id: 1 };
+    this.waiting = {
+      mint: await api.accept("/v1/nfts", mint(w1, "Waiting")),
+      numbered: await api.accept("/v1/nfts", mint(w2, "Numbered")),
+      create: await api.accept("/v1/nfts", create),
+      transfer: await api.accept("/v1/transfers", transfer),
+      collection: await api.accept("/v1/collections", { type: "ERC721", name: "Waiting", symbol: "WTG" }),
+    };
+    await this.stop();
+    // The state after a relayer crashed between claiming and signing.
+    await this.inDatabase((database) =>
+      database.write((trx) =>
+        trx
+          .updateTable("requests")
+          .set({ number: "77", lane: 0, ready_at: null })
+          .where("id", "=", this.waiting.numbered)
+          .execute(),
+      ),
+    );
+  }
+
+  async #workAfterBackup(): Promise<void> {
+    const { erc721, wallets, node } = this;
+    const [w1, w2] = wallets;
+    const api = await this.serve();
+    for (const id of Object.values(this.waiting)) {
+      const { status } = await api.settled(id);
+      if (status !== "completed") throw new Error(`request ${id} is ${status}`);
+    }
+    const { address: wallet } = await api.ok<{ address: string }>("POST", "/v1/accounts", { user_identifier: "late" });
+    const collection = await api.collection({ type: "ERC721", name: "Late", symbol: "LTE" });
+    this.lost = { wallet, nameless: await api.wallet(), collection };
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: wallet, name: "Late one" });
+    await api.completed("/v1/nfts", { collection_address: erc721, to_address: this.lost.nameless });
+    const moved = { contract_address: erc721, token_id: 4, from_address: this.lost.nameless, to_address: wallet };
+    await api.completed("/v1/transfers", moved);
+    // A wallet that delegates (EIP-7702) to transfer a foreign token.
+    const plain = await (await new PlainERC721__factory(await node.provider.getSigner(4)).deploy()).waitForDeployment();
+    const foreign = await plain.getAddress();
+    await (await plain.mint(w1, 1)).wait();
+    await api.ok("GET", `/v1/accounts/${w1}/${foreign}`);
+    await api.completed("/v1/transfers", { from_address: w1, to_address: w2, contract_address: foreign, token_id: 1 });
+    this.oldCursor = await lastEvent(api);
+    await this.stop();
+  }
+}
+
+async function lastEvent(api: ApiClient): Promise<string> {
+  let [query, cursor] = ["", ""];
+  for (;;) {
+    const { events, next } = await api.ok<{ events: object[]; next: string }>("GET", `/v1/events?limit=30${query}`);
+    if (events.length === 0) return cursor;
+    [query, cursor] = [`&after=${next}`, next];
+  }
+}
