@@ -28,26 +28,26 @@ describe("decodeRevert", () => {
       "ERC1155AlreadyCreated(7)",
     ],
     ["no reason", "0x", "execution_reverted", "The contract call reverted without a reason."],
-    ["half a selector", "0x0102", "execution_reverted", "The call reverted with 0x0102."],
+    ["half a selector", "0x0102", "execution_reverted", "The contract call reverted with unknown data: 0x0102."],
     // Error(string) over the bytes ff fe, which are not UTF-8.
     [
       "text that is not UTF-8",
       `0x08c379a0${"20".padStart(64, "0")}${"02".padStart(64, "0")}${"fffe".padEnd(64, "0")}`,
       "execution_reverted",
-      `The call reverted with 0x08c379a0${"0".repeat(62)}20.`,
+      `The contract call reverted with unknown data: 0x08c379a0${"0".repeat(62)}20.`,
     ],
     // Error(string) that says to be longer than all memory.
     [
       "a length that cannot be",
       `0x08c379a0${"20".padStart(64, "0")}${"f".repeat(64)}`,
       "execution_reverted",
-      `The call reverted with 0x08c379a0${"0".repeat(62)}20.`,
+      `The contract call reverted with unknown data: 0x08c379a0${"0".repeat(62)}20.`,
     ],
     [
       "a known selector with its arguments cut",
       "0x64a0ae92ff",
       "execution_reverted",
-      "The call reverted with 0x64a0ae92ff.",
+      "The contract call reverted with unknown data: 0x64a0ae92ff.",
     ],
   ];
   for (const [what, reason, errorCode, message] of cases) {
