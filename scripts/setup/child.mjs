@@ -4,8 +4,8 @@ import { constants } from "node:os";
 import { projectEnvironment } from "./project.mjs";
 
 const windows = process.platform === "win32";
-/** Signals closer together than this are one wish to stop: a terminal signals the whole group, and npm passes it on as well. */
-const SAME_WISH_MS = 1_000;
+/** Signals within this time count as one: a terminal signals the whole process group, and npm forwards the signal too. */
+const SAME_SIGNAL_MS = 1_000;
 const SHELL_POLL_MS = 100;
 
 /** Runs a step of the set-up, in this process group, with all its output on stderr. Returns its exit code. */
@@ -15,15 +15,15 @@ export async function runTogether(command, args, options) {
 }
 
 /**
- * Runs the entry in a process group of its own, so that Ctrl-C reaches it by the one signal sent from here and not by the
- * terminal, by npm and by us at once. The ipc channel is its lifeline: see lifeline.mjs.
+ * Runs the entry in its own process group. Ctrl-C then reaches it once, through the signal sent from here, and not also from
+ * the terminal and npm. The ipc channel is its lifeline: see lifeline.mjs.
  */
 export async function runAlone(command, args, cwd) {
   const child = spawn(command, args, {
     cwd,
     env: { ...projectEnvironment(), MONETA_LIFELINE: String(process.pid) },
     stdio: ["inherit", "inherit", "inherit", "ipc"],
-    // On Windows this would open another console, and there the console's own Ctrl-C is the only gentle signal.
+    // On Windows this would open another console, and the console's Ctrl-C is the only signal that lets a process stop itself.
     detached: !windows,
   });
   const code = await passingSignals(child);
@@ -36,7 +36,7 @@ function passingSignals(child) {
     let last = -Infinity;
     function pass(signal) {
       const now = performance.now();
-      const repeated = now - last < SAME_WISH_MS;
+      const repeated = now - last < SAME_SIGNAL_MS;
       last = now;
       // On Windows `kill` ends a process at once.
       if (!repeated && !windows) child.kill(signal === "SIGHUP" ? "SIGTERM" : signal);
@@ -54,8 +54,8 @@ function passingSignals(child) {
 }
 
 /**
- * npm gives a signal to the shell between it and us, and some shells end by it without passing it on. Outside npm a parent
- * may end for good reasons (nohup).
+ * npm signals the shell between npm and this process. Some shells end without forwarding the signal, so the end of the shell
+ * counts as SIGTERM. Outside npm a parent may end for good reasons (nohup).
  */
 function watchShell(gone) {
   const shell = process.ppid;
@@ -68,11 +68,11 @@ function watchShell(gone) {
   return watch;
 }
 
-/** Whatever the entry started and did not end, such as a local chain after a crash, would keep its port. */
+/** Ends what the entry left running, such as a local chain after a crash. It would keep its port. */
 function endGroup(group) {
   try {
     process.kill(-group, "SIGTERM");
   } catch {
-    // Nothing was left.
+    // Nothing was left running.
   }
 }

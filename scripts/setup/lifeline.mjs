@@ -1,6 +1,6 @@
-// Loaded before the entry. The entry has a process group of its own, so killing the group of the terminal or of npm with
-// SIGKILL does not reach it: when run.mjs is gone, the entry stops as if asked to.
-// Processes that the entry forks load this file as well, by the arguments of node that they inherit; their parent is another.
+// Loaded before the entry. The entry has its own process group, so a SIGKILL to the group of the terminal or of npm does not
+// reach it. When run.mjs is gone, the entry stops as after SIGTERM.
+// Processes that the entry forks inherit node's arguments and load this file too. The parent id tells them apart.
 if (process.channel && process.env.MONETA_LIFELINE === String(process.ppid)) {
   delete process.env.MONETA_LIFELINE;
   process.once("disconnect", () => {
@@ -11,11 +11,11 @@ if (process.channel && process.env.MONETA_LIFELINE === String(process.ppid)) {
   process.channel.unref();
 }
 
-/** The last act of run.mjs, done here in its place: what the entry started and did not end would keep its port. */
+/** Does the last step of run.mjs in its place: ends what the entry left running. It would keep its port. */
 function endGroup() {
   try {
     process.kill(-process.pid, "SIGTERM");
   } catch {
-    // The entry leads no group of its own (Windows).
+    // The entry has no own process group (Windows).
   }
 }

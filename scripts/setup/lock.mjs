@@ -5,14 +5,14 @@ import { inProject, say } from "./project.mjs";
 
 const lockFile = inProject("cache", "setup.lock");
 const POLL_MS = 200;
-/** Longer than any set-up takes: after a restart of the machine the recorded process id may belong to someone else. */
+/** Longer than any set-up takes. After a restart of the machine, another process may have the recorded id. */
 const MAX_AGE_MS = 10 * 60_000;
 
 /** Runs the work while no other process of this checkout installs or builds. */
 export async function withSetupLock(work) {
   mkdirSync(inProject("cache"), { recursive: true });
   for (let waited = false; !tryLock(); waited = true) {
-    if (!waited) say("waiting for the set-up that another process is doing");
+    if (!waited) say("waiting for another process that installs or builds here");
     if (holderIsGone()) rmSync(lockFile, { force: true });
     await sleep(POLL_MS);
   }
@@ -43,7 +43,7 @@ function holderIsGone() {
   try {
     if (Date.now() - statSync(lockFile).mtimeMs > MAX_AGE_MS) return true;
     const holder = Number(readFileSync(lockFile, "utf8"));
-    // Empty: its owner is between creating and writing it.
+    // Empty: the owner has created the file but not written it yet.
     if (holder === 0) return false;
     process.kill(holder, 0);
     return false;

@@ -1,22 +1,25 @@
 import { existsSync, writeFileSync } from "node:fs";
 
 import { runTogether } from "./child.mjs";
+import { showProgress } from "./progress.mjs";
 import { inProject, machineEnvironment, root, say, sha256, textOf } from "./project.mjs";
 
+/** Size of node_modules, rounded. */
+const INSTALLED_MB = 650;
 const lockFile = inProject("package-lock.json");
-// npm's own record of what it installed, and ours of the lock file for which `npm ci` last succeeded.
+// npm's record of the installed packages, and our record of the lock file for which `npm ci` last succeeded.
 const installedFile = inProject("node_modules", ".package-lock.json");
 const markerFile = inProject("node_modules", ".moneta-installed");
 
-/** The project's own Node, a file of the package `node`; the links in node_modules/.bin differ between systems. */
+/** The project's own Node, from the package `node`. The links in node_modules/.bin differ between systems. */
 export function projectNode() {
   const folder = inProject("node_modules", "node", "bin");
   return process.platform === "win32" ? `${folder}\\node.exe` : `${folder}/node`;
 }
 
 /**
- * Whether node_modules holds what package-lock.json says. Contents are compared, not times: git gives files the time of
- * the checkout, and a clock that was wrong once must not cause an installation at every start.
+ * Whether node_modules matches package-lock.json. Compares contents, not times: git sets file times at checkout, and a wrong
+ * clock must not cause an installation at every start.
  */
 export function packagesAreInstalled() {
   const installed = textOf(installedFile);
@@ -26,27 +29,34 @@ export function packagesAreInstalled() {
 }
 
 export async function installPackages() {
-  say("installing the packages of package-lock.json (npm ci), about half a minute");
-  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  say(`installing packages with npm ci: about ${INSTALLED_MB} MB, usually 30 seconds to 2 minutes`);
+  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
   const options = { cwd: root, env: machineEnvironment() };
-  // Inside `npm start` the path of npm's own program is known. Otherwise `npm` is on PATH, on Windows as a shell script.
+  // `npm start` sets the path of npm's program. Otherwise `npm` is on PATH, on Windows as a shell script.
   const npm = process.env.npm_execpath;
-  const code =
+  const progress = showProgress("installing", inProject("node_modules"), INSTALLED_MB);
+  const code = await (
     npm?.endsWith("npm-cli.js") === true
-      ? await runTogether(machineNode(), [npm, ...args], options)
-      : await runTogether("npm", args, { ...options, shell: process.platform === "win32" });
-  if (code !== 0) throw new Error(`npm ci failed (exit code ${code})`);
+      ? runTogether(machineNode(), [npm, ...args], options)
+      : runTogether("npm", args, { ...options, shell: process.platform === "win32" })
+  ).finally(() => progress.end());
+  if (code !== 0)
+    throw new Error(
+      `npm ci failed (exit code ${code}). Its messages are above. Correct the cause, then run the command again.`,
+    );
   if (!existsSync(projectNode()))
-    throw new Error("npm ci left no Node in node_modules: are install scripts switched off?");
+    throw new Error(
+      "npm ci did not install the package `node`. Install scripts are probably disabled: run `npm config set ignore-scripts false`, then try again.",
+    );
   writeFileSync(markerFile, sha256(textOf(lockFile) ?? ""));
 }
 
-/** npm removes the project's Node while it works, so it must not run on it. */
+/** npm replaces the project's Node while it installs, so npm must not run on it. */
 function machineNode() {
   return process.execPath.startsWith(inProject("node_modules")) ? "node" : process.execPath;
 }
 
-/** Optional packages are those of other platforms, except that Hardhat needs the one of this platform, and the IPFS node its own. */
+/** Optional packages may be missing: they are for other platforms. Hardhat's native package and libp2p are the exceptions. */
 function holdsAll(wanted, installed) {
   if (wanted === undefined || installed === undefined) return false;
   for (const [path, { version, optional }] of Object.entries(wanted)) {

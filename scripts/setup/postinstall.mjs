@@ -24,9 +24,9 @@ function isInstalled(name) {
   }
 }
 
-/** `npm ci --omit=dev` has no Hardhat at all: nothing to repair. */
+/** After `npm ci --omit=dev` there is no Hardhat, so nothing to repair. */
 const hardhatLacks = isInstalled("hardhat") && !(await loads("@nomicfoundation/edr"));
-/** Nor is there after `npm ci --omit=optional`. */
+/** After `npm ci --omit=optional` these packages are not wanted. */
 const ipfsNodeLacks = !(process.env.npm_config_omit ?? "").includes("optional") && !isInstalled("libp2p");
 
 if (hardhatLacks || ipfsNodeLacks) {
@@ -35,7 +35,7 @@ if (hardhatLacks || ipfsNodeLacks) {
     console.error(
       `${hardhatLacks ? "Hardhat's native package is" : "The packages of the IPFS node are"} missing. Run \`npm install\` with npm, so that the package \`node\` comes first on PATH.`,
     );
-    // The service runs without an IPFS node of its own.
+    // The service also runs without the built-in IPFS node.
     process.exit(hardhatLacks ? 1 : 0);
   }
   const done = spawnSync(

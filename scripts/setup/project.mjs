@@ -10,7 +10,7 @@ export function inProject(...path) {
   return join(root, ...path);
 }
 
-/** One line for the person in front of the screen, never on stdout. */
+/** Prints one line for the user on stderr, never on stdout. */
 export function say(line) {
   process.stderr.write(`moneta: ${line}\n`);
 }

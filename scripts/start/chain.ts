@@ -16,18 +16,18 @@ const ASK_EVERY = 50;
 const START_DEADLINE = 60_000;
 const STOP_DEADLINE = 5_000;
 
-/** A Hardhat node that belongs to this process. */
+/** A Hardhat node that this process started. */
 export interface LocalChain {
   rpcUrl: string;
-  /** Resolves when the node ends without having been asked to, with words for how. */
+  /** Resolves when the node ends although nobody stopped it. The text is its exit code or signal. */
   died: Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts `hardhat node`, in a process group of its own: Ctrl-C must reach this process only, because the service needs the
- * chain until it has stopped. The lifeline ends the node should this process be killed.
- * @param logFile where the node writes what it has to say.
+ * Starts `hardhat node` in its own process group. Ctrl-C must reach only this process, because the service needs the chain
+ * until it has stopped. The lifeline ends the node if this process is killed.
+ * @param logFile gets the output of the node.
  */
 export async function startChain(port: number, logFile: string, abort: AbortSignal): Promise<LocalChain> {
   const log = openSync(logFile, "a");
@@ -76,12 +76,13 @@ async function untilItAnswers(chain: LocalChain, logFile: string, abort: AbortSi
   const rpc = new Rpc(chain.rpcUrl);
   const deadline = AbortSignal.timeout(START_DEADLINE);
   const gone = chain.died.then((how) => {
-    throw new Problem(`The local chain did not start (${how}). What it said is in ${logFile}`);
+    throw new Problem(`The local chain did not start (${how}). Its log is ${logFile}.`);
   });
   const answers = (async () => {
     for (;;) {
       abort.throwIfAborted();
-      if (deadline.aborted) throw new Problem(`The local chain does not answer. What it said is in ${logFile}`);
+      if (deadline.aborted)
+        throw new Problem(`The local chain does not answer after ${START_DEADLINE / 1000} s. Its log is ${logFile}.`);
       try {
         await rpc.call("eth_chainId", []);
         return;

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { styleText } from "node:util";
 
 import pino from "pino";
 
@@ -9,17 +10,18 @@ import { StartupError } from "../../api/context/chain-identity.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { SeedFileError } from "../../api/keys/seed-file.ts";
 import { type LocalChain, startChain } from "./chain.ts";
-import { lockFolder, setDatabaseAside } from "./data-folder.ts";
-import { readOptions, serviceSettings, type StartOptions } from "./options.ts";
-import { freePort } from "./ports.ts";
+import { explainFileError } from "../../api/shared/folder.ts";
+import { setDatabaseAside } from "./data-folder.ts";
+import { cliCommandLine, readOptions, serviceSettings, type StartOptions } from "./options.ts";
 import { Problem, StopAsked } from "./problem.ts";
+import { reserve } from "./reserve.ts";
 import { TourError } from "./tour/check.ts";
 import { runTour } from "./tour/main.ts";
 
-/** `npm start`: a local chain, the service and a tour of the main job, until it is told to stop. Returns the exit code. */
+/** `npm start`: runs a local chain, the service and a tour of the API, until Ctrl-C. Returns the exit code. */
 async function main(): Promise<number> {
   const stop = new AbortController();
-  // A terminal or a pipe that is gone is no reason to leave without stopping what runs.
+  // If the terminal or pipe is closed, the chain and the service must still be stopped.
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
@@ -31,7 +33,7 @@ async function main(): Promise<number> {
     await run(readOptions(environment()), stop);
     return 0;
   } catch (error) {
-    // What is thrown after everything was told to stop is a consequence of that.
+    // An error after the stop signal is only a consequence of stopping.
     const cause: unknown = stop.signal.aborted ? stop.signal.reason : error;
     if (cause instanceof StopAsked) {
       say("stopped");
@@ -40,24 +42,22 @@ async function main(): Promise<number> {
     const plain = [Problem, SettingsError, StartupError, SeedFileError, TourError].some(
       (kind) => cause instanceof kind,
     );
-    console.error(plain ? `\n${(cause as Error).message}` : cause);
+    const sentence = plain ? (cause as Error).message : explainFileError(cause);
+    console.error(sentence === null ? cause : `\n${sentence}`);
     return 1;
   }
 }
 
 async function run(wanted: StartOptions, stop: AbortController): Promise<void> {
-  const options = {
-    ...wanted,
-    port: await freePort("PORT", wanted.port),
-    rpcPort: await freePort("RPC_PORT", wanted.rpcPort),
-  };
-  const unlockFolder = lockFolder(options.dataDir);
+  const { options, unlock } = await reserve(wanted);
   try {
     const aside = setDatabaseAside(options.dataDir, new Date());
-    if (aside !== null) say(`The chain starts anew, so its database does too. The old one is set aside: ${aside}`);
+    if (aside !== null)
+      say(`The local chain starts empty, so the database does too. The old one was renamed: ${aside}`);
+    say("Starting a local chain and the service ...");
     const chain = await startChain(options.rpcPort, join(options.dataDir, "chain.log"), stop.signal);
     void chain.died.then((how) => {
-      stop.abort(new Problem(`The local chain has ended (${how}). What it said is in ${options.dataDir}/chain.log`));
+      stop.abort(new Problem(`The local chain has ended (${how}). Its log is ${options.dataDir}/chain.log.`));
     });
     try {
       await runService(options, chain, stop.signal);
@@ -65,7 +65,7 @@ async function run(wanted: StartOptions, stop: AbortController): Promise<void> {
       await chain.stop();
     }
   } finally {
-    unlockFolder();
+    unlock();
   }
 }
 
@@ -77,18 +77,16 @@ async function runService(options: StartOptions, chain: LocalChain, stop: AbortS
   try {
     stop.throwIfAborted();
     const { token } = await createApp({ database: service.database }, "local");
-    sayWhatRuns(options, chain, service, settings.publicUrl);
-    say(`base URL: ${settings.publicUrl}`);
-    say(`token: ${token}`);
+    sayWhatRuns(options, chain, service);
     if (options.tour) await runTour({ baseUrl: settings.publicUrl, token, rpcUrl: chain.rpcUrl, signal: stop });
-    sayWhatNext(settings.publicUrl, token);
+    sayReady(options, settings.publicUrl, token);
     await untilAborted(stop);
   } finally {
     await service.stop();
   }
 }
 
-/** Without its node the service would wait for it for ever. */
+/** Fails when the chain ends: the service would wait for it for ever. */
 async function whileItRuns(chain: LocalChain, starting: Promise<Service>): Promise<Service> {
   const died = chain.died.then((how) => {
     throw new Problem(`The local chain has ended (${how}).`);
@@ -104,18 +102,26 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-function sayWhatRuns(options: StartOptions, chain: LocalChain, service: Service, baseUrl: string): void {
-  say(`Moneta runs at ${baseUrl}, on a local chain (id ${service.chainId}) at ${chain.rpcUrl}.`);
-  say(`Database and logs are in ${options.dataDir}.`);
+function sayWhatRuns(options: StartOptions, chain: LocalChain, service: Service): void {
+  say(`Started a local chain (chain id ${service.chainId}) at ${chain.rpcUrl}, and deployed the contracts.`);
+  say(`The database and the logs are in ${options.dataDir}.`);
 }
 
-function sayWhatNext(baseUrl: string, token: string): void {
+function sayReady(options: StartOptions, baseUrl: string, token: string): void {
+  const line = (label: string, value: string) => `${styleText("dim", label.padEnd(9))} ${value}`;
   say(`
-serving at ${baseUrl}, until Ctrl-C
+${styleText(["bold", "green"], "Moneta is ready.")}
+serving until you press Ctrl-C
+
+${line("docs:", styleText("cyan", `${baseUrl}/docs`))}
+${line("CLI:", cliCommandLine(options, "app list"))}
+base URL: ${baseUrl}
 token: ${token}
-Try next:
-  curl -H 'Authorization: Bearer ${token}' ${baseUrl}/v1/collections
-or the walk through the API in README.md.`);
+
+Make your first call from a second terminal:
+  export TOKEN=${styleText("dim", "<the token above>")}
+  curl -H "Authorization: Bearer $TOKEN" ${baseUrl}/v1/collections
+README.md goes on from here: "The main job, with curl".`);
 }
 
 function say(text: string): void {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { wholeNumber } from "../../api/config/parsers.ts";
 import { type Environment, parseSettings, type Settings, SettingsError } from "../../api/config/settings.ts";
 
-/** What `npm start` lets its caller choose. */
+/** What the variables of `npm start` decide. */
 export interface StartOptions {
   port: number;
   rpcPort: number;
@@ -11,11 +11,10 @@ export interface StartOptions {
   tour: boolean;
 }
 
-const DEFAULTS = { PORT: "3000", RPC_PORT: "8545", DATA_DIR: "data/local", TOUR: "1" };
+export const DEFAULTS = { PORT: "3000", RPC_PORT: "8545", DATA_DIR: "data/local", TOUR: "1" };
 
 /**
- * Everything else in the environment is left alone: a demonstration must not touch the database, the keys or the chain
- * of an installation.
+ * Reads nothing else from the environment: a trial must not touch the database, the keys or the chain of an installation.
  * @throws SettingsError
  */
 export function readOptions(env: Environment): StartOptions {
@@ -23,7 +22,7 @@ export function readOptions(env: Environment): StartOptions {
   const text = (variable: keyof typeof DEFAULTS) => env[variable]?.trim() || DEFAULTS[variable];
   const port = (variable: "PORT" | "RPC_PORT") => {
     const parsed = wholeNumber(0, 65_535).safeParse(text(variable));
-    if (!parsed.success) problems.push(`${variable} ${parsed.error.issues[0]?.message ?? "is wrong"}`);
+    if (!parsed.success) problems.push(`${variable}: ${parsed.error.issues[0]?.message ?? "is wrong"}`);
     return parsed.data ?? 0;
   };
   const options = {
@@ -32,12 +31,12 @@ export function readOptions(env: Environment): StartOptions {
     dataDir: text("DATA_DIR"),
     tour: text("TOUR") !== "0",
   };
-  if (!["0", "1"].includes(text("TOUR"))) problems.push("TOUR must be 0 or 1");
+  if (!["0", "1"].includes(text("TOUR"))) problems.push("TOUR: must be 0 or 1");
   if (problems.length > 0) throw new SettingsError(problems);
   return options;
 }
 
-/** The service's settings: its defaults, against the local chain, with contracts of its own. */
+/** The settings of the service: the defaults, with the local chain and its own contracts. */
 export function serviceSettings(options: StartOptions, rpcUrl: string): Settings {
   return parseSettings({
     PORT: options.port.toString(),
@@ -45,4 +44,34 @@ export function serviceSettings(options: StartOptions, rpcUrl: string): Settings
     DEPLOYMENTS_DIR: join(options.dataDir, "deployments"),
     RPC_URL: rpcUrl,
   });
+}
+
+/** The command that starts with these options. Defaults are left out. */
+export function commandLine({ port, rpcPort, dataDir, tour }: StartOptions): string {
+  const variables: Record<keyof typeof DEFAULTS, string> = {
+    PORT: port.toString(),
+    RPC_PORT: rpcPort.toString(),
+    DATA_DIR: dataDir,
+    TOUR: tour ? "1" : "0",
+  };
+  return [...assignments(variables, DEFAULTS), "npm start"].join(" ");
+}
+
+/** A CLI command that uses the database and the chain of this start. */
+export function cliCommandLine({ port, rpcPort, dataDir }: StartOptions, command: string): string {
+  const variables = { PORT: port.toString(), RPC_URL: `http://127.0.0.1:${rpcPort}`, DATA_DIR: dataDir };
+  // These are the defaults of the CLI. Its DATA_DIR differs, so that one is always printed.
+  const defaults = { PORT: "3000", RPC_URL: "http://127.0.0.1:8545", DATA_DIR: "" };
+  return [...assignments(variables, defaults), `npm run cli -- ${command}`].join(" ");
+}
+
+function assignments<K extends string>(variables: Record<K, string>, defaults: Record<K, string>): string[] {
+  return Object.entries<string>(variables)
+    .filter(([name, value]) => value !== defaults[name as K])
+    .map(([name, value]) => `${name}=${quote(value)}`);
+}
+
+/** For a POSIX shell. */
+function quote(value: string): string {
+  return /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }

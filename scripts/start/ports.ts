@@ -1,32 +1,37 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
-import { codeOf, messageOf, Problem } from "./problem.ts";
+import { codeOf, messageOf } from "./problem.ts";
+
+/** A port that can be used, or why not. */
+export type PortCheck = { port: number; problem: null } | { port: number; problem: string };
 
 /**
- * Makes sure that nobody listens on the port, before anything is started in vain.
- * @param port 0: any free one.
- * @returns the port.
- * @throws Problem that names the variable to change.
+ * Checks that nobody listens on the port, before anything starts.
+ * @param port 0: any free port.
  */
-export async function freePort(variable: "PORT" | "RPC_PORT", port: number): Promise<number> {
+export async function checkPort(port: number): Promise<PortCheck> {
   try {
-    const free = await tryListening(port, "127.0.0.1");
-    // `localhost` is this address too, and a stranger there would answer in our place.
-    await tryListening(free, "::1").catch((error: unknown) => {
+    const free = await listenOnce(port, "127.0.0.1");
+    // `localhost` may mean this address too, and another program there would answer in our place.
+    await listenOnce(free, "::1").catch((error: unknown) => {
       if (codeOf(error) === "EADDRINUSE") throw error;
     });
-    return free;
+    return { port: free, problem: null };
   } catch (error) {
-    const why = codeOf(error) === "EADDRINUSE" ? "is in use" : `cannot be used (${messageOf(error)})`;
-    const other = port < 65_535 ? port + 1 : port - 1;
-    throw new Problem(
-      `Port ${port} ${why}. Choose another with ${variable}, for example: ${variable}=${other} npm start`,
-    );
+    return { port, problem: codeOf(error) === "EADDRINUSE" ? "is in use" : `cannot be used (${messageOf(error)})` };
   }
 }
 
-async function tryListening(port: number, host: string): Promise<number> {
+/** The next free port after this one, or any free port. @param except a port that is promised to somebody else. */
+export async function nextFreePort(port: number, except: number | null): Promise<number> {
+  for (let next = port + 1; next <= Math.min(port + 20, 65_535); next++) {
+    if (next !== except && (await checkPort(next)).problem === null) return next;
+  }
+  return (await checkPort(0)).port;
+}
+
+async function listenOnce(port: number, host: string): Promise<number> {
   const server = createServer();
   server.listen(port, host);
   await once(server, "listening");

@@ -1,11 +1,11 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
 
 import { ApiClient } from "../support/api-client.ts";
 import { freePort } from "../../scripts/nodes/free-port.ts";
-import type { TestProcess } from "../support/process.ts";
+import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { occupy, released } from "./support/ports.ts";
 import { serving, start } from "./support/start.ts";
@@ -37,14 +37,17 @@ describe("npm start", function () {
     return run({ TOUR: "0" });
   }
 
-  it("makes the tour, serves the token that it prints, and is gone after SIGINT", async () => {
+  it("runs the tour, prints a token that works, and stops after SIGINT", async () => {
     const program = run();
     const token = await serving(program);
-    expect(program.output).to.match(/every signature was right/);
+    expect(program.output).to.match(/all with a valid signature/);
     const shared = [...program.output.matchAll(/\((\d+) requests\)/g)].map(([, count]) => Number(count));
     expect(shared.reduce((sum, count) => sum + count, 0)).to.equal(100);
-    // Not a terminal: nothing is drawn over.
-    expect(program.output).not.to.contain("\r");
+    // Not a terminal: no colours, and no line is drawn twice.
+    expect(program.output).not.to.match(/[\r\x1b]/);
+    expect(program.output.match(new RegExp(token, "g"))).to.have.length(1);
+    expect(program.output.match(/^base URL: /gm)).to.have.length(1);
+    expect(program.output).to.contain(`http://localhost:${ports.PORT}/docs`);
     expect(program.output).to.contain("minted 100/100");
 
     const api = new ApiClient(`http://127.0.0.1:${ports.PORT}`, token);
@@ -60,10 +63,10 @@ describe("npm start", function () {
     await released(ports.RPC_PORT);
   });
 
-  it("sets the database of the start before aside, and deletes nothing", async () => {
+  it("renames the database of the previous start and deletes nothing", async () => {
     const program = runWithoutTour();
     await serving(program);
-    const [, aside] = await program.printed(/The old one is set aside: (\S+)\n/);
+    const [, aside] = await program.printed(/The old one was renamed: (\S+)\n/);
     expect((await stat(aside!)).size).to.be.greaterThan(0);
     expect(await readdir(dataDir)).to.include("moneta.sqlite");
     expect(program.output).not.to.contain("Create two wallets");
@@ -72,35 +75,67 @@ describe("npm start", function () {
   });
 
   for (const variable of ["PORT", "RPC_PORT"] as const) {
-    it(`names ${variable} when somebody listens on it, and changes nothing`, async () => {
+    it(`names ${variable} when another program listens on it, and changes nothing`, async () => {
       const files = await readdir(dataDir);
       const stranger = await occupy(ports[variable]);
       const program = runWithoutTour();
       expect(await program.gone()).to.equal(1);
       stranger.close();
-      expect(program.output).to.contain(`Port ${ports[variable]} is in use. Choose another with ${variable}`);
+      expect(program.output).to.contain(`- ${variable}: port ${ports[variable]} is in use.`);
       expect(await readdir(dataDir)).to.deep.equal(files);
     });
   }
 
-  it("names every setting that is wrong", async () => {
+  it("names every invalid setting", async () => {
     const program = run({ PORT: 65_536, RPC_PORT: -1 });
     expect(await program.gone()).to.equal(1);
     expect(program.output)
-      .to.match(/^- PORT must be/m)
-      .and.to.match(/^- RPC_PORT must be/m);
+      .to.match(/^- PORT: must be/m)
+      .and.to.match(/^- RPC_PORT: must be/m);
   });
 
-  it("keeps out of a folder that another start uses", async () => {
+  it("prints a CLI command that works, and a start command that works when everything is taken", async () => {
     const first = runWithoutTour();
     await serving(first);
-    const second = run({ PORT: await freePort(), RPC_PORT: await freePort() });
+    const [, command] = await first.printed(/^CLI: +(.+) npm run cli -- app list$/m);
+    const cli = new TestProcess(
+      ["-c", `${command} "${process.execPath}" --import tsx api/cli/main.ts app list`],
+      {},
+      "sh",
+    );
+    expect(await cli.gone(), cli.output).to.equal(0);
+    expect(cli.output).to.match(/^local /m);
+
+    const second = runWithoutTour();
     expect(await second.gone()).to.equal(1);
-    expect(second.output).to.contain("Choose another with DATA_DIR");
+    expect(second.output)
+      .to.contain(`- PORT: port ${ports.PORT} is in use.`)
+      .and.to.contain(`- RPC_PORT: port ${ports.RPC_PORT} is in use.`)
+      .and.to.contain(`- DATA_DIR: another npm start uses the folder ${dataDir}.`);
+    const [, suggested] = /This command line works:\n {2}(.+) npm start\n/.exec(second.output) ?? [];
+    const third = new TestProcess(
+      ["-c", `${suggested} exec "${process.execPath}" --import tsx scripts/start/main.ts`],
+      {},
+      "sh",
+    );
+    started.push(third);
+    await serving(third);
+    expect(await third.end("SIGTERM")).to.equal(0);
     expect(await first.end("SIGTERM")).to.equal(0);
   });
 
-  it("takes the chain with it when it is killed", async () => {
+  it("explains a DATA_DIR that cannot be used, and offers another", async () => {
+    const file = join(folder.path, "file");
+    await writeFile(file, "");
+    const program = run({ DATA_DIR: file });
+    expect(await program.gone()).to.equal(1);
+    expect(program.output)
+      .to.contain(`DATA_DIR: cannot write to the folder ${file}: it is a file, not a folder.`)
+      .and.to.contain("This command line works:")
+      .and.not.to.match(/^\s+at /m);
+  });
+
+  it("ends the chain when it is killed", async () => {
     const program = runWithoutTour();
     await serving(program);
     await program.end("SIGKILL");

@@ -1,9 +1,9 @@
-/** Something is not as the tour says it is. */
+/** Thrown when the service did something else than the tour expects. */
 export class TourError extends Error {
   override readonly name = "TourError";
 }
 
-/** @throws TourError unless what the tour claims holds. */
+/** @throws TourError with the text, unless the condition holds. */
 export function check(holds: boolean, otherwise: string): asserts holds {
-  if (!holds) throw new TourError(`The tour found something wrong: ${otherwise}`);
+  if (!holds) throw new TourError(`The tour failed: ${otherwise}.`);
 }

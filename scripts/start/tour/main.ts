@@ -21,8 +21,8 @@ export interface TourOptions {
 }
 
 /**
- * The main job, step by step, as an app does it: over HTTP, with nothing but a token.
- * @throws TourError when something is not as it says.
+ * Shows the main job step by step. The tour works like any app: over HTTP, with a token.
+ * @throws TourError when the service does something else than expected.
  */
 export async function runTour({ baseUrl, token, rpcUrl, signal }: TourOptions): Promise<void> {
   const api = tourClient(baseUrl, token, signal);
@@ -40,7 +40,9 @@ export async function runTour({ baseUrl, token, rpcUrl, signal }: TourOptions): 
     await transferForeignTokens(tour, wallets);
     await checkWebhooks(tour);
   } catch (error) {
-    throw error instanceof ApiRefusal ? new TourError(`A call was refused: ${error.message}`) : error;
+    throw error instanceof ApiRefusal
+      ? new TourError(`The tour failed, because the API refused a call: ${error.message}`)
+      : error;
   } finally {
     await webhooks.close();
   }

@@ -7,7 +7,7 @@ import type { PlainERC721 } from "../../../contracts/generated/mocks/PlainERC721
 
 const LOCAL_CHAIN_ID = 31_337;
 
-/** Somebody who does not know the service: a key of their own, and contracts of their own. */
+/** A stranger to the service, with their own key and their own contracts. */
 export interface OutsideAccount {
   wallet: HDNodeWallet;
   erc721: PlainERC721;

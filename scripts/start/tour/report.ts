@@ -1,18 +1,20 @@
+import { styleText } from "node:util";
+
 import type { Completed } from "./requests.ts";
 
 const INDENT = "    ";
 const BAR_WIDTH = 40;
-/** How many lines a progress makes where nothing can be drawn over. */
+/** Number of progress lines when the output is not a terminal. */
 const PLAIN_LINES = 4;
 
 export interface Progress {
-  /** One more is done. */
+  /** Counts one more item as done. */
   advance(): void;
-  /** Ends the bar's line, at whatever it shows. */
+  /** Ends the line of the bar. */
   end(): void;
 }
 
-/** What the tour prints. */
+/** The output of the tour. styleText omits the colours under NO_COLOR and where stdout is not a terminal. */
 export class Report {
   readonly #out: NodeJS.WriteStream;
   #step = 0;
@@ -23,20 +25,22 @@ export class Report {
 
   step(title: string): void {
     this.#step++;
-    this.#out.write(`\n${this.#step.toString().padStart(2)}  ${title}\n`);
+    this.#out.write(`\n${styleText(["bold", "cyan"], `${this.#step.toString().padStart(2)}  ${title}`)}\n`);
   }
 
   line(text: string): void {
     this.#out.write(`${INDENT}${text}\n`);
   }
 
-  /** @param sharing how many requests were in the request's transaction. */
+  /** @param sharing number of requests in the same transaction. */
   completed(request: Completed, sharing: number): void {
-    this.line(`request     ${request.requestId}`);
-    this.line(`transaction ${request.transaction} (${sharing === 1 ? "1 request" : `${sharing} requests`})`);
+    this.line(`request     ${styleText("dim", request.requestId)}`);
+    this.line(
+      `transaction ${styleText("dim", request.transaction)} (${sharing === 1 ? "1 request" : `${sharing} requests`})`,
+    );
   }
 
-  /** A bar on a terminal, a few plain lines elsewhere. */
+  /** A progress bar on a terminal; otherwise a few plain lines. */
   progress(label: string, total: number): Progress {
     let done = 0;
     const terminal = this.#out.isTTY;

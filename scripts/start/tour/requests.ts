@@ -2,20 +2,20 @@ import { answerOf, type Client, type Shape } from "../../../api/client/client.ts
 import { check, TourError } from "./check.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 
-/** A request that reached the chain and did what it should. */
+/** A completed request. */
 export interface Completed {
   requestId: string;
   transaction: string;
-  /** Where a collection or a token was created. */
+  /** Set when the request created a collection or a token. */
   collection: string | null;
   tokenId: Shape<"Integer"> | null;
 }
 
-/** Milliseconds after which a webhook counts as late, and how often one is given that long. */
+/** Milliseconds to wait for a webhook before polling the request, and how often. */
 const LATE = 5_000;
 const LOOKS = 8;
 
-/** Waits for requests, and remembers which transaction each was in. */
+/** Waits for requests, and stores the transaction of each. */
 export class Requests {
   readonly #api: Client;
   readonly #webhooks: WebhookReceiver;
@@ -28,36 +28,36 @@ export class Requests {
     this.#signal = signal;
   }
 
-  /** Every request that completed so far. */
+  /** All completed requests. */
   get ids(): string[] {
     return [...this.#transactions.keys()];
   }
 
-  /** How many of them one transaction carried. */
+  /** Number of completed requests in the transaction. */
   sharing(transaction: string): number {
     return [...this.#transactions.values()].filter((hash) => hash === transaction).length;
   }
 
   /**
-   * The webhook says when a request is done. A webhook can be lost, so when none comes the request itself is asked.
-   * @throws TourError when the request failed, or does not end.
+   * Waits for the webhook of the request. If no webhook arrives in time, polls the request.
+   * @throws TourError when the request fails or takes too long.
    */
   async completed(requestId: string): Promise<Completed> {
     for (let look = 0; look < LOOKS; look++) {
       const event = await this.#webhooks.outcome(requestId, LATE, this.#signal);
       if (event !== null) {
-        check(event.type === "completed", `request ${requestId} failed: ${event.error_code ?? "without a reason"}`);
+        check(event.type === "completed", `request ${requestId} failed: ${event.error_code ?? "no error code"}`);
         return this.#remember(requestId, event.transaction_hash, event.nft_collection, event.nft_token_id);
       }
       const request = await answerOf(
         this.#api.GET("/v1/requests/{request_id}", { params: { path: { request_id: requestId } } }),
       );
-      check(request.status !== "failed", `request ${requestId} failed: ${request.error_code ?? "without a reason"}`);
+      check(request.status !== "failed", `request ${requestId} failed: ${request.error_code ?? "no error code"}`);
       if (request.status === "completed") {
         return this.#remember(requestId, request.transaction_hash, request.nft_collection, request.nft_token_id);
       }
     }
-    throw new TourError(`Request ${requestId} is not done after ${(LATE * LOOKS) / 1000} seconds.`);
+    throw new TourError(`Request ${requestId} is not completed after ${(LATE * LOOKS) / 1000} seconds.`);
   }
 
   #remember(

@@ -3,21 +3,21 @@ import type { Report } from "./report.ts";
 import type { Completed, Requests } from "./requests.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 
-/** What every step works with. */
+/** What every step uses. */
 export interface Tour {
   api: Client;
   webhooks: WebhookReceiver;
   requests: Requests;
   report: Report;
-  /** The chain, for what happens outside the service. */
+  /** The chain node, for transactions that bypass the service. */
   rpcUrl: string;
-  /** Aborted when everything is to stop. */
+  /** Aborted when the program stops. */
   signal: AbortSignal;
 }
 
 type AcceptedCall = Promise<{ data?: Shape<"Accepted">; error?: unknown; response: Response }>;
 
-/** @param call that ends on the chain: waits until it has, and says so. */
+/** Waits until the request of an accepted call is completed, and reports it. */
 export async function complete({ requests, report }: Tour, call: AcceptedCall): Promise<Completed> {
   const { request_id: requestId } = await answerOf(call);
   const completed = await requests.completed(requestId);

@@ -8,7 +8,7 @@ import type { Shape } from "../../../api/client/client.ts";
 
 type WebhookEvent = Shape<"Event">;
 
-/** What an app needs to hear from the service: an HTTP server that believes only what carries the right signature. */
+/** An HTTP server that receives webhooks and accepts only valid signatures. Every app with a webhook needs one. */
 export class WebhookReceiver {
   readonly #server: Server;
   readonly #events = new Map<string, WebhookEvent>();
@@ -22,7 +22,7 @@ export class WebhookReceiver {
     });
   }
 
-  /** Listens on any free port of this machine. */
+  /** Listens on a free port of this machine. */
   static async listen(): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver();
     receiver.#server.listen(0, "127.0.0.1");
@@ -34,22 +34,22 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`;
   }
 
-  /** Events with the right signature, each once, in the order of their arrival. */
+  /** Events with a valid signature, without duplicates, in order of arrival. */
   get events(): WebhookEvent[] {
     return [...this.#events.values()];
   }
 
-  /** How many calls had no right signature. */
+  /** Number of calls without a valid signature. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** @param secret as the registration of the webhook answered it. */
+  /** @param secret as the registration of the webhook returned it. */
   trust(secret: string): void {
     this.#secret = secret;
   }
 
-  /** The event that says how the request ended, or null when it has not come within so many milliseconds. */
+  /** The event with the outcome of the request, or null when none arrives in time. */
   async outcome(requestId: string, milliseconds: number, signal: AbortSignal): Promise<WebhookEvent | null> {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
     for (;;) {
@@ -88,13 +88,13 @@ export class WebhookReceiver {
       response.writeHead(401).end();
       return;
     }
-    // Deliveries may come twice: the id tells.
+    // A delivery may arrive twice. The id tells duplicates apart.
     this.#events.set(event.id, event);
     response.writeHead(204).end();
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** The signature covers the very bytes that came: verify before parsing. */
+  /** The signature covers the raw bytes, so verify before parsing. */
   #verified(body: string, request: IncomingMessage): WebhookEvent | null {
     if (this.#secret === null) return null;
     try {

@@ -4,15 +4,15 @@ import type { Tour } from "../tour.ts";
 import type { Wallets } from "./wallets.ts";
 
 const MINTS = 100;
-/** A service that has the machine to itself needs no more. */
+/** Enough on an idle machine. */
 const EXPECTED_TRANSACTIONS = 3;
-/** On a busy machine the calls arrive more slowly, and fewer can share a transaction; beyond this, something is wrong. */
+/** On a busy machine calls arrive more slowly, so fewer share a transaction. More than this is a failure. */
 const MOST_TRANSACTIONS = 20;
 
-/** Many calls at once: the service puts what arrives together into one transaction. */
+/** Sends many calls at once. The service puts requests that arrive together into one transaction. */
 export async function mintBurst(tour: Tour, collection: string, { alice }: Wallets): Promise<void> {
   const { api, requests, report } = tour;
-  report.step(`Mint ${MINTS} tokens for tour-alice, all asked for at once`);
+  report.step(`Mint ${MINTS} tokens for tour-alice with ${MINTS} calls at once`);
   const started = performance.now();
   const progress = report.progress("minted", MINTS);
   const mint = async (number: number) => {
@@ -40,13 +40,13 @@ export async function mintBurst(tour: Tour, collection: string, { alice }: Walle
   const tokenIds = minted.map(({ tokenId }) => Number(tokenId)).sort((a, b) => a - b);
   check(
     tokenIds.every((tokenId, index) => tokenId === index + 1),
-    "the tokens do not have the ids 1 to 100",
+    `the token ids are not 1 to ${MINTS}`,
   );
   const { collections } = await answerOf(api.GET("/v1/collections"));
   const count = collections.find(({ address }) => address === collection)?.minted;
   check(count === MINTS, `the collection has ${count ?? "no"} tokens`);
   if (transactions.size > EXPECTED_TRANSACTIONS) {
-    report.line(`${transactions.size} transactions are more than ${EXPECTED_TRANSACTIONS}: is the machine busy?`);
+    report.line(`${transactions.size} transactions instead of at most ${EXPECTED_TRANSACTIONS}: the machine is busy`);
   }
   check(transactions.size <= MOST_TRANSACTIONS, `${MINTS} mints took ${transactions.size} transactions`);
 }

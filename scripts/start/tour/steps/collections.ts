@@ -7,7 +7,7 @@ const CAP = 150;
 const ROYALTY_BASIS_POINTS = 500;
 const GEM = 7;
 
-/** @returns the collection's address. */
+/** @returns the address of the collection. */
 export async function createErc721(tour: Tour, { alice }: Wallets): Promise<string> {
   const { api, report } = tour;
   report.step(`Create a hosted ERC721 collection: at most ${CAP} tokens, ${ROYALTY_BASIS_POINTS / 100} % royalties`);
@@ -31,9 +31,9 @@ export async function createErc721(tour: Tour, { alice }: Wallets): Promise<stri
   const { collections } = await answerOf(api.GET("/v1/collections"));
   const listed = collections.find(({ address }) => address === collection);
   check(listed !== undefined, "the collection is not listed");
-  check(listed.mint_supply_count === CAP, "the collection has another cap");
-  check(listed.seller_fee_basis_points === ROYALTY_BASIS_POINTS, "the collection has other royalties");
-  check(listed.fee_recipient === alice, "the royalties go to somebody else");
+  check(listed.mint_supply_count === CAP, "the collection has the wrong supply cap");
+  check(listed.seller_fee_basis_points === ROYALTY_BASIS_POINTS, "the collection has the wrong royalties");
+  check(listed.fee_recipient === alice, "the royalties go to the wrong recipient");
   return collection;
 }
 
@@ -53,7 +53,7 @@ export async function createErc1155(tour: Tour, { alice, bob }: Wallets): Promis
   check(collection !== null, "the collection completed without an address");
   report.line(`collection  ${collection}`);
 
-  report.step(`Create its token ${GEM}: 10 copies for tour-alice`);
+  report.step(`Create token ${GEM} of it, with 10 copies for tour-alice`);
   await complete(
     tour,
     api.POST("/v1/nfts", {
@@ -66,7 +66,7 @@ export async function createErc1155(tour: Tour, { alice, bob }: Wallets): Promis
       },
     }),
   );
-  report.step(`Mint 5 more copies of token ${GEM}, for tour-bob`);
+  report.step(`Mint 5 more copies of token ${GEM} for tour-bob`);
   await complete(
     tour,
     api.POST("/v1/nfts", {
@@ -75,6 +75,6 @@ export async function createErc1155(tour: Tour, { alice, bob }: Wallets): Promis
   );
 
   const [ofAlice, ofBob] = [await held(tour, alice, collection, GEM), await held(tour, bob, collection, GEM)];
-  check(ofAlice?.quantity === 10 && ofBob?.quantity === 5, "the wallets hold other numbers of copies");
-  check(ofAlice.metadata?.name === `Gem ${GEM}`, "the token has another name");
+  check(ofAlice?.quantity === 10 && ofBob?.quantity === 5, "the wallets hold the wrong number of copies");
+  check(ofAlice.metadata?.name === `Gem ${GEM}`, "the token has the wrong name");
 }

@@ -5,15 +5,15 @@ import type { Wallets } from "./wallets.ts";
 
 const TOKEN = 42;
 
-/** Wallets hold and move any standard token, also of contracts that the service had no part in. */
+/** Wallets can hold and transfer any standard token, including tokens of contracts that somebody else deployed. */
 export async function transferForeignTokens(tour: Tour, { alice, bob }: Wallets): Promise<void> {
   const { api, report, rpcUrl } = tour;
   await withOutsideAccount(rpcUrl, async ({ wallet, erc721, erc1155 }) => {
-    report.step("Transfer an ERC721 token of a contract that somebody else deployed");
+    report.step("Transfer an ERC721 token of a contract that the service did not deploy");
     const contract721 = await erc721.getAddress();
     await (await erc721.mint(alice, TOKEN)).wait();
     report.line(`${wallet.address} deployed ${contract721}`);
-    report.line(`and gave its token ${TOKEN} to tour-alice`);
+    report.line(`and minted token ${TOKEN} to tour-alice`);
     await complete(
       tour,
       api.POST("/v1/transfers", {
@@ -25,14 +25,17 @@ export async function transferForeignTokens(tour: Tour, { alice, bob }: Wallets)
         },
       }),
     );
-    check((await erc721.ownerOf(TOKEN)) === bob, "the chain says that the ERC721 token is not tour-bob's");
-    check((await held(tour, bob, contract721, TOKEN)) !== undefined, "the ERC721 token is not listed for tour-bob");
+    check((await erc721.ownerOf(TOKEN)) === bob, "tour-bob does not own the ERC721 token on chain");
+    check(
+      (await held(tour, bob, contract721, TOKEN)) !== undefined,
+      "the API does not list the ERC721 token for tour-bob",
+    );
 
-    report.step("Transfer 3 of 8 copies of an ERC1155 token of such a contract");
+    report.step("Transfer 3 of 8 copies of an ERC1155 token of another such contract");
     const contract1155 = await erc1155.getAddress();
     await (await erc1155.mint(alice, TOKEN, 8)).wait();
     report.line(`${wallet.address} deployed ${contract1155}`);
-    report.line(`and gave 8 copies of its token ${TOKEN} to tour-alice`);
+    report.line(`and minted 8 copies of token ${TOKEN} to tour-alice`);
     await complete(
       tour,
       api.POST("/v1/transfers", {
@@ -45,8 +48,8 @@ export async function transferForeignTokens(tour: Tour, { alice, bob }: Wallets)
         },
       }),
     );
-    check((await erc1155.balanceOf(bob, TOKEN)) === 3n, "the chain says that tour-bob does not have the 3 copies");
+    check((await erc1155.balanceOf(bob, TOKEN)) === 3n, "tour-bob does not have the 3 copies on chain");
     const listed = [await held(tour, alice, contract1155, TOKEN), await held(tour, bob, contract1155, TOKEN)];
-    check(listed[0]?.quantity === 5 && listed[1]?.quantity === 3, "the listings show other numbers of copies");
+    check(listed[0]?.quantity === 5 && listed[1]?.quantity === 3, "the API lists the wrong number of copies");
   });
 }

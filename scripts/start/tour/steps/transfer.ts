@@ -5,7 +5,7 @@ import type { Wallets } from "./wallets.ts";
 
 const TOKEN = 1;
 
-/** The wallet signs, the service sends: a wallet never needs gas. */
+/** The wallet signs and the service pays for gas. */
 export async function transferOne(tour: Tour, collection: string, { alice, bob }: Wallets): Promise<void> {
   const { api, report } = tour;
   report.step(`Transfer token ${TOKEN} from tour-alice to tour-bob`);

@@ -4,10 +4,10 @@ import type { Wallets } from "./wallets.ts";
 
 const TOKEN = 2;
 
-/** The text is not on the chain. The listing of the wallet that holds the token has it, and no other. */
+/** Unlockable content is not on chain. The API returns it only for the wallet that holds the token. */
 export async function moveUnlockableContent(tour: Tour, collection: string, { alice, bob }: Wallets): Promise<void> {
   const { api, report } = tour;
-  report.step(`Transfer token ${TOKEN}: its unlockable content moves with it`);
+  report.step(`Transfer token ${TOKEN} with its unlockable content`);
   const before = await held(tour, alice, collection, TOKEN);
   const content = before?.unlockable_content ?? null;
   check(content !== null, `tour-alice holds token ${TOKEN} and does not see its content`);
@@ -26,5 +26,5 @@ export async function moveUnlockableContent(tour: Tour, collection: string, { al
   const after = await held(tour, bob, collection, TOKEN);
   check(after?.unlockable_content === content, "tour-bob holds the token and does not see its content");
   check((await held(tour, alice, collection, TOKEN)) === undefined, "tour-alice still sees the token");
-  report.line(`tour-bob reads "${content}", tour-alice no longer`);
+  report.line(`tour-bob can read "${content}" now, tour-alice no longer can`);
 }

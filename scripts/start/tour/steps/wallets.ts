@@ -8,7 +8,7 @@ export interface Wallets {
   bob: string;
 }
 
-/** A wallet is there at once: no transaction is needed, and none ever by the wallet itself. */
+/** Creating a wallet needs no transaction, so the address is returned at once. */
 export async function createWallets({ api, report }: Tour): Promise<Wallets> {
   report.step("Create two wallets");
   const alice = await answerOf(api.POST("/v1/accounts", { body: { user_identifier: "tour-alice" } }));
@@ -16,7 +16,7 @@ export async function createWallets({ api, report }: Tour): Promise<Wallets> {
   const found = await answerOf(
     api.GET("/v1/accounts/user/{user_identifier}", { params: { path: { user_identifier: "tour-alice" } } }),
   );
-  check(found.address === alice.address, "the wallet of tour-alice has another address when it is looked up");
+  check(found.address === alice.address, "looking up tour-alice returned another address");
   report.line(`tour-alice ${alice.address}`);
   report.line(`tour-bob   ${bob.address}`);
   return { alice: alice.address, bob: bob.address };

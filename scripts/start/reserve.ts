@@ -1,0 +1,69 @@
+import { FolderError } from "../../api/shared/folder.ts";
+import { lockFolder, nextFreeFolder } from "./data-folder.ts";
+import { commandLine, DEFAULTS, type StartOptions } from "./options.ts";
+import { checkPort, nextFreePort } from "./ports.ts";
+import { Problem } from "./problem.ts";
+
+/**
+ * Checks both ports and locks the folder. All are checked before anything starts, so that one error can name everything
+ * that is taken, and a command line that works.
+ * @returns the options with the ports that were found, and a function that unlocks the folder.
+ * @throws Problem
+ */
+export async function reserve(wanted: StartOptions): Promise<{ options: StartOptions; unlock: () => void }> {
+  const [api, rpc] = [await checkPort(wanted.port), await checkPort(wanted.rpcPort)];
+  const folder = tryFolder(wanted.dataDir);
+  const problems = [
+    ...(api.problem === null ? [] : [`PORT: port ${api.port} ${api.problem}.`]),
+    ...(rpc.problem === null ? [] : [`RPC_PORT: port ${rpc.port} ${rpc.problem}.`]),
+    ...(folder.problem === null ? [] : [folder.problem]),
+  ];
+  const collide = wanted.port !== 0 && wanted.port === wanted.rpcPort;
+  if (collide) problems.push(`PORT and RPC_PORT are both ${wanted.port}.`);
+  if (problems.length === 0 && folder.unlock !== null) {
+    return { options: { ...wanted, port: api.port, rpcPort: rpc.port }, unlock: folder.unlock };
+  }
+  folder.unlock?.();
+  const port = api.problem === null ? wanted.port : await nextFreePort(wanted.port, wanted.rpcPort);
+  const rpcPort = rpc.problem === null && !collide ? wanted.rpcPort : await nextFreePort(wanted.rpcPort, port);
+  const command = commandLine({ ...wanted, port, rpcPort, dataDir: folder.instead ?? wanted.dataDir });
+  throw new Problem(
+    [
+      "npm start cannot use what it needs:",
+      ...problems.map((problem) => `- ${problem}`),
+      "",
+      "This command line works:",
+      `  ${command}`,
+    ].join("\n"),
+  );
+}
+
+interface FolderCheck {
+  unlock: (() => void) | null;
+  problem: string | null;
+  /** A folder to use in place of one that cannot be used. */
+  instead: string | null;
+}
+
+function tryFolder(dataDir: string): FolderCheck {
+  try {
+    const unlock = lockFolder(dataDir);
+    if (unlock !== null) return { unlock, problem: null, instead: null };
+    return {
+      unlock: null,
+      problem: `DATA_DIR: another npm start uses the folder ${dataDir}.`,
+      instead: nextFreeFolder(dataDir),
+    };
+  } catch (error) {
+    if (!(error instanceof FolderError)) throw error;
+    const usual = DEFAULTS.DATA_DIR;
+    return { unlock: null, problem: error.message, instead: dataDir === usual ? null : freeOf(usual) };
+  }
+}
+
+function freeOf(dataDir: string): string {
+  const unlock = lockFolder(dataDir);
+  if (unlock === null) return nextFreeFolder(dataDir);
+  unlock();
+  return dataDir;
+}
