@@ -5,7 +5,7 @@ import { runTogether } from "./child.mjs";
 import { projectNode } from "./packages.mjs";
 import { inProject, projectEnvironment, root, say, sha256, textOf } from "./project.mjs";
 
-// Starting Hardhat only to learn that nothing changed costs two seconds; this file records what was built last.
+// Starting Hardhat takes two seconds even if nothing changed. This file records a fingerprint of the last build instead.
 const markerFile = inProject("artifacts", ".moneta-built");
 const typesFile = inProject("types", "ethers-contracts", "index.ts");
 
@@ -17,10 +17,10 @@ export function contractsAreBuilt() {
 export async function buildContracts() {
   say("compiling the contracts and their mocks for the tests (hardhat build); this takes about a minute");
   rmSync(markerFile, { force: true });
-  // Taken before the build: a source saved while it runs leads to another build, not to a stale one.
+  // Computed before the build: if a source changes during the build, the next run builds again.
   const before = sourcesFingerprint();
   const hardhat = inProject("node_modules", "hardhat", "dist", "src", "cli.js");
-  // The contracts of the tests take longer to compile than the others; `hardhat test` does it when they are needed.
+  // The Solidity tests take longest to compile. `hardhat test` compiles them when it needs them.
   const code = await runTogether(projectNode(), [hardhat, "build", "--no-tests"], {
     cwd: root,
     env: projectEnvironment(),
@@ -37,7 +37,7 @@ function sourcesFingerprint() {
   return fingerprintOf([...filesIn("contracts", ".sol"), "hardhat.config.ts", "package-lock.json"]);
 }
 
-/** Other runs of Hardhat write artifacts, too: those of `--coverage` must not be deployed. */
+/** Other Hardhat runs also write artifacts, for example instrumented ones with `--coverage`. Those count as stale. */
 function artifactsFingerprint() {
   return fingerprintOf(filesIn(join("artifacts", "contracts"), ".json"));
 }
