@@ -2,6 +2,7 @@ import type { Command, TokenMetadata } from "../../domain/command.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { AT_ONCE, whenDue } from "../db/due.ts";
 import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import { type Slots, takeFairly } from "../db/fair-share.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
@@ -26,41 +27,39 @@ export async function holdForMedia(trx: Trx, requestId: string): Promise<void> {
     .execute();
 }
 
-/**
- * Takes jobs that are due, for this process alone until `leaseUntil`.
- * @param options.underWay app of each job that is under way; no app gets more than `limitOfApp` with them.
- */
+/** Takes jobs that are due. The lease keeps other processes away until `leaseUntil`. */
 export async function takeMediaJobs(
   trx: Trx,
-  options: { now: number; leaseUntil: number; holder: string; limit: number; limitOfApp: number; underWay: string[] },
+  options: { now: number; leaseUntil: number; holder: string } & Slots,
 ): Promise<MediaJob[]> {
-  let due = trx
+  const taken = await takeFairly(options, ({ limit, without }) => {
+    let due = dueJobs(trx, options.now).limit(limit);
+    if (without.length > 0) due = due.where("requests.app_id", "not in", without);
+    return (engineOf(trx) === "postgres" ? due.forUpdate("media_jobs").skipLocked() : due).execute();
+  });
+  if (taken.length === 0) return [];
+  const ids = taken.map((row) => row.id);
+  await trx
+    .updateTable("media_jobs")
+    .set((eb) => ({ fence: eb("fence", "+", 1), due_at: options.leaseUntil, holder: options.holder }))
+    .where("request_id", "in", ids)
+    .execute();
+  return taken.map(({ job_tries: tries, job_fence: previous, ...row }) => ({
+    request: toRequest(row),
+    tries,
+    fence: previous + 1,
+  }));
+}
+
+/** Longest due first. */
+function dueJobs(trx: Trx, now: number) {
+  return trx
     .selectFrom("media_jobs")
     .innerJoin("requests", "requests.id", "media_jobs.request_id")
     .selectAll("requests")
     .select(["media_jobs.tries as job_tries", "media_jobs.fence as job_fence"])
-    .where((eb) => whenDue(eb, eb.ref("media_jobs.due_at"), options.now, LONGEST_WAIT))
-    .orderBy("media_jobs.due_at")
-    .limit(options.limit);
-  const share = new Map<string, number>();
-  for (const app of options.underWay) share.set(app, (share.get(app) ?? 0) + 1);
-  const busy = [...share].filter(([, count]) => count >= options.limitOfApp).map(([app]) => app);
-  if (busy.length > 0) due = due.where("requests.app_id", "not in", busy);
-  if (engineOf(trx) === "postgres") due = due.forUpdate("media_jobs").skipLocked();
-  const jobs: MediaJob[] = [];
-  for (const { job_tries: tries, job_fence: previous, ...request } of await due.execute()) {
-    const count = (share.get(request.app_id) ?? 0) + 1;
-    if (count > options.limitOfApp) continue;
-    share.set(request.app_id, count);
-    const fence = previous + 1;
-    await trx
-      .updateTable("media_jobs")
-      .set({ fence, due_at: options.leaseUntil, holder: options.holder })
-      .where("request_id", "=", request.id)
-      .execute();
-    jobs.push({ request: toRequest(request), tries, fence });
-  }
-  return jobs;
+    .where((eb) => whenDue(eb, eb.ref("media_jobs.due_at"), now, LONGEST_WAIT))
+    .orderBy("media_jobs.due_at");
 }
 
 /**

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { AT_ONCE } from "../db/due.ts";
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import { engineOf, type Trx } from "../db/engine.ts";
+import { type Slots, takeFairly } from "../db/fair-share.ts";
 import type { DeliveryRow, EventRow, NewDeliveryRow } from "../db/schema.ts";
 
 /** A delivery that is due, with everything that sending it takes. */
@@ -42,22 +43,42 @@ export async function insertDelivery(
   return row;
 }
 
+/** The longest wait between two tries of a delivery, with its jitter, in milliseconds. */
+export const LONGEST_DELIVERY_WAIT = 11 * 3_600_000;
+
 /**
- * Takes due deliveries for one try. Of one request only the oldest that is not delivered yet, so that its events arrive
- * in order. Until `leaseUntil` nobody else takes them; after that, a process that died in between is made up for.
- * @param options.underWay app of each delivery that is under way; no app gets more than `limitOfApp` with them.
+ * Takes due deliveries for one try. Of each request only the oldest pending delivery is taken, so that its events arrive in
+ * order. The lease keeps other processes away until `leaseUntil`; if this process dies, the delivery is due again then.
  */
 export async function takeDueDeliveries(
   trx: Trx,
-  options: { now: number; leaseUntil: number; limit: number; limitOfApp: number; underWay: string[] },
+  options: { now: number; leaseUntil: number } & Slots,
 ): Promise<DueDelivery[]> {
-  let due = trx
+  const taken = await takeFairly(options, async ({ limit, without }) => {
+    let waiting = waitingDeliveries(trx);
+    if (without.length > 0) waiting = waiting.where("delivery.app_id", "not in", without);
+    if (engineOf(trx) === "postgres") waiting = waiting.forUpdate("delivery").skipLocked();
+    const due = await waiting.where("delivery.next_at", "<=", options.now).limit(limit).execute();
+    if (due.length === limit) return due;
+    // See `isDue`. Read apart from the rest: one condition for both would scan every delivery that waits for a retry.
+    const beyond = waiting.where("delivery.next_at", ">", options.now + LONGEST_DELIVERY_WAIT);
+    return due.concat(await beyond.limit(limit - due.length).execute());
+  });
+  if (taken.length === 0) return [];
+  const ids = taken.map((delivery) => delivery.id);
+  await trx.updateTable("deliveries").set({ next_at: options.leaseUntil }).where("id", "in", ids).execute();
+  return taken.map(({ app_id: appId, ...delivery }) => ({ ...delivery, appId }));
+}
+
+/** Deliveries with tries left that no earlier event of their request holds back, longest due first. */
+function waitingDeliveries(trx: Trx) {
+  return trx
     .selectFrom("deliveries as delivery")
     .innerJoin("events", "events.seq", "delivery.event_seq")
     .innerJoin("webhooks", "webhooks.app_id", "delivery.app_id")
     .select([
       "delivery.id as id",
-      "delivery.app_id as appId",
+      "delivery.app_id as app_id",
       "delivery.tries as tries",
       "events.id as eventId",
       "events.body as payload",
@@ -65,44 +86,17 @@ export async function takeDueDeliveries(
       "webhooks.secrets as secrets",
     ])
     .where("delivery.next_at", "is not", null)
-    .where("delivery.next_at", "<=", options.now)
     .where("webhooks.disabled_at", "is", null)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom("deliveries as earlier")
-            .select("earlier.seq")
-            .whereRef("earlier.request_id", "=", "delivery.request_id")
-            .whereRef("earlier.seq", "<", "delivery.seq")
-            .where("earlier.status", "=", "pending"),
-        ),
-      ),
-    )
-    .orderBy("delivery.next_at")
-    .limit(options.limit);
-  if (engineOf(trx) === "postgres") due = due.forUpdate("delivery").skipLocked();
-  const share = new Map<string, number>();
-  for (const app of options.underWay) share.set(app, (share.get(app) ?? 0) + 1);
-  const busy = [...share].filter(([, count]) => count >= options.limitOfApp).map(([app]) => app);
-  if (busy.length > 0) due = due.where("delivery.app_id", "not in", busy);
-  const taken = (await due.execute()).filter(({ appId }) => {
-    const count = (share.get(appId) ?? 0) + 1;
-    if (count > options.limitOfApp) return false;
-    share.set(appId, count);
-    return true;
-  });
-  if (taken.length === 0) return [];
-  await trx
-    .updateTable("deliveries")
-    .set({ next_at: options.leaseUntil })
-    .where(
-      "id",
-      "in",
-      taken.map((delivery) => delivery.id),
-    )
-    .execute();
-  return taken;
+    .where((eb) => {
+      const earlier = eb
+        .selectFrom("deliveries as earlier")
+        .select("earlier.seq")
+        .whereRef("earlier.request_id", "=", "delivery.request_id")
+        .whereRef("earlier.seq", "<", "delivery.seq")
+        .where("earlier.status", "=", "pending");
+      return eb.not(eb.exists(earlier));
+    })
+    .orderBy("delivery.next_at");
 }
 
 /** What came of one try. */

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { LONGEST_DELIVERY_WAIT } from "../../../api/store/outbox/deliveries.ts";
 import { nextTry } from "../../../api/webhooks/schedule.ts";
 
 describe("nextTry", () => {
@@ -9,6 +10,8 @@ describe("nextTry", () => {
   it("waits as documented, up to a tenth longer, and ends after eight tries", () => {
     expect(waits.map((_, tries) => nextTry(tries, 1_000, 0))).to.deep.equal(waits.map((wait) => 1_000 + wait));
     expect(waits.map((_, tries) => nextTry(tries, 0, 1))).to.deep.equal(waits.map((wait) => Math.round(wait * 1.1)));
+    // The store takes a longer wait for the mistake of a clock, and the delivery for due.
+    expect(Math.max(...waits.map((_, tries) => nextTry(tries, 0, 1) ?? 0))).to.equal(LONGEST_DELIVERY_WAIT);
     expect([nextTry(8, 0, 0), nextTry(9, 0, 0)]).to.deep.equal([null, null]);
   });
 });

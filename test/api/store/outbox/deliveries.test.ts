@@ -1,0 +1,66 @@
+import { expect } from "chai";
+
+import { LONGEST_DELIVERY_WAIT, takeDueDeliveries } from "../../../../api/store/outbox/deliveries.ts";
+import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addApp, APP } from "../support/rows.ts";
+
+const NOW = 1_700_000_000_000;
+
+describe("takeDueDeliveries", () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addWebhook(APP);
+  });
+  afterEach(() => database.remove());
+
+  async function addWebhook(app: string): Promise<void> {
+    await addApp(database, app);
+    const webhook = { app_id: app, url: "https://app.example/", secrets: "sealed", events: null, disabled_at: null };
+    await database.write((trx) => insertWebhook(trx, { ...webhook, created_at: NOW, updated_at: NOW }));
+  }
+
+  /** @returns the id of the delivery. */
+  async function addDelivery(nextAt: number, app = APP): Promise<string> {
+    return database.write(async (trx) => {
+      const { id } = await enqueueTestEvent(trx, app, NOW);
+      await trx.updateTable("deliveries").set({ next_at: nextAt }).where("id", "=", id).execute();
+      return id;
+    });
+  }
+
+  const take = async (now = NOW, slots = { limit: 10, limitOfApp: 10, underWay: [] as string[] }) =>
+    (await database.write((trx) => takeDueDeliveries(trx, { now, leaseUntil: now + 60_000, ...slots }))).map(
+      ({ id }) => id,
+    );
+
+  describe("given a retry that waits", () => {
+    it("leaves it alone until it is due", async () => {
+      const id = await addDelivery(NOW + LONGEST_DELIVERY_WAIT);
+      expect(await take()).to.deep.equal([]);
+      expect(await take(NOW + LONGEST_DELIVERY_WAIT)).to.deep.equal([id]);
+    });
+  });
+
+  describe("given a time that a clock stored which has been set back since", () => {
+    it("takes the delivery at once, after those that are due", async () => {
+      const late = await addDelivery(NOW + LONGEST_DELIVERY_WAIT + 1);
+      const due = await addDelivery(NOW);
+      expect(await take()).to.deep.equal([due, late]);
+      expect(await take(), "leased").to.deep.equal([]);
+    });
+  });
+
+  describe("given a long queue of one app", () => {
+    it("gives the app its share, and the other places to those behind it", async () => {
+      await addWebhook("other");
+      for (let count = 0; count < 20; count++) await addDelivery(NOW - 20 + count);
+      const behind = await addDelivery(NOW, "other");
+      const taken = await take(NOW, { limit: 8, limitOfApp: 4, underWay: [APP] });
+      expect(taken).to.have.length(4);
+      expect(taken.at(-1)).to.equal(behind);
+    });
+  });
+});
