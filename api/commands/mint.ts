@@ -74,7 +74,7 @@ async function reserve(trx: Trx, command: Mint, requestId: string): Promise<void
       throw fieldError("token_already_exists", "token_id", "This token id already exists, or its creation is pending.");
     }
     case "mint-erc1155": {
-      const result = await reserveErc1155Mint(trx, command.collection, command.tokenId, command.quantity);
+      const result = await reserveErc1155Mint(trx, command.collection, command.tokenId, BigInt(command.quantity));
       if (result === "ok") return;
       if (result === "token_not_found")
         throw fieldError(

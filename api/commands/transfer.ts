@@ -113,7 +113,7 @@ async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promi
 
 async function reserve(trx: Trx, command: Transfer): Promise<void> {
   const { contract, tokenId, from, quantity, contractType } = command;
-  const result = await reserveTransfer(trx, contract, tokenId, from, quantity, contractType);
+  const result = await reserveTransfer(trx, contract, tokenId, from, BigInt(quantity), contractType);
   if (result !== "ok") throw refusalOf(result);
 }
 

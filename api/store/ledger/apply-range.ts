@@ -18,7 +18,7 @@ import {
   setHolding,
   type StoredMove,
 } from "./ownership.ts";
-import { releaseReservation } from "../requests/reservations.ts";
+import { releaseReservation } from "../requests/release-reservation.ts";
 import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
 import type { BlockRow } from "../db/schema.ts";
 import { settleConfirmed } from "../requests/settle-confirmed.ts";

@@ -4,7 +4,7 @@ import type { Trx } from "../db/engine.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { moveHoldings } from "./ownership.ts";
-import { reserveAgain } from "../requests/reservations.ts";
+import { reserveAgain } from "../requests/release-reservation.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { TransferRow } from "../db/schema.ts";
 import { markUncertain } from "./uncertain.ts";

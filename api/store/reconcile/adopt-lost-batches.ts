@@ -13,7 +13,7 @@ import {
 import type { Db, Trx } from "../db/engine.ts";
 import { failBeforeSending, markProcessing } from "../requests/request-state.ts";
 import { insertRequest } from "../requests/requests.ts";
-import { reserveAgain } from "../requests/reservations.ts";
+import { reserveAgain } from "../requests/release-reservation.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { LaneRow } from "../db/schema.ts";
 import { RECOVERED_APP } from "./recovered-app.ts";

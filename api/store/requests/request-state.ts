@@ -4,7 +4,7 @@ import { addToCounter, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { enqueueEvent } from "../outbox/events.ts";
 import { refundGas } from "./gas-usage.ts";
-import { releaseReservation } from "./reservations.ts";
+import { releaseReservation } from "./release-reservation.ts";
 import type { SettledRequest, StoredRequest } from "./stored-request.ts";
 
 /** Its transaction is signed and committed: `pending` becomes `processing`, with the event `sent`. */

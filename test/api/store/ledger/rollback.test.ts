@@ -226,9 +226,9 @@ describe("rollback", function () {
         { contract: erc721, token_id: "1", supply: "1", reserved: "0" },
         { contract: erc1155, token_id: "7", supply: "10", reserved: "0" },
       ]);
-      expect(
-        await database.write((trx) => reserveErc1155Mint(trx, erc1155, "7", (2n ** 128n - 10n).toString())),
-      ).to.equal("supply_exceeded");
+      expect(await database.write((trx) => reserveErc1155Mint(trx, erc1155, "7", 2n ** 128n - 10n))).to.equal(
+        "supply_exceeded",
+      );
 
       await database.write((trx) => rollback(trx, 0));
       expect(await contents(database)).to.deep.equal(before);

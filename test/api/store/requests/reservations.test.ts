@@ -4,8 +4,8 @@ import fc from "fast-check";
 import type { Command } from "../../../../api/domain/command.ts";
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
 import { setHolding } from "../../../../api/store/ledger/ownership.ts";
+import { releaseReservation, reserveAgain } from "../../../../api/store/requests/release-reservation.ts";
 import {
-  releaseReservation,
   reserveErc721Mint,
   reserveErc1155Create,
   reserveErc1155Mint,
@@ -98,7 +98,7 @@ describe("reservations", function () {
             for (const [take, quantity] of wants) {
               if (take) {
                 const answer = await database.write((trx) =>
-                  reserveTransfer(trx, contract, "1", owner, quantity.toString(), "ERC1155"),
+                  reserveTransfer(trx, contract, "1", owner, quantity, "ERC1155"),
                 );
                 expect(answer).to.equal(total() + quantity <= balance ? "ok" : "insufficient_balance");
                 if (answer === "ok") granted.push(quantity);
@@ -121,7 +121,7 @@ describe("reservations", function () {
       const [contract, owner] = [address(), address()];
       await hold(contract, "1", owner, 1n);
       const transfers = await Promise.all(
-        [1, 2].map(() => database.write((trx) => reserveTransfer(trx, contract, "1", owner, "1", "ERC721"))),
+        [1, 2].map(() => database.write((trx) => reserveTransfer(trx, contract, "1", owner, 1n, "ERC721"))),
       );
       expect(transfers).to.deep.equal(["ok", "token_busy"]);
       const collection = await addCollection(database, { type: "ERC1155" });
@@ -156,9 +156,36 @@ describe("reservations", function () {
       } as const;
       const { id } = await addRequest(database, command);
       await database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: id }));
-      expect(await database.write((trx) => reserveErc1155Mint(trx, collection, "9", "1"))).to.equal("token_not_found");
+      expect(await database.write((trx) => reserveErc1155Mint(trx, collection, "9", 1n))).to.equal("token_not_found");
       await database.write((trx) => releaseReservation(trx, command, false));
       expect((await contents(database)).nfts).to.deep.equal([]);
+    });
+  });
+
+  describe("given a reservation that a reorg takes back", () => {
+    it("is taken again whatever the limit says, and released down to zero", async () => {
+      const [contract, owner] = [address(), address()];
+      await hold(contract, "1", owner, 5n);
+      const command: Command = {
+        kind: "transfer",
+        contract,
+        contractType: "ERC1155",
+        foreign: false,
+        from: owner,
+        to: address(),
+        tokenId: "1",
+        quantity: "4",
+      };
+      const { id } = await addRequest(database, command);
+      const reserved = async () => (await contents(database)).holdings.map((row) => row["reserved"]);
+      for (const total of ["4", "8"]) {
+        await database.write((trx) => reserveAgain(trx, { id, command }));
+        expect(await reserved()).to.deep.equal([total]);
+      }
+      for (const total of ["4", "0", "0"]) {
+        await database.write((trx) => releaseReservation(trx, command, false));
+        expect(await reserved()).to.deep.equal([total]);
+      }
     });
   });
 });
