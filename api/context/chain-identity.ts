@@ -9,7 +9,7 @@ import { type ContractAddresses, contractAddresses } from "../chain/contracts.ts
 import { contractsWithoutCode } from "../chain/deployment-reads.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import type { Database } from "../store/db/database.ts";
-import { readMeta, writeMeta } from "../store/db/meta.ts";
+import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 
 /** The service cannot start; the words say what to do. */
 export class StartupError extends Error {
@@ -66,7 +66,7 @@ export async function establishIdentity(
     if ((await readMeta(trx, "chain_id")) !== null) return false;
     await writeMeta(trx, "chain_id", chainId.toString());
     await writeMeta(trx, "genesis", genesis.hash);
-    await writeMeta(trx, "contracts", JSON.stringify(contracts));
+    await writeContracts(trx, contracts);
     await writeMeta(trx, "checkpoint", (contracts.deployedAt - 1).toString());
     await writeMeta(trx, "confirmed_block", (contracts.deployedAt - 1).toString());
     return true;
@@ -107,14 +107,14 @@ async function recogniseChain(
         `(a local node starts a new chain every time that it starts). ${advice}`,
     );
   }
-  const contracts = deployedAddresses(await readMeta(database.read, "contracts"));
+  const contracts = deployedAddresses(await readContracts(database.read));
   await requireCode(client, contracts, met.chainId);
   return { chainId: met.chainId, contracts };
 }
 
 /** @param stored as `meta` holds them. */
-export function deployedAddresses(stored: string | null): ContractAddresses {
-  return addresses.parse(JSON.parse(stored ?? "null"));
+export function deployedAddresses(stored: unknown): ContractAddresses {
+  return addresses.parse(stored);
 }
 
 async function readDeployment(folder: string, chainId: bigint): Promise<ContractAddresses> {

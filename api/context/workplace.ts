@@ -8,7 +8,7 @@ import { OperatorError } from "../operator/operator-error.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
 import { type Database, openExistingDatabase } from "../store/db/database.ts";
-import { readMeta } from "../store/db/meta.ts";
+import { readContracts, readMeta } from "../store/db/meta.ts";
 import { deployedAddresses } from "./chain-identity.ts";
 import { findKeys } from "./keys.ts";
 
@@ -33,7 +33,7 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
           `to the service's, or start the service once.`,
       );
     }
-    const contracts = deployedAddresses(await readMeta(database.read, "contracts"));
+    const contracts = deployedAddresses(await readContracts(database.read));
     return await work({
       database,
       client: new ChainClient(new Rpc(settings.rpcUrl)),

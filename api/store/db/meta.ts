@@ -1,13 +1,14 @@
 import type { Db, Trx } from "./engine.ts";
 
-/** The facts that `meta` holds. */
+/** The key of the contracts, whose value is JSON. */
+const CONTRACTS = "contracts";
+
+/** Facts about the database, kept as text. */
 export type MetaKey =
   /** Chain id, decimal. */
   | "chain_id"
   /** Hash of block 0. */
   | "genesis"
-  /** `ContractAddresses`, JSON. */
-  | "contracts"
   /** SHA-256 of the wallets' extended public key, hex: which seed made the wallets. */
   | "wallets_key"
   /** Last block whose events are stored. */
@@ -21,6 +22,10 @@ export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
 }
 
 export async function writeMeta(trx: Trx, key: MetaKey, value: string): Promise<void> {
+  await write(trx, key, value);
+}
+
+async function write(trx: Trx, key: string, value: string): Promise<void> {
   await trx
     .insertInto("meta")
     .values({ key, value })
@@ -28,7 +33,17 @@ export async function writeMeta(trx: Trx, key: MetaKey, value: string): Promise<
     .execute();
 }
 
-/** @returns false when the value is another one: somebody else was faster. */
+/** The addresses of the service's contracts as they were stored; null when none were. The caller checks their shape. */
+export async function readContracts(db: Db): Promise<unknown> {
+  const row = await db.selectFrom("meta").select("value").where("key", "=", CONTRACTS).executeTakeFirst();
+  return row === undefined ? null : (JSON.parse(row.value) as unknown);
+}
+
+export async function writeContracts(trx: Trx, contracts: object): Promise<void> {
+  await write(trx, CONTRACTS, JSON.stringify(contracts));
+}
+
+/** @returns false when the value is not `from`: another process has changed it. */
 export async function replaceMeta(trx: Trx, key: MetaKey, from: string, to: string): Promise<boolean> {
   const updated = await trx
     .updateTable("meta")

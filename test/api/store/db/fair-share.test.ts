@@ -23,7 +23,7 @@ function queueOf(apps: string[]) {
 
 describe("takeFairly", () => {
   const ids = async (apps: string, slots: { limit: number; limitOfApp: number; underWay?: string[] }) => {
-    const taken = await takeFairly({ underWay: [], ...slots }, queueOf([...apps]).read);
+    const taken = await takeFairly({ underWay: [], ...slots }, queueOf(Array.from(apps)).read);
     return taken.map((row) => row.id).join(" ");
   };
 
