@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** The service as a process that can be killed, frozen and lied to. */
+/** The service as a process that the campaign can kill, freeze and control. */
 export class ApiProcess {
   readonly #child: ChildProcess;
 
@@ -14,7 +14,7 @@ export class ApiProcess {
     this.#child = child;
   }
 
-  /** Resolves when it serves. @throws with its last words when it ends before that. */
+  /** Resolves when the service accepts calls. @throws with the standard error output when the process exits before that. */
   static async start(env: Record<string, string>, logFile: string): Promise<ApiProcess> {
     const child = fork(join(ROOT, "api", "main.ts"), [], {
       cwd: ROOT,
@@ -24,8 +24,8 @@ export class ApiProcess {
     });
     const log = createWriteStream(logFile, { flags: "a" });
     child.stderr?.pipe(log);
-    const words: string[] = [];
-    child.stderr?.on("data", (chunk: Buffer) => words.push(chunk.toString()));
+    const errors: string[] = [];
+    child.stderr?.on("data", (chunk: Buffer) => errors.push(chunk.toString()));
     if (child.stdout === null) throw new Error("the process has no output");
     child.stdout.pipe(log);
     const lines = createInterface({ input: child.stdout });
@@ -34,7 +34,7 @@ export class ApiProcess {
         if (line.includes('"msg":"serving"')) resolve();
       });
       child.once("exit", () => {
-        reject(new Error(`the service did not start: ${words.join("")}`));
+        reject(new Error(`the service did not start: ${errors.join("")}`));
       });
     });
     return new ApiProcess(child);
@@ -57,14 +57,14 @@ export class ApiProcess {
     await this.gone();
   }
 
-  /** Moves the clock or takes the disk away, and waits until it is so. */
-  async order(order: { clockOffset?: number; disk?: "ok" | "full" | "read-only" }): Promise<void> {
+  /** Shifts the process's clock or makes its disk fail, and waits until this is in effect. */
+  async control(command: { clockOffset?: number; disk?: "ok" | "full" | "read-only" }): Promise<void> {
     const answered = once(this.#child, "message");
-    this.#child.send(order);
+    this.#child.send(command);
     await answered;
   }
 
-  /** What the process needs, in bytes, once it has collected its garbage. */
+  /** Memory use in bytes after a garbage collection. */
   async memory(): Promise<{ heapUsed: number; rss: number }> {
     const answered = once(this.#child, "message");
     this.#child.send({ measure: true });

@@ -4,11 +4,11 @@ import type { Random } from "./random.ts";
 
 export type Body = Record<string, unknown>;
 
-/** Longest that a call is tried again while the service is away, in milliseconds. */
-const TIMEOUT = 60_000;
+/** Milliseconds for which a call is retried while the service is unavailable. */
+const RETRY_TIMEOUT = 60_000;
 
-/** An app that does not give up: each call is repeated under its idempotency key until there is an answer. */
-export class PatientClient {
+/** An app that repeats each call with the same idempotency key until it gets an answer. */
+export class RetryingClient {
   readonly #base: string;
   readonly #token: string;
   readonly #random: Random;
@@ -20,29 +20,29 @@ export class PatientClient {
     this.#random = random;
   }
 
-  /** @returns the request id, or null when the service refused the call for good, or there was nothing to do. */
+  /** @returns the request id; null when the service refused the call, or accepted it without making a request. */
   async accept(path: string, body: Body, method: "POST" | "PATCH" = "POST"): Promise<string | null> {
-    const key = `campaign-${(this.#keys++).toString()}-${this.#random.whole(0, 1e9).toString()}`;
-    const answer = await this.#insist(method, path, body, method === "POST" ? { "idempotency-key": key } : {});
+    const key = `campaign-${(this.#keys++).toString()}-${this.#random.integer(0, 1e9).toString()}`;
+    const answer = await this.#retry(method, path, body, method === "POST" ? { "idempotency-key": key } : {});
     const { request_id: id } = answer.body;
     return answer.status === 200 && typeof id === "string" ? id : null;
   }
 
   async ok(method: string, path: string, body?: Body): Promise<Body> {
-    const answer = await this.#insist(method, path, body, {});
+    const answer = await this.#retry(method, path, body, {});
     if (answer.status !== 200) {
       throw new Error(`${method} ${path} answered ${answer.status.toString()}: ${JSON.stringify(answer.body)}`);
     }
     return answer.body;
   }
 
-  async #insist(
+  async #retry(
     method: string,
     path: string,
     body: Body | undefined,
     headers: Record<string, string>,
   ): Promise<{ status: number; body: Body }> {
-    const deadline = performance.now() + TIMEOUT;
+    const deadline = performance.now() + RETRY_TIMEOUT;
     for (;;) {
       try {
         const response = await fetch(this.#base + path, {
@@ -51,12 +51,13 @@ export class PatientClient {
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           signal: AbortSignal.timeout(20_000),
         });
-        // A 5xx proves nothing: only a repetition tells what happened.
+        // After a 5xx the outcome is unknown. A retry with the same key tells it.
         if (response.status < 500) return { status: response.status, body: (await response.json()) as Body };
       } catch (error) {
         if (performance.now() > deadline) throw error;
       }
-      if (performance.now() > deadline) throw new Error(`${method} ${path} had no answer in time`);
+      if (performance.now() > deadline)
+        throw new Error(`${method} ${path} got no answer below 500 within ${(RETRY_TIMEOUT / 1000).toString()} s`);
       await wait(50);
     }
   }

@@ -5,16 +5,16 @@ import type { NodeKind } from "../nodes/node-process.ts";
 import type { RpcFault } from "./proxy.ts";
 import { CONFIRMATIONS, type World } from "./world.ts";
 
-/** Something that goes wrong while requests are under way. */
+/** Something that goes wrong while requests are in progress. */
 export interface Fault {
   name: string;
-  /** On which nodes it can be made; absent: on both. */
+  /** The only node that can produce it. Absent: both can. */
   only?: NodeKind;
   /**
-   * Goes wrong, lasts, and is over when the promise is. `load` resolves when the round's calls are accepted.
-   * @returns how often it really struck: a fault that never does proves nothing.
+   * Injects the fault and ends it before the promise resolves. `load` resolves when the round's calls are accepted.
+   * @returns how often it took effect. A fault that never takes effect tests nothing.
    */
-  strike(world: World, load: Promise<unknown>): Promise<number>;
+  inject(world: World, load: Promise<unknown>): Promise<number>;
 }
 
 const BROADCAST = ["eth_sendRawTransaction"];
@@ -27,7 +27,7 @@ const RPC_FAULTS: Record<string, RpcFault> = {
   "rpc answers 429": { kind: "status-429", probability: 0.3 },
   "rpc answers garbage": { kind: "garbage", probability: 0.3 },
   "rpc loses a broadcast after answering": { kind: "lose-broadcast", probability: 0.7, methods: BROADCAST },
-  "rpc takes a broadcast, answers an error": {
+  "rpc accepts a broadcast, answers an error": {
     kind: "answer-broadcast-with-error",
     probability: 0.7,
     methods: BROADCAST,
@@ -37,21 +37,21 @@ const RPC_FAULTS: Record<string, RpcFault> = {
   "rpc answers an old nonce": { kind: "old-nonce", probability: 0.8, methods: ["eth_getTransactionCount"] },
 };
 
-/** Further than any lease lasts, in milliseconds. */
+/** Milliseconds, longer than any lease. */
 const BEYOND_LEASES = 20_000;
-/** Longest wait for a rival to take a lane over, in milliseconds. */
-const TAKES_OVER_WITHIN = 3_000;
-/** What SQLite answers where a write is refused. */
-const REFUSED = /SQLITE_FULL|SQLITE_READONLY|disk is full|readonly database/g;
+/** Milliseconds within which the second process must take over a lane. */
+const TAKEOVER_TIMEOUT = 3_000;
+/** SQLite's messages for a refused write. */
+const WRITE_REFUSED = /SQLITE_FULL|SQLITE_READONLY|disk is full|readonly database/g;
 
-/** How long a fault of the node lasts, in milliseconds. */
-const LASTS = 700;
+/** Milliseconds that a fault of the node or the disk lasts at most. */
+const DURATION = 700;
 
 export const FAULTS: Fault[] = [
   ...CRASH_POINTS.map((point) => ({
     name: `kill -9 at ${point}`,
-    strike: async (world: World, load: Promise<unknown>) => {
-      // The process that is to die takes over in the middle of the load.
+    inject: async (world: World, load: Promise<unknown>) => {
+      // The process that will crash starts in the middle of the load.
       await world.restart({ CRASH_POINT: point });
       const died = await Promise.race([world.api.gone().then(() => true), load.then(() => wait(4_000, false))]);
       await world.restart();
@@ -60,74 +60,74 @@ export const FAULTS: Fault[] = [
   })),
   {
     name: "kill -9 at a random time",
-    strike: async (world) => {
-      await wait(world.random.whole(0, 400));
+    inject: async (world) => {
+      await wait(world.random.integer(0, 400));
       await world.restart();
       return 1;
     },
   },
   ...Object.entries(RPC_FAULTS).map(([name, fault]) => ({
     name,
-    strike: async (world: World, load: Promise<unknown>) => {
+    inject: async (world: World, load: Promise<unknown>) => {
       world.proxy.fault = fault;
-      // Nonces are asked for when the service starts, and seldom after.
+      // The service asks for nonces at start-up and rarely afterwards.
       if (fault.kind === "old-nonce") await world.restart();
-      await Promise.all([load, wait(LASTS)]);
-      const { struck } = world.proxy;
+      await Promise.all([load, wait(DURATION)]);
+      const { injected } = world.proxy;
       world.proxy.fault = null;
-      return struck;
+      return injected;
     },
   })),
   {
     name: "node restarts",
     only: "anvil",
-    strike: async (world) => {
-      await wait(world.random.whole(0, 200));
-      await world.node.restart(() => wait(world.random.whole(0, 500)));
+    inject: async (world) => {
+      await wait(world.random.integer(0, 200));
+      await world.node.restart(() => wait(world.random.integer(0, 500)));
       return 1;
     },
   },
   {
     name: `reorg of 1 to ${(CONFIRMATIONS - 1).toString()} blocks`,
     only: "anvil",
-    strike: async (world, load) => {
+    inject: async (world, load) => {
       await load;
-      await wait(world.random.whole(0, 300));
-      return reorganise(world, world.random.whole(1, CONFIRMATIONS - 1));
+      await wait(world.random.integer(0, 300));
+      return reorganise(world, world.random.integer(1, CONFIRMATIONS - 1));
     },
   },
   {
     name: "reorg deeper than the confirmations",
     only: "anvil",
-    strike: async (world, load) => {
+    inject: async (world, load) => {
       await load;
-      await wait(world.random.whole(0, 300));
-      return reorganise(world, world.random.whole(CONFIRMATIONS + 1, CONFIRMATIONS + 4));
+      await wait(world.random.integer(0, 300));
+      return reorganise(world, world.random.integer(CONFIRMATIONS + 1, CONFIRMATIONS + 4));
     },
   },
   {
     name: "disk full",
-    strike: (world) => withoutDisk(world, "full"),
+    inject: (world) => withoutDisk(world, "full"),
   },
   {
     name: "database read-only",
-    strike: (world) => withoutDisk(world, "read-only"),
+    inject: (world) => withoutDisk(world, "read-only"),
   },
   {
     name: "clock jumps",
-    strike: async (world, load) => {
+    inject: async (world, load) => {
       const hour = 3_600_000;
-      await world.api.order({ clockOffset: world.random.pick([-hour, hour, 24 * hour, -24 * hour]) });
+      await world.api.control({ clockOffset: world.random.pick([-hour, hour, 24 * hour, -24 * hour]) });
       await load;
-      await world.api.order({ clockOffset: 0 });
+      await world.api.control({ clockOffset: 0 });
       return 1;
     },
   },
   {
     name: "base fee doubles",
-    strike: async (world, load) => {
+    inject: async (world, load) => {
       const block = await world.node.provider.getBlock("latest");
-      const fee = (block?.baseFeePerGas ?? 1n) * BigInt(world.random.whole(2, 4));
+      const fee = (block?.baseFeePerGas ?? 1n) * BigInt(world.random.integer(2, 4));
       await world.node.provider.send(`${world.node.kind}_setNextBlockBaseFeePerGas`, [`0x${fee.toString(16)}`]);
       await world.mine();
       await load;
@@ -136,22 +136,22 @@ export const FAULTS: Fault[] = [
   },
   {
     name: "two processes, one lease",
-    strike: async (world, load) => {
-      // The holder freezes in the middle of its work. By the rival's clock all leases run out, and it takes the lanes over.
-      await wait(world.random.whole(0, 200));
+    inject: async (world, load) => {
+      // The first process freezes. A second one, whose clock is ahead, sees the leases expired and takes over the lanes.
+      await wait(world.random.integer(0, 200));
       await world.freeze();
       const before = world.fences();
-      const rival = await world.startRival();
-      await rival.order({ clockOffset: BEYOND_LEASES });
-      const deadline = performance.now() + TAKES_OVER_WITHIN;
+      const second = await world.startSecond();
+      await second.control({ clockOffset: BEYOND_LEASES });
+      const deadline = performance.now() + TAKEOVER_TIMEOUT;
       while (world.fences() === before && performance.now() < deadline) await wait(20);
-      const taken = world.fences() - before;
-      // The holder wakes up and believes that it still holds.
+      const takenOver = world.fences() - before;
+      // The first process continues and believes that it still has its leases.
       world.api.signal("SIGCONT");
-      await rival.order({ clockOffset: 0 });
+      await second.control({ clockOffset: 0 });
       await load;
-      await (world.random.chance(0.5) ? rival.kill() : stopKindly(rival));
-      return taken;
+      await (world.random.chance(0.5) ? second.kill() : stopGracefully(second));
+      return takenOver;
     },
   },
 ];
@@ -159,13 +159,13 @@ export const FAULTS: Fault[] = [
 /** @returns how many writes were refused. */
 async function withoutDisk(world: World, disk: "full" | "read-only"): Promise<number> {
   const before = (await world.log()).length;
-  await world.api.order({ disk });
-  await wait(world.random.whole(200, LASTS));
-  await world.api.order({ disk: "ok" });
-  return (await world.log()).slice(before).match(REFUSED)?.length ?? 0;
+  await world.api.control({ disk });
+  await wait(world.random.integer(200, DURATION));
+  await world.api.control({ disk: "ok" });
+  return (await world.log()).slice(before).match(WRITE_REFUSED)?.length ?? 0;
 }
 
-async function stopKindly(process: { signal(signal: NodeJS.Signals): void; gone(): Promise<void> }): Promise<void> {
+async function stopGracefully(process: { signal(signal: NodeJS.Signals): void; gone(): Promise<void> }): Promise<void> {
   process.signal("SIGTERM");
   await process.gone();
 }

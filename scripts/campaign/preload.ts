@@ -3,13 +3,13 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * Loaded into the service's process before anything else: lets the campaign move its clock and take its disk away. The
- * service knows nothing of it.
+ * Loaded into the service's process before the service. It lets the campaign shift the clock and make the disk fail. The
+ * service contains no code for this.
  */
-interface Order {
+interface ControlMessage {
   clockOffset?: number;
   disk?: "ok" | "full" | "read-only";
-  /** To be answered with the memory that is in use once nothing is left to collect. */
+  /** Answer with the memory use after a garbage collection. */
   measure?: boolean;
 }
 
@@ -28,18 +28,18 @@ Date.now = () => realNow() + offset;
 const Sqlite = createRequire(import.meta.url)("better-sqlite3") as { prototype: SqliteConnection };
 const { prototype } = Sqlite;
 const pragma = Reflect.get(prototype, "pragma") as (this: SqliteConnection, ...args: unknown[]) => unknown;
-// Every connection that the service opens sets its busy timeout first.
+// The service sets pragmas on every connection that it opens, so this sees all connections.
 Reflect.set(prototype, "pragma", function (this: SqliteConnection, ...args: unknown[]) {
   connections.add(this);
   return pragma.apply(this, args);
 });
 
-process.on("message", (order: Order) => {
-  if (order.clockOffset !== undefined) offset = order.clockOffset;
-  if (order.disk !== undefined) setDisk(order.disk);
-  process.send?.(order.measure === true ? measure() : { done: true });
+process.on("message", (message: ControlMessage) => {
+  if (message.clockOffset !== undefined) offset = message.clockOffset;
+  if (message.disk !== undefined) setDisk(message.disk);
+  process.send?.(message.measure === true ? measure() : { done: true });
 });
-// The campaign's channel alone must not keep the service from ending.
+// The channel to the campaign must not keep the process alive.
 process.channel?.unref();
 
 function measure(): NodeJS.MemoryUsage {
@@ -48,11 +48,11 @@ function measure(): NodeJS.MemoryUsage {
   return process.memoryUsage();
 }
 
-function setDisk(state: NonNullable<Order["disk"]>): void {
+function setDisk(state: NonNullable<ControlMessage["disk"]>): void {
   for (const connection of connections) {
     if (connection.readonly || !connection.open) continue;
     const pages = Number(connection.pragma("page_count", { simple: true }));
-    // SQLite itself then answers as it does on a full disk, or on one that may not be written.
+    // SQLite then gives the same errors as on a full disk or a read-only one.
     connection.pragma(`max_page_count = ${(state === "full" ? pages : 1_073_741_823).toString()}`);
     connection.pragma(`query_only = ${state === "read-only" ? "1" : "0"}`);
   }

@@ -5,18 +5,18 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { Random } from "./random.ts";
 
-/** One JSON-RPC call as the proxy sees it. */
+/** A JSON-RPC call. */
 interface Call {
   id: number;
   method: string;
   params: unknown[];
 }
 
-/** What the proxy does to the calls that pass, while a fault lasts. */
+/** What the proxy does to calls while a fault lasts. */
 export interface RpcFault {
-  /** How likely it strikes a call that it concerns. */
+  /** How likely it affects a call, from 0 to 1. */
   probability: number;
-  /** Methods that it concerns; absent: all. */
+  /** Methods that it can affect. Absent: all. */
   methods?: string[];
   kind:
     | "drop"
@@ -34,14 +34,14 @@ export interface RpcFault {
   amount?: number;
 }
 
-/** Stands between the service and its node, and misbehaves when told to. */
+/** A proxy between the service and its node, which injects faults. */
 export class FaultProxy {
   readonly #server: Server;
   readonly #random: Random;
   #target: string;
   #fault: RpcFault | null = null;
-  /** How often the present fault has struck. */
-  struck = 0;
+  /** How many HTTP requests the current fault has affected. */
+  injected = 0;
 
   private constructor(target: string, seed: number) {
     this.#target = target;
@@ -67,7 +67,7 @@ export class FaultProxy {
 
   set fault(fault: RpcFault | null) {
     this.#fault = fault;
-    this.struck = 0;
+    this.injected = 0;
   }
 
   async stop(): Promise<void> {
@@ -80,17 +80,17 @@ export class FaultProxy {
     const parsed = JSON.parse(body) as Call | Call[];
     const calls = Array.isArray(parsed) ? parsed : [parsed];
     const fault = this.#fault;
-    const concerned =
-      fault !== null && calls.some((call) => concerns(fault, call)) && this.#random.chance(fault.probability);
-    if (!concerned) {
+    const affected =
+      fault !== null && calls.some((call) => canAffect(fault, call)) && this.#random.chance(fault.probability);
+    if (!affected) {
       response.setHeader("content-type", "application/json").end(await this.#forward(body));
       return;
     }
-    this.struck++;
-    await this.#misbehave(fault, calls, body, response);
+    this.injected++;
+    await this.#inject(fault, calls, body, response);
   }
 
-  async #misbehave(fault: RpcFault, calls: Call[], body: string, response: ServerResponse): Promise<void> {
+  async #inject(fault: RpcFault, calls: Call[], body: string, response: ServerResponse): Promise<void> {
     const json = (answers: unknown[]) =>
       response
         .setHeader("content-type", "application/json")
@@ -117,7 +117,7 @@ export class FaultProxy {
         response.setHeader("content-type", "application/json").end('{"jsonrpc":"2.0","id":');
         return;
       case "lose-broadcast":
-        // Says that it took the transaction, and forgets it.
+        // Answers that it accepted the transaction, and drops it.
         json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: `0x${"00".repeat(32)}` })));
         return;
       case "answer-broadcast-with-error":
@@ -147,7 +147,10 @@ export class FaultProxy {
   }
 }
 
-/** Faults that rewrite answers concern calls that come alone or all alike, so that no other answer is made up. */
-function concerns(fault: RpcFault, call: Call): boolean {
+/**
+ * A fault that rewrites answers rewrites all answers of an HTTP request. So its methods must be ones that the service sends
+ * alone, or in batches of the same method.
+ */
+function canAffect(fault: RpcFault, call: Call): boolean {
   return fault.methods === undefined || fault.methods.includes(call.method);
 }

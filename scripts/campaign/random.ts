@@ -1,29 +1,35 @@
-/** A seeded generator (mulberry32): the same seed gives the same campaign. */
+import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
+import { uniformInt } from "pure-rand/distribution/uniformInt";
+import { mersenne } from "pure-rand/generator/mersenne";
+
+/** A seeded generator: the same seed gives the same numbers, so a campaign can be repeated. */
 export class Random {
-  #state: number;
+  // The Mersenne Twister mixes its seed: seed and seed + 1, which one campaign uses, give unrelated numbers.
+  readonly #generator: ReturnType<typeof mersenne>;
 
   constructor(seed: number) {
-    this.#state = seed >>> 0;
+    this.#generator = mersenne(seed);
   }
 
-  /** From 0 (included) to 1. */
+  /** From 0 (included) to 1 (excluded). */
   next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    return uniformFloat64(this.#generator);
   }
 
-  /** A whole number from `least` to `most`, both included. */
-  whole(least: number, most: number): number {
-    return least + Math.floor(this.next() * (most - least + 1));
+  /** An integer from `min` to `max`, both included. */
+  integer(min: number, max: number): number {
+    return uniformInt(this.#generator, min, max);
   }
 
   pick<T>(items: readonly T[]): T {
-    const item = items[this.whole(0, items.length - 1)];
-    if (item === undefined) throw new Error("nothing to pick from");
-    return item;
+    if (items.length === 0) throw new Error("cannot pick from an empty list");
+    return items[this.integer(0, items.length - 1)] as T;
+  }
+
+  shuffle<T>(items: readonly T[]): T[] {
+    const shuffled: T[] = [];
+    for (const item of items) shuffled.splice(this.integer(0, shuffled.length), 0, item);
+    return shuffled;
   }
 
   chance(probability: number): boolean {

@@ -2,17 +2,17 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** Takes the webhooks and remembers what was said of each request. */
+/** Receives the webhooks and records the final events of each request. */
 export class Receiver {
   readonly #server: Server;
-  /** Final event types by request, each event counted once however often it was delivered. */
+  /** Final events by request. An event that is delivered repeatedly counts once. */
   readonly finals = new Map<string, Set<string>>();
 
   private constructor() {
     this.#server = createServer((request, response) => {
       void text(request).then((body) => {
         const event = JSON.parse(body) as { id: string; type: string; request_id: string };
-        // `corrected` may follow a final event, when a reorganisation was deeper than the confirmations.
+        // A `corrected` event may follow a final one when a reorganisation was deeper than the confirmations.
         if (event.type === "completed" || event.type === "error") {
           const known = this.finals.get(event.request_id) ?? new Set();
           this.finals.set(event.request_id, known.add(`${event.type} ${event.id}`));

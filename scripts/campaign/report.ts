@@ -1,35 +1,45 @@
-/** What all rounds of one fault came to. */
+/** Totals of all rounds with one fault. */
 export interface Line {
   fault: string;
   runs: number;
-  /** How often the fault really struck. */
-  struck: number;
+  /** How often the fault took effect. */
+  injected: number;
   requests: number;
   completed: number;
   failed: number;
   lost: number;
-  doubled: number;
+  duplicated: number;
   stuck: number;
   other: number;
 }
 
-const COLUMNS = ["runs", "struck", "requests", "completed", "failed", "lost", "doubled", "stuck", "other"] as const;
+const COLUMNS = [
+  "runs",
+  "injected",
+  "requests",
+  "completed",
+  "failed",
+  "lost",
+  "duplicated",
+  "stuck",
+  "other",
+] as const;
 type Counts = Record<(typeof COLUMNS)[number], number>;
 
-export const NOTHING: Readonly<Counts> = {
+export const ZERO: Readonly<Counts> = {
   runs: 0,
-  struck: 0,
+  injected: 0,
   requests: 0,
   completed: 0,
   failed: 0,
   lost: 0,
-  doubled: 0,
+  duplicated: 0,
   stuck: 0,
   other: 0,
 };
 
 export function summarise(lines: Line[]): Counts {
-  const total: Counts = { ...NOTHING };
+  const total: Counts = { ...ZERO };
   for (const line of lines) for (const column of COLUMNS) total[column] += line[column];
   return total;
 }

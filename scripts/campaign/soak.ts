@@ -5,29 +5,32 @@ import BetterSqlite3 from "better-sqlite3";
 
 import { Checker } from "./check.ts";
 import { type Accepted, Load } from "./load.ts";
+import { isClean } from "./result.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1_000;
 const MIB = 2 ** 20;
-/** Requests a second. */
+/** Requests per second. */
 const RATE = 20;
-/** A request that is not final after so many milliseconds is late. */
+/** Milliseconds after which an open request is late. */
 const LATE = 30 * SECOND;
 
-/** One line of the report: a minute of the load. */
+/** Measurements of one minute of the load. */
 interface Minute {
   requests: number;
-  /** Bytes in use after a collection, and bytes that the process holds. */
+  /** Heap bytes in use after a garbage collection. */
   heap: number;
+  /** Resident set size of the process, in bytes. */
   resident: number;
+  /** Size of the database file, in bytes. */
   database: number;
-  /** Milliseconds from acceptance to the end, for 19 of 20 requests of the minute. */
+  /** Milliseconds from acceptance to the final status, 95th percentile of the minute. */
   latency: number;
   late: number;
   blocksBehind: number;
 }
 
-/** A steady load without faults: what grows with time shows here. Prints a line a minute. @returns whether all is well. */
+/** A steady load without faults. It finds leaks and slow growth. Prints a line each minute. @returns whether it passed. */
 export async function soak(world: World, minutes: number): Promise<boolean> {
   const load = new Load(world);
   const checker = new Checker(world);
@@ -44,8 +47,9 @@ export async function soak(world: World, minutes: number): Promise<boolean> {
       .finally(() => seconds.delete(run));
     seconds.add(run);
     await wait(Math.max(0, started + (second + 1) * SECOND - performance.now()));
-    if (seconds.size > LATE / SECOND) throw new Error("the service does not keep up with accepting");
-    if (second % 5 === 0) load.know(checker.owners());
+    if (seconds.size > LATE / SECOND)
+      throw new Error(`the service accepts fewer than ${RATE.toString()} requests per second`);
+    if (second % 5 === 0) load.setKnownTokens(checker.knownTokens());
     if ((second + 1) % 60 === 0) {
       const minute = await measure(world, accepted.length);
       report.push(minute);
@@ -53,12 +57,12 @@ export async function soak(world: World, minutes: number): Promise<boolean> {
     }
   }
   await Promise.all(seconds);
-  const finding = await checker.check(accepted);
-  const unheard = await checker.announced();
-  console.log(JSON.stringify(finding));
-  const problems = [...finding.other, ...unheard, ...growth(report)];
+  const result = await checker.check(accepted);
+  const missing = await checker.missingWebhooks();
+  console.log(JSON.stringify(result));
+  const problems = [...missing, ...growth(report)];
   for (const problem of problems) console.log(problem);
-  return problems.length + finding.lost + finding.doubled + finding.stuck === 0;
+  return problems.length === 0 && isClean(result);
 }
 
 async function measure(world: World, requests: number): Promise<Minute> {
@@ -93,9 +97,9 @@ async function measure(world: World, requests: number): Promise<Minute> {
 
 function describe(number: number, minute: Minute): string {
   return (
-    `minute ${number.toString()}: ${minute.requests.toString()} requests, ${mebibytes(minute.heap)} MiB in use ` +
-    `(${mebibytes(minute.resident)} held), database ${mebibytes(minute.database)} MiB, ` +
-    `19 of 20 final within ${(minute.latency / SECOND).toFixed(1)} s, ${minute.late.toString()} late, ` +
+    `minute ${number.toString()}: ${minute.requests.toString()} requests, ${mebibytes(minute.heap)} MiB heap ` +
+    `(${mebibytes(minute.resident)} MiB resident), database ${mebibytes(minute.database)} MiB, ` +
+    `95 % final within ${(minute.latency / SECOND).toFixed(1)} s, ${minute.late.toString()} late, ` +
     `${minute.blocksBehind.toString()} blocks behind`
   );
 }
@@ -104,7 +108,7 @@ function mebibytes(bytes: number): string {
   return (bytes / MIB).toFixed(0);
 }
 
-/** Compares the last third with the first: memory, time to the end, and disk for each request may not have grown. */
+/** Memory, time until final, disk per request and indexing lag must not have grown from the first third to the last. */
 function growth(report: Minute[]): string[] {
   const third = Math.floor(report.length / 3);
   const problems = report.flatMap(({ late }, index) =>
@@ -114,13 +118,13 @@ function growth(report: Minute[]): string[] {
   const [first, last] = [report.slice(0, third), report.slice(-third)];
   const check = (what: string, of: (minutes: Minute[]) => number, slack: number, unit: string, scale: number) => {
     const [before, after] = [of(first), of(last)];
-    const words = `${what}: ${(before / scale).toFixed(1)} ${unit} in the first third, ${(after / scale).toFixed(1)} in the last`;
-    console.log(words);
-    if (after > before * 1.25 + slack) problems.push(`it grew: ${words}`);
+    const comparison = `${what}: ${(before / scale).toFixed(1)} ${unit} in the first third, ${(after / scale).toFixed(1)} in the last`;
+    console.log(comparison);
+    if (after > before * 1.25 + slack) problems.push(`too much growth: ${comparison}`);
   };
-  check("memory in use", (minutes) => median(minutes.map(({ heap }) => heap)), 8 * MIB, "MiB", MIB);
-  check("time to the end", (minutes) => median(minutes.map(({ latency }) => latency)), SECOND, "s", SECOND);
-  check("disk for a request", diskPerRequest, 0, "KiB", 1024);
+  check("heap in use", (minutes) => median(minutes.map(({ heap }) => heap)), 8 * MIB, "MiB", MIB);
+  check("time until final", (minutes) => median(minutes.map(({ latency }) => latency)), SECOND, "s", SECOND);
+  check("disk per request", diskPerRequest, 0, "KiB", 1024);
   check("blocks behind", (minutes) => median(minutes.map(({ blocksBehind }) => blocksBehind)), 3, "blocks", 1);
   return problems;
 }

@@ -12,18 +12,18 @@ import { PlainERC721__factory, ProgrammableReceiver__factory } from "../../types
 import { freePort } from "../nodes/free-port.ts";
 import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";
 import { ApiProcess } from "./api-process.ts";
-import { PatientClient } from "./client.ts";
+import { RetryingClient } from "./client.ts";
 import { FaultProxy } from "./proxy.ts";
 import { Random } from "./random.ts";
 import { Receiver } from "./receiver.ts";
 
-/** Blocks that make a block final here; reorgs up to one less must leave no trace. */
+/** Confirmations until a block is final here. A shallower reorg must leave no trace. */
 export const CONFIRMATIONS = 4;
 const WALLETS = 6;
-/** What `ProgrammableReceiver` calls its ways of refusing. */
+/** Modes of `ProgrammableReceiver`. */
 const [REVERT_WITH_REASON, ACCEPT_SIMULATED] = [2, 8];
 
-/** A node, a proxy that lies, the service as a process, an app with wallets and collections. */
+/** A node, a fault proxy, the service as a process, and an app with wallets and collections. */
 export class World {
   readonly node: NodeProcess;
   readonly proxy: FaultProxy;
@@ -32,13 +32,13 @@ export class World {
   readonly receiver: Receiver;
   readonly #env: Record<string, string>;
   #api: ApiProcess | null = null;
-  client!: PatientClient;
+  client!: RetryingClient;
   wallets: string[] = [];
   erc721 = "";
   erc1155 = "";
-  /** A contract that is not the service's, whose tokens the wallets hold. */
+  /** A contract that the service did not deploy. The wallets own its tokens. */
   foreign = "";
-  /** Contracts that take no token: one says so at once, the other only on the chain. */
+  /** Contracts that refuse tokens: one always, the other only in a block, not in a simulation. */
   refusing = { always: "", onChain: "" };
 
   private constructor(
@@ -63,7 +63,7 @@ export class World {
       LANES: "2",
       RATE_LIMIT_PER_MINUTE: "1000000",
       REBROADCAST_SECONDS: "1",
-      // Never reached; but with it the indexer asks for the receipt of every batch.
+      // A quota too high to reach. It makes the indexer ask for the receipt of every batch.
       APP_GAS_PER_DAY: "1000000000000",
       LOG_LEVEL: "info",
     };
@@ -75,7 +75,7 @@ export class World {
     const proxy = await FaultProxy.start(node.url, seed);
     const world = new World(node, proxy, await Receiver.start(), folder, new Random(seed), await freePort());
     await world.start();
-    await world.#settle();
+    await world.#setUpApp();
     return world;
   }
 
@@ -88,18 +88,18 @@ export class World {
     return this.#api;
   }
 
-  /** Starts the service; it may be told to die at a named point of its work. */
+  /** Starts the service. `extra` settings may name a crash point. */
   async start(extra: Record<string, string> = {}): Promise<void> {
     this.#api = await ApiProcess.start({ ...this.#env, ...extra }, join(this.folder, "api.log"));
   }
 
-  /** A second process on the same database, without an API of its own. */
-  async startRival(): Promise<ApiProcess> {
+  /** Starts a second process on the same database, without an API. */
+  async startSecond(): Promise<ApiProcess> {
     const env = { ...this.#env, ROLES: "relayer,indexer,webhooks" };
-    return ApiProcess.start(env, join(this.folder, "rival.log"));
+    return ApiProcess.start(env, join(this.folder, "second.log"));
   }
 
-  /** Stops the service's process where it is, but never inside a transaction: that would stop the database with it. */
+  /** Freezes the service's process, but not inside a transaction, because that would block the database. */
   async freeze(): Promise<void> {
     for (;;) {
       this.api.signal("SIGSTOP");
@@ -121,7 +121,7 @@ export class World {
     }
   }
 
-  /** Grows each time that a lane is taken over. */
+  /** Sum of the lanes' fencing tokens. It grows each time a process takes over a lane. */
   fences(): number {
     const database = new BetterSqlite3(this.databaseFile, { readonly: true });
     try {
@@ -131,7 +131,7 @@ export class World {
     }
   }
 
-  /** What the service has logged. */
+  /** The service's log so far. */
   log(): Promise<string> {
     return readFile(join(this.folder, "api.log"), "utf8");
   }
@@ -153,11 +153,11 @@ export class World {
     if (!keep) await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #settle(): Promise<void> {
+  async #setUpApp(): Promise<void> {
     const database = await openDatabase(`file:${this.databaseFile}`);
     const { token } = await createApp({ database }, "campaign");
     await database.close();
-    this.client = new PatientClient(`http://127.0.0.1:${String(this.#env["PORT"])}`, token, this.random);
+    this.client = new RetryingClient(`http://127.0.0.1:${String(this.#env["PORT"])}`, token, this.random);
     await this.client.ok("PUT", "/v1/webhook", { url: this.receiver.url });
     for (let index = 0; index < WALLETS; index++) {
       this.wallets.push(String((await this.client.ok("POST", "/v1/accounts", {}))["address"]));

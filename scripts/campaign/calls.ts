@@ -1,0 +1,176 @@
+import type { Random } from "./random.ts";
+import type { World } from "./world.ts";
+
+/** One HTTP call of an app. */
+export interface Call {
+  method?: "PATCH";
+  path: string;
+  body: Record<string, unknown>;
+}
+
+/** Tokens that exist for sure, read from the database between two rounds. */
+export interface KnownTokens {
+  /** Token id and owner of tokens in the ERC721 collection. */
+  owners: [tokenId: string, owner: string][];
+  /** Ids that were created in the ERC1155 collection. */
+  created: string[];
+}
+
+/** What a call may refer to. */
+interface Subject {
+  world: World;
+  random: Random;
+  known: KnownTokens;
+  /** The next ERC1155 id that nobody has created. */
+  newId: () => number;
+}
+
+/** One kind of call. */
+interface CallKind {
+  /** How often it is made, relative to the other kinds. */
+  weight: number;
+  /** Known tokens that it needs. */
+  needs?: keyof KnownTokens;
+  /**
+   * How the request must end, whatever goes wrong: `completed`, or failed with this error code. Absent for calls that a
+   * reorganisation may put before the calls that they rely on: these may end either way.
+   */
+  mustEnd?: "completed" | { errorCode: string };
+  build(subject: Subject): Call;
+}
+
+function mint(body: Record<string, unknown>): Call {
+  return { path: "/v1/nfts", body };
+}
+
+function transfer(body: Record<string, unknown>): Call {
+  return { path: "/v1/transfers", body };
+}
+
+const CALLS = {
+  "create-collection": {
+    weight: 2,
+    mustEnd: "completed",
+    build: ({ random }) => {
+      const type = random.pick(["ERC721", "ERC1155"]);
+      return { path: "/v1/collections", body: { type, name: "More", symbol: "MORE" } };
+    },
+  },
+  "mint-erc721": {
+    weight: 50,
+    mustEnd: "completed",
+    build: ({ world, random }) => mint({ collection_address: world.erc721, to_address: random.pick(world.wallets) }),
+  },
+  "mint-with-media": {
+    weight: 6,
+    mustEnd: "completed",
+    build: ({ world, random }) => {
+      const to = random.pick(world.wallets);
+      // Few enough ids that some images repeat.
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg" id="p${random.integer(1, 500).toString()}"/>`;
+      const image = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
+      return mint({ collection_address: world.erc721, to_address: to, name: "Picture", image, copy_media: true });
+    },
+  },
+  /** The receiver refuses in the simulation. */
+  "mint-refused": {
+    weight: 2,
+    mustEnd: { errorCode: "receiver_rejected" },
+    build: ({ world }) => mint({ collection_address: world.erc721, to_address: world.refusing.always }),
+  },
+  /** The receiver accepts in the simulation and refuses in the block. */
+  "mint-refused-late": {
+    weight: 2,
+    mustEnd: { errorCode: "receiver_rejected" },
+    build: ({ world }) => mint({ collection_address: world.erc721, to_address: world.refusing.onChain }),
+  },
+  "create-erc1155": {
+    weight: 5,
+    mustEnd: "completed",
+    build: ({ world, random, newId }) =>
+      mint({
+        collection_address: world.erc1155,
+        initial_owner: random.pick(world.wallets),
+        token_id: newId(),
+        initial_supply: 1_000,
+      }),
+  },
+  "mint-erc1155": {
+    weight: 10,
+    needs: "created",
+    build: ({ world, random, known }) =>
+      mint({
+        collection_address: world.erc1155,
+        to_address: random.pick(world.wallets),
+        token_id: random.pick(known.created),
+        quantity: 10,
+      }),
+  },
+  "transfer-erc721": {
+    weight: 16,
+    needs: "owners",
+    build: ({ world, random, known }) => {
+      const [token, owner] = random.pick(known.owners);
+      const to = random.pick(world.wallets);
+      return transfer({ from_address: owner, to_address: to, contract_address: world.erc721, token_id: token });
+    },
+  },
+  "transfer-erc1155": {
+    weight: 5,
+    needs: "created",
+    build: ({ world, random, known }) =>
+      transfer({
+        from_address: random.pick(world.wallets),
+        to_address: random.pick(world.wallets),
+        contract_address: world.erc1155,
+        token_id: random.pick(known.created),
+        amount: random.integer(1, 3),
+      }),
+  },
+  "transfer-foreign": {
+    weight: 2,
+    build: ({ world, random }) =>
+      transfer({
+        from_address: random.pick(world.wallets),
+        to_address: random.pick(world.wallets),
+        contract_address: world.foreign,
+        token_id: random.integer(1, 3 * world.wallets.length),
+      }),
+  },
+  "change-metadata": {
+    weight: 3,
+    needs: "owners",
+    mustEnd: "completed",
+    build: ({ world, random, known }) => {
+      const [token] = random.pick(known.owners);
+      const description = `Changed ${random.integer(0, 1e9).toString()}`;
+      return { method: "PATCH", path: `/v1/collections/${world.erc721}/${token}`, body: { description } };
+    },
+  },
+} satisfies Record<string, CallKind>;
+
+export type Kind = keyof typeof CALLS;
+const KINDS = Object.keys(CALLS) as Kind[];
+
+function callKind(kind: Kind): CallKind {
+  return CALLS[kind];
+}
+
+/** Draws a kind by its weight, out of those for which the needed tokens are known, and makes a call of it. */
+export function drawCall(subject: Subject): Call & { kind: Kind } {
+  const { random, known } = subject;
+  const possible = KINDS.filter((kind) => {
+    const { needs } = callKind(kind);
+    return needs === undefined || known[needs].length > 0;
+  });
+  let position = random.next() * possible.reduce((sum, kind) => sum + CALLS[kind].weight, 0);
+  const kind = possible.find((candidate) => (position -= CALLS[candidate].weight) < 0) ?? "mint-erc721";
+  return { kind, ...callKind(kind).build(subject) };
+}
+
+/** Whether a final request of this kind ended as no fault may make it end. */
+export function endedWrongly(kind: Kind, status: string, errorCode: string | null): boolean {
+  const { mustEnd } = callKind(kind);
+  if (mustEnd === undefined) return false;
+  return mustEnd === "completed" ? status === "failed" : status !== "failed" || errorCode !== mustEnd.errorCode;
+}

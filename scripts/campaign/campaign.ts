@@ -1,0 +1,109 @@
+import type { NodeKind } from "../nodes/node-process.ts";
+import { Checker } from "./check.ts";
+import { type Fault, FAULTS } from "./faults.ts";
+import { Load } from "./load.ts";
+import { Random } from "./random.ts";
+import { type Line, ZERO } from "./report.ts";
+import { isClean, type RoundResult } from "./result.ts";
+import { World } from "./world.ts";
+
+/** After so many faults a new node and database begin, so that neither grows without limit. */
+const FAULTS_PER_WORLD = 60;
+
+interface Run {
+  kind: NodeKind;
+  seed: number;
+  faults: number;
+  requestsPerFault: number;
+  only: string | null;
+  verbose: boolean;
+  /** Totals by fault. Each round adds to them. */
+  lines: Map<string, Line>;
+}
+
+/** Runs `faults` rounds on one kind of node, in the order that the seed gives. Stops at the first problem. */
+export async function runFaults(run: Run): Promise<void> {
+  const { kind, seed, faults, only } = run;
+  const queue = [...schedule(possibleFaults(kind, only), new Random(seed), faults)];
+  for (let world = 0; queue.length > 0; world++) {
+    const share = queue.splice(0, FAULTS_PER_WORLD);
+    if (!(await runInWorld({ ...run, seed: seed + 100 * world }, share))) return;
+    if (queue.length > 0) console.log(`${kind}: ${queue.length.toString()} faults left`);
+  }
+}
+
+/** Faults that this kind of node can produce. */
+export function possibleFaults(kind: NodeKind, only: string | null): Fault[] {
+  return FAULTS.filter((fault) => (fault.only ?? kind) === kind && (only === null || fault.name.includes(only)));
+}
+
+/** `count` faults: all of them in random order, then all of them in another random order, and so on. */
+function schedule(faults: Fault[], random: Random, count: number): Fault[] {
+  const queue: Fault[] = [];
+  while (faults.length > 0 && queue.length < count) queue.push(...random.shuffle(faults));
+  return queue.slice(0, count);
+}
+
+/** @returns false when a problem was found. */
+async function runInWorld({ kind, seed, requestsPerFault, verbose, lines }: Run, faults: Fault[]): Promise<boolean> {
+  const world = await World.create(kind, seed);
+  const load = new Load(world);
+  const checker = new Checker(world);
+  let clean = true;
+  let ended = false;
+  try {
+    for (const fault of faults) {
+      const started = performance.now();
+      const { result, injected } = await runRound(world, load, checker, fault, requestsPerFault);
+      record(lines, fault, result, injected);
+      clean &&= isClean(result);
+      if (verbose || !clean) {
+        const seconds = ((performance.now() - started) / 1000).toFixed(1);
+        console.log(`${kind}: ${fault.name}: ${JSON.stringify({ ...result, injected })} ${seconds} s`);
+      }
+      if (!clean) break;
+    }
+    const missing = clean ? await checker.missingWebhooks() : [];
+    if (missing.length > 0) {
+      clean = false;
+      console.log(missing.join("\n"));
+      lines.set("webhooks", { ...ZERO, fault: "webhooks", other: missing.length });
+    }
+    ended = true;
+  } finally {
+    const keep = !ended || !clean;
+    if (keep) console.log(`The database and the logs are kept in ${world.folder}`);
+    await world.stop(keep);
+  }
+  return clean;
+}
+
+async function runRound(
+  world: World,
+  load: Load,
+  checker: Checker,
+  fault: Fault,
+  requests: number,
+): Promise<{ result: RoundResult; injected: number }> {
+  const running = load.run(requests);
+  // `Promise.all` below reports a failure of the load. Until then it must not end the process as an unhandled rejection.
+  running.catch(() => undefined);
+  const [accepted, injected] = await Promise.all([running, fault.inject(world, running)]);
+  const result = await checker.check(accepted);
+  load.setKnownTokens(checker.knownTokens());
+  return { result, injected };
+}
+
+function record(lines: Map<string, Line>, fault: Fault, result: RoundResult, injected: number): void {
+  const line = lines.get(fault.name) ?? { ...ZERO, fault: fault.name };
+  line.runs++;
+  line.injected += injected;
+  line.requests += result.requests;
+  line.completed += result.completed;
+  line.failed += result.failed;
+  line.lost += result.lost;
+  line.duplicated += result.duplicated;
+  line.stuck += result.stuck;
+  line.other += result.other.length;
+  lines.set(fault.name, line);
+}

@@ -1,0 +1,106 @@
+import type { Database } from "better-sqlite3";
+
+import {
+  ERC1155Collection__factory,
+  ERC721Collection__factory,
+  PlainERC721__factory,
+} from "../../types/ethers-contracts/index.js";
+import type { RoundResult } from "./result.ts";
+import type { World } from "./world.ts";
+
+/** The newest owners are all compared with the chain; of the older ones this share, because a world can have thousands. */
+const SAMPLE = 0.02;
+const NEWEST = 300;
+
+/** Compares the database with the chain: tokens, supplies, owners and nonces. Adds each difference to `result`. */
+export async function compareWithChain(world: World, database: Database, result: RoundResult): Promise<void> {
+  await compareErc721(world, database, result);
+  await compareErc1155(world, database, result);
+  await compareForeign(world, database, result);
+  await compareNonces(world, database, result);
+}
+
+/** Ids run 1, 2, 3 ...: one token for each completed mint, each with an id of its own, each with the stored owner. */
+async function compareErc721(world: World, database: Database, result: RoundResult): Promise<void> {
+  const contract = ERC721Collection__factory.connect(world.erc721, world.node.provider);
+  const minted = Number(await contract.totalMinted());
+  const requests = database
+    .prepare<[], { nft_token_id: string }>(
+      "select nft_token_id from requests where status = 'completed' and json_extract(command, '$.kind') = 'mint-erc721'",
+    )
+    .all();
+  const ids = new Set(requests.map((row) => row.nft_token_id));
+  if (minted > requests.length) result.duplicated += minted - requests.length;
+  if (minted < requests.length) result.lost += requests.length - minted;
+  if (ids.size !== requests.length)
+    result.other.push(`${(requests.length - ids.size).toString()} mints share a token id with another mint`);
+  const holders = database
+    .prepare<[string], { token_id: string; owner: string }>("select token_id, owner from holdings where contract = ?")
+    .all(world.erc721);
+  if (holders.length !== minted)
+    result.other.push(`the database has ${holders.length.toString()} owners, the chain ${minted.toString()} tokens`);
+  const sample = holders.slice(-NEWEST).concat(holders.slice(0, -NEWEST).filter(() => world.random.chance(SAMPLE)));
+  await inSlices(sample, async ({ token_id: token, owner }) => {
+    const actual = await contract.ownerOf(token);
+    if (actual !== owner) result.other.push(`the database says that ${owner} owns token ${token}; ${actual} owns it`);
+  });
+}
+
+/** Supplies and balances of ERC1155 ids. */
+async function compareErc1155(world: World, database: Database, result: RoundResult): Promise<void> {
+  const contract = ERC1155Collection__factory.connect(world.erc1155, world.node.provider);
+  const minted = database
+    .prepare<[], { token: string; quantity: number }>(
+      `select json_extract(command, '$.tokenId') token,
+         sum(case status when 'completed' then cast(json_extract(command, '$.quantity') as integer) else 0 end) quantity
+       from requests where json_extract(command, '$.kind') in ('create-erc1155', 'mint-erc1155') group by token`,
+    )
+    .all();
+  await inSlices(minted, async ({ token, quantity }) => {
+    const supply = Number(await contract.totalSupply(token));
+    if (supply > quantity) result.duplicated++;
+    if (supply < quantity) result.lost++;
+  });
+  const holdings = database
+    .prepare<[string], { token_id: string; owner: string; quantity: string }>(
+      "select token_id, owner, quantity from holdings where contract = ?",
+    )
+    .all(world.erc1155);
+  await inSlices(holdings, async ({ token_id: token, owner, quantity }) => {
+    const actual = (await contract.balanceOf(owner, token)).toString();
+    if (actual !== quantity)
+      result.other.push(`the database says that ${owner} has ${quantity} of token ${token}; the chain says ${actual}`);
+  });
+}
+
+/** Owners of tokens that another contract made. */
+async function compareForeign(world: World, database: Database, result: RoundResult): Promise<void> {
+  const contract = PlainERC721__factory.connect(world.foreign, world.node.provider);
+  const holdings = database
+    .prepare<[string], { token_id: string; owner: string }>("select token_id, owner from holdings where contract = ?")
+    .all(world.foreign);
+  await inSlices(holdings, async ({ token_id: token, owner }) => {
+    const actual = await contract.ownerOf(token);
+    if (actual !== owner)
+      result.other.push(`the database says that ${owner} owns foreign token ${token}; ${actual} owns it`);
+  });
+}
+
+/** Every nonce that a lane has used is in a block. */
+async function compareNonces(world: World, database: Database, result: RoundResult): Promise<void> {
+  const lanes = database
+    .prepare<[], { lane: number; address: string; next_nonce: number }>("select lane, address, next_nonce from lanes")
+    .all();
+  for (const { lane, address, next_nonce: next } of lanes) {
+    const mined = await world.node.provider.getTransactionCount(address);
+    if (mined !== next)
+      result.other.push(
+        `lane ${lane.toString()} has ${mined.toString()} transactions on chain, ${next.toString()} in the database`,
+      );
+  }
+}
+
+/** Fifty calls of the node at a time. */
+async function inSlices<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+  for (let start = 0; start < items.length; start += 50) await Promise.all(items.slice(start, start + 50).map(work));
+}

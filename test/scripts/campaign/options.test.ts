@@ -1,0 +1,30 @@
+import { expect } from "chai";
+
+import { parseOptions } from "../../../scripts/campaign/options.ts";
+
+describe("campaign: parseOptions", () => {
+  it("has defaults", () => {
+    const defaults = { seed: 1, faults: 60, requestsPerFault: 40, only: null, json: null, soak: null, verbose: false };
+    expect(parseOptions([])).to.deep.equal(defaults);
+  });
+
+  it("spreads the requests over the faults, at least as many as asked for", () => {
+    expect(parseOptions(["--faults", "8", "--requests", "300"])).to.include({ faults: 8, requestsPerFault: 38 });
+  });
+
+  it("returns null for --help", () => {
+    expect(parseOptions(["--help"])).to.equal(null);
+  });
+
+  for (const [option, value] of [
+    ["faults", "0"],
+    ["faults", "many"],
+    ["requests", "1.5"],
+    ["seed", ""],
+    ["soak", "1e3"],
+  ] as const) {
+    it(`refuses --${option} "${value}" and names the option`, () => {
+      expect(() => parseOptions([`--${option}=${value}`])).to.throw(`--${option} must be an integer of at least`);
+    });
+  }
+});
