@@ -93,7 +93,7 @@ async function start(settings: Settings, logger: Logger, database: Database): Pr
   const agent = createOutboundAgent(addressPolicy);
   const blocks = new BlockFiles(join(settings.dataDir, "blocks"));
   await blocks.removeDrafts(now() - DRAFTS_LAST);
-  const found = await blocks.giveBackAll();
+  const found = await blocks.restoreQuarantined();
   if (found > 0)
     logger.warn({ blocks: found }, "a `media collect` that was interrupted had set blocks aside: they are back");
   const lanes = laneIndexes.map(

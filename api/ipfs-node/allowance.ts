@@ -1,6 +1,6 @@
 /**
- * How many bytes may be handed out: `burst` at once, then `perSecond`. Peers ask for as much as they like, and Helia
- * holds all that one of them asks for in memory until it is sent.
+ * A token bucket for bytes: `burst` at once, then `perSecond`. It limits the memory, because Helia keeps everything that a
+ * peer asks for in memory until it is sent.
  */
 export class Allowance {
   readonly #burst: number;
@@ -9,7 +9,7 @@ export class Allowance {
   #left: number;
   #countedAt: number;
 
-  /** @param now milliseconds of a clock that only goes forward. */
+  /** @param now milliseconds of a monotonic clock. */
   constructor(burst: number, perSecond: number, now: () => number) {
     this.#burst = burst;
     this.#perSecond = perSecond;
@@ -18,7 +18,7 @@ export class Allowance {
     this.#countedAt = now();
   }
 
-  /** Whether there is some left. The last bytes may exceed it: the next ones then wait the longer. */
+  /** Whether any bytes are left. One block may overdraw the allowance; the next one then waits longer. */
   get open(): boolean {
     const now = this.#now();
     this.#left = Math.min(this.#burst, this.#left + ((now - this.#countedAt) / 1000) * this.#perSecond);

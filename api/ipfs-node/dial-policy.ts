@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 
 import { isPublicAddress } from "../outbound/addresses.ts";
 
-/** Whether the node is in a private network: the operator named such peers, or none while it listens on this machine alone. */
+/** Whether the node is in a private network: a bootstrap peer is private, or there is none and it listens on loopback only. */
 export function isPrivateNetwork(listen: Multiaddr[], bootstrap: Multiaddr[]): boolean {
   if (bootstrap.length === 0) {
     return listen.every((address) => ipaddr.process(hostOf(address).host).range() === "loopback");
@@ -15,8 +15,8 @@ export function isPrivateNetwork(listen: Multiaddr[], bootstrap: Multiaddr[]): b
 }
 
 /**
- * Whether a node on the public network may connect to an address that some peer told it. Not into private networks, and
- * to names only where the operator gave them: a name may lead anywhere.
+ * Whether a node on the public network may connect to an address that a peer announced. It may not connect to private
+ * addresses, and to a name only if the operator configured it, because a name may resolve to any address.
  */
 export function mayDial(address: Multiaddr, bootstrap: Multiaddr[]): boolean {
   const { kind, host } = hostOf(address);

@@ -5,14 +5,14 @@ import type { PrivateKey } from "@libp2p/interface";
 
 import { writeNewFile } from "../shared/write-new-file.ts";
 
-/** The file of the node's private key cannot be used. The words name the file and never what is in it. */
+/** Thrown when the file of the node's private key cannot be used. The message never contains its content. */
 export class IdentityFileError extends Error {
   override readonly name = "IdentityFileError";
 }
 
 /**
- * The private key by which other nodes know this one. It is made at the first start: announcements name the peer id that
- * follows from it, and would lead nowhere if the next start had another.
+ * The private key of the node, made at the first start. The peer id is derived from it and is part of every announcement, so
+ * the key must stay the same.
  * @throws IdentityFileError
  */
 export async function loadIdentity(file: string): Promise<PrivateKey> {
@@ -20,7 +20,7 @@ export async function loadIdentity(file: string): Promise<PrivateKey> {
   if (known !== null) return parse(file, known);
   const key = await generateKeyPair("Ed25519");
   if (await writeNewFile(file, `${Buffer.from(privateKeyToProtobuf(key)).toString("base64")}\n`)) return key;
-  // Another process was faster.
+  // Another process has written the file meanwhile.
   return parse(file, (await readIfThere(file)) ?? "");
 }
 
@@ -28,8 +28,10 @@ function parse(file: string, text: string): PrivateKey {
   try {
     return privateKeyFromProtobuf(Buffer.from(text.trim(), "base64"));
   } catch {
-    // The cause may quote the file, so it is left out.
-    throw new IdentityFileError(`The file ${file} does not hold the key of an IPFS node. Restore it, or move it away.`);
+    // Without the cause, which may quote the file.
+    throw new IdentityFileError(
+      `The file ${file} does not contain the key of an IPFS node. Restore it from a backup, or move it away to get a new key.`,
+    );
   }
 }
 

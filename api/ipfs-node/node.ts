@@ -20,29 +20,29 @@ import { serveBlocks } from "./serve-blocks.ts";
 export interface IpfsNodeOptions {
   /** Multiaddrs, as in the settings. */
   listen: string[];
-  /** What others are told instead of the addresses listened on; empty: those. */
+  /** Addresses to announce; empty: the ones in `listen`. */
   announce: string[];
-  /** Peers to begin with; empty: only those that connect. */
+  /** Peers to connect to at start; empty: wait for incoming connections. */
   bootstrap: string[];
-  /** Where the private key is, or is written to. */
+  /** File of the private key. It is created if it does not exist. */
   identityFile: string;
   blocks: BlockFiles;
   logger: Logger;
 }
 
-/** A node of the IPFS network that serves the block store and tells the network what is in it. */
+/** An IPFS node that serves the block store and announces its content. */
 export interface IpfsNode {
   peerId: string;
-  /** Where others are told that it is, peer id included. */
+  /** Announced addresses, with the peer id. */
   addresses: string[];
-  /** Tells the network that this content is here. @returns how many peers have noted it. */
+  /** Announces that this node has the content. @returns how many peers have recorded it. */
   announce: (root: CID, abort: AbortSignal) => Promise<number>;
   stop(): Promise<void>;
 }
 
-/** More are closed again, those of least use first. */
+/** Further connections are closed, the least used first. */
 const MAX_CONNECTIONS = 100;
-/** Milliseconds for finding the peers that note one announcement, and for telling them. */
+/** Milliseconds for one announcement: finding the responsible peers and telling them. */
 const ANNOUNCE_TIMEOUT = 180_000;
 
 /** Services of libp2p that the node has. */
@@ -52,7 +52,7 @@ interface Parts extends Record<string, unknown> {
   dht: KadDHT;
 }
 
-/** @throws IdentityFileError; whatever libp2p throws when it cannot listen. */
+/** @throws IdentityFileError, and libp2p's error when it cannot listen. */
 export async function startIpfsNode(options: IpfsNodeOptions): Promise<IpfsNode> {
   const { blocks, logger } = options;
   const peers = options.bootstrap.map((peer) => multiaddr(peer));
@@ -74,7 +74,7 @@ export async function startIpfsNode(options: IpfsNodeOptions): Promise<IpfsNode>
       identify: identify(),
       ping: ping(),
       dht: kadDHT({
-        // A server would keep whatever strangers tell it.
+        // A DHT server would store records of strangers.
         clientMode: true,
         peerInfoMapper: isPrivate ? passthroughMapper : removePrivateAddressesMapper,
       }),
@@ -85,7 +85,7 @@ export async function startIpfsNode(options: IpfsNodeOptions): Promise<IpfsNode>
   const node = { peerId: libp2p.peerId.toString(), addresses: announced.map((address) => address.toString()) };
   logger.info(node, "IPFS node started");
   if (!isPrivate && !announced.map(hostOf).some(({ kind, host }) => kind === "name" || isPublicAddress(host))) {
-    logger.warn("no address of the IPFS node is public, so that hardly anybody can reach it: set IPFS_ANNOUNCE");
+    logger.warn("no announced address of the IPFS node is public, so most peers cannot reach it: set IPFS_ANNOUNCE");
   }
   return {
     ...node,
@@ -109,14 +109,14 @@ async function startAll(libp2p: Libp2p<Parts>, blocks: BlockFiles, logger: Logge
 
 async function announce(dht: KadDHT, root: CID, abort: AbortSignal): Promise<number> {
   const signal = AbortSignal.any([abort, AbortSignal.timeout(ANNOUNCE_TIMEOUT)]);
-  let told = 0;
+  let recorded = 0;
   try {
     for await (const event of dht.provide(root, { signal })) {
-      if (event.name === "PEER_RESPONSE" && event.messageName === "ADD_PROVIDER") told += 1;
+      if (event.name === "PEER_RESPONSE" && event.messageName === "ADD_PROVIDER") recorded += 1;
     }
   } finally {
-    // libp2p would repeat it by a list of its own, in memory; the database has the better one.
+    // The database schedules repeated announcements, so libp2p must not repeat them too.
     await dht.cancelReprovide(root);
   }
-  return told;
+  return recorded;
 }

@@ -8,52 +8,52 @@ import { type BlockFiles, BlockMissing } from "../ipfs/block-files.ts";
 import { parseCid } from "../ipfs/cids.ts";
 import { Allowance } from "./allowance.ts";
 
-/** Bytes for all peers together, at once and in a second: what bounds the memory, whatever they ask for. */
+/** Bytes at once and per second, for all peers together. This limits the memory. */
 const BURST = 32 * 2 ** 20;
 const PER_SECOND = 4 * 2 ** 20;
-/** Milliseconds in which a peer must have taken what was sent to it. */
+/** Milliseconds within which a peer must accept a message. */
 const SEND_TIMEOUT = 60_000;
-/** Milliseconds until what was put off is looked at again. */
-const PUT_OFF = 1_000;
-const MOST_PUT_OFF = 4_096;
+/** Milliseconds until a deferred block is offered again. */
+const DEFER = 1_000;
+const MAX_DEFERRED = 4_096;
 
-/** Bitswap is told so of a block that it cannot have; it knows the error by this name. */
+/** Tells bitswap that a block does not exist. Bitswap recognises the error by its name. */
 class NotFoundError extends Error {
   override readonly name = "NotFoundError";
 }
 
-/** What is used of Helia's bitswap. */
+/** The part of Helia's bitswap that is used here. */
 interface Bitswap {
-  /** Looks again at what peers wanted in vain. */
+  /** Tells bitswap that a block is available, so that it serves the peers that want it. */
   announce(cid: CID): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Gives stored blocks to peers that ask for them. Nothing is ever asked of peers, and nothing that they send is kept. */
+/** Sends stored blocks to peers that ask for them. It never asks peers for blocks and stores nothing that they send. */
 export async function serveBlocks(
   libp2p: Libp2p,
   blocks: BlockFiles,
   logger: Logger,
 ): Promise<{ stop(): Promise<void> }> {
   const allowance = new Allowance(BURST, PER_SECOND, () => performance.now());
-  const putOff = new Map<string, CID>();
+  const deferred = new Map<string, CID>();
   let timer: NodeJS.Timeout | undefined;
-  const lookAgainAt = (cid: CID) => {
-    if (putOff.size < MOST_PUT_OFF) putOff.set(cid.toString(), cid);
+  const defer = (cid: CID) => {
+    if (deferred.size < MAX_DEFERRED) deferred.set(cid.toString(), cid);
     timer ??= setTimeout(() => {
       timer = undefined;
-      const wanted = [...putOff.values()];
-      putOff.clear();
+      const wanted = [...deferred.values()];
+      deferred.clear();
       Promise.all(wanted.map((each) => bitswap.announce(each))).catch((error: unknown) => {
-        logger.warn({ err: error }, "IPFS peers that waited for blocks could not be served");
+        logger.warn({ err: error }, "deferred blocks could not be sent to IPFS peers");
       });
-    }, PUT_OFF);
+    }, DEFER);
   };
   const bitswap = await startBitswap(libp2p, {
     has: async (cid: CID) => {
       if (!(await has(blocks, cid))) return false;
       if (allowance.open) return true;
-      lookAgainAt(cid);
+      defer(cid);
       return false;
     },
     async *get(cid: CID) {
@@ -70,7 +70,7 @@ export async function serveBlocks(
   };
 }
 
-/** Peers may ask for anything: for content that holds itself, say, or with names that no file can have. */
+/** Peers may ask for any CID, also for identity CIDs and ones too long for a file name: `parseCid` rejects these. */
 async function has(blocks: BlockFiles, cid: CID): Promise<boolean> {
   return parseCid(cid.toString()) !== null && (await blocks.has(cid));
 }
@@ -79,15 +79,15 @@ async function read(blocks: BlockFiles, cid: CID, logger: Logger): Promise<Uint8
   try {
     return await blocks.get(cid);
   } catch (error) {
-    // A block that is gone since it was looked for has been collected; anything else is a fault of the disk.
+    // A block that is missing now was garbage-collected since `has`. Any other error is a fault of the disk.
     if (!(error instanceof BlockMissing)) logger.error({ err: error }, "a block cannot be served to IPFS peers");
     throw new NotFoundError("the block is not here", { cause: error });
   }
 }
 
 /**
- * Bitswap as Helia has it. It is attached to whatever looks like a Helia node while that starts; a whole one would bring
- * a block store that fetches what it lacks, and packages of several hundred megabytes.
+ * Starts Helia's bitswap on an object with the interface of a starting Helia node. A real Helia node would also fetch missing
+ * blocks from peers, and its packages take several hundred megabytes.
  */
 async function startBitswap(libp2p: Libp2p, blockstore: object): Promise<Bitswap> {
   const mixins: { start(node: object): Promise<void> }[] = [];
@@ -100,7 +100,7 @@ async function startBitswap(libp2p: Libp2p, blockstore: object): Promise<Bitswap
     routing: { findProviders: () => [] },
     getHasher: (code: number) => {
       if (code === sha256.code) return sha256;
-      throw new Error(`no content has names of hash ${code.toString()} here`);
+      throw new Error(`the hash function ${code.toString()} is not supported`);
     },
     addMixin: (mixin: { start(node: object): Promise<void> }) => mixins.push(mixin),
     hasBlockBroker: () => started.length > 0,

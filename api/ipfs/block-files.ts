@@ -10,7 +10,7 @@ import { canonicalCid, parseCid } from "./cids.ts";
 import { isAbsent, modifiedAt } from "./files.ts";
 import { Quarantine } from "./quarantine.ts";
 
-/** A block that content needs is not there. */
+/** Thrown when a block is not stored. */
 export class BlockMissing extends Error {
   override readonly name = "BlockMissing";
   readonly cid: string;
@@ -21,7 +21,7 @@ export class BlockMissing extends Error {
   }
 }
 
-/** A block is there, but its bytes are not those that its name stands for. */
+/** Thrown when the bytes of a stored block do not match the hash in its CID. */
 export class BlockCorrupt extends Error {
   override readonly name = "BlockCorrupt";
   readonly cid: string;
@@ -32,19 +32,18 @@ export class BlockCorrupt extends Error {
   }
 }
 
-/** A block's file, as a listing shows it. */
 export interface StoredBlock {
   cid: CID;
   bytes: number;
 }
 
 const DRAFTS = "drafts";
-/** Characters of a block's folder. No other folder here has a name so short. */
-const SPREAD = 2;
+/** Length of the names of the folders that hold blocks. No other folder here has a name of this length. */
+const FOLDER_NAME_LENGTH = 2;
 
 /**
- * Blocks as files, each named after its content: the same bytes are stored once, a file once written never changes, and
- * what is read is checked against its name. Any number of processes may share the folder.
+ * Blocks as files, each named by its CID. The same bytes are stored once, files never change, and every read is checked
+ * against the CID. Any number of processes may share the folder.
  */
 export class BlockFiles {
   readonly #folder: string;
@@ -53,11 +52,11 @@ export class BlockFiles {
     this.#folder = folder;
   }
 
-  /** Stores a block. Once this resolves it is on disk, complete. */
+  /** Stores a block. When this resolves, the whole block is on disk. */
   async put(cid: CID, bytes: Uint8Array): Promise<void> {
     const file = this.#fileOf(cid);
     if (await touch(file)) {
-      // One that a failing disk has spoilt is written anew.
+      // A block that a failing disk has corrupted is written again.
       const stored = await readIfThere(file);
       if (stored !== null && Buffer.compare(stored, bytes) === 0) return;
     }
@@ -74,7 +73,7 @@ export class BlockFiles {
       }
       await rename(draft, file);
     } catch (error) {
-      // A full disk would only become fuller.
+      // Without this, each retry on a full disk would leave another draft.
       await rm(draft, { force: true });
       throw error;
     }
@@ -98,12 +97,12 @@ export class BlockFiles {
     }
   }
 
-  /** A place for blocks of which it is not known yet whether they are to be kept. */
+  /** A separate store for blocks that may be discarded. End it with `adopt` or `drop`. */
   draft(): BlockFiles {
     return new BlockFiles(join(this.#folder, DRAFTS, randomUUID()));
   }
 
-  /** Takes over all blocks of a draft, which ends with that. */
+  /** Moves all blocks of a draft into this store and removes the draft. */
   async adopt(draft: BlockFiles): Promise<void> {
     for await (const { cid } of draft.all()) {
       const file = this.#fileOf(cid);
@@ -113,25 +112,25 @@ export class BlockFiles {
     await draft.drop();
   }
 
-  /** Removes a draft with all that is in it. */
+  /** Removes a draft and its blocks. */
   async drop(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** A place for blocks that are perhaps to be removed. */
+  /** A new, empty quarantine for a garbage collection. */
   quarantine(): Quarantine {
     return new Quarantine(this.#folder, (cid) => this.#fileOf(cid));
   }
 
-  /** Brings back what runs that died have set aside. @returns how many blocks. */
-  async giveBackAll(): Promise<number> {
+  /** Restores blocks that an interrupted garbage collection has quarantined. @returns how many. */
+  async restoreQuarantined(): Promise<number> {
     return Quarantine.recover(this.#folder, (cid) => this.#fileOf(cid));
   }
 
   /** Every block, in no order. */
   async *all(): AsyncGenerator<StoredBlock> {
     for (const folder of await list(this.#folder)) {
-      if (!folder.isDirectory() || folder.name.length !== SPREAD) continue;
+      if (!folder.isDirectory() || folder.name.length !== FOLDER_NAME_LENGTH) continue;
       for (const entry of await list(join(this.#folder, folder.name))) {
         const cid = parseCid(entry.name);
         if (cid === null) continue;
@@ -141,7 +140,7 @@ export class BlockFiles {
     }
   }
 
-  /** Removes what writers that died have left half done. @returns how many files. */
+  /** Removes drafts older than `before`, left by processes that died. @returns how many. */
   async removeDrafts(before: number): Promise<number> {
     let removed = 0;
     for (const entry of await list(join(this.#folder, DRAFTS))) {
@@ -153,20 +152,20 @@ export class BlockFiles {
     return removed;
   }
 
-  /** The last characters of a CID are as good as random: they spread the files over a thousand folders. */
+  /** The last characters of a CID are evenly distributed. They spread the files over about a thousand folders. */
   #fileOf(cid: CID): string {
     const name = canonicalCid(cid);
-    return join(this.#folder, name.slice(-SPREAD - 1, -1), name);
+    return join(this.#folder, name.slice(-FOLDER_NAME_LENGTH - 1, -1), name);
   }
 }
 
-/** Whether these are the bytes that the CID names. */
+/** Whether the hash of the bytes is the one in the CID. */
 export async function hasDigest(cid: CID, bytes: Uint8Array): Promise<boolean> {
   const digest = await sha256.digest(bytes);
   return Buffer.compare(digest.bytes, cid.multihash.bytes) === 0;
 }
 
-/** Makes a block young again, so that it is not collected. @returns false when there is none. */
+/** Updates a block's time, so that garbage collection keeps it. @returns false when it does not exist. */
 async function touch(file: string): Promise<boolean> {
   const now = new Date();
   try {

@@ -3,39 +3,39 @@ import { CID } from "multiformats/cid";
 import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
-/** Codecs of the blocks that UnixFS content is made of. */
+/** Codecs of UnixFS blocks. */
 const CODECS: readonly number[] = [raw.code, dagPb.code];
 const DIGEST_LENGTH = 32;
-/** Longest text that can be such a CID: version 1 in base 2 has fewer digits. */
+/** Longest CID text. Even version 1 in base 2 is shorter. */
 const MAX_LENGTH = 400;
 
 /**
  * Reads a CID in any of its forms.
- * @returns null for anything that this service would never store. An "identity" CID among them: it holds its content
- *   itself, so that anybody could have any content served.
+ * @returns null for a CID that this service never stores. An "identity" CID is one of them: it contains its content, so
+ *   anybody could make this service serve any content.
  */
 export function parseCid(text: string): CID | null {
   if (text.length > MAX_LENGTH) return null;
   try {
     const cid = CID.parse(text);
-    return isKept(cid) ? cid : null;
+    return isSupported(cid) ? cid : null;
   } catch {
-    // Not a CID at all.
+    // Not a CID.
     return null;
   }
 }
 
-/** Whether blocks of this kind are ever stored. A digest of another length is none of SHA-256, whatever it says. */
-function isKept({ code, multihash }: CID): boolean {
+/** Whether this service stores blocks with such a CID. It checks the digest length, because a CID may claim any hash. */
+function isSupported({ code, multihash }: CID): boolean {
   return CODECS.includes(code) && multihash.code === sha256.code && multihash.digest.length === DIGEST_LENGTH;
 }
 
-/** One form for what can be written in many: version 1 in base 32. */
+/** The form in which this service stores CIDs: version 1 in base 32. */
 export function canonicalCid(cid: CID): string {
   return cid.toV1().toString();
 }
 
-/** `ipfs://<cid>[/<path>]` in its parts, the older `ipfs://ipfs/<cid>` included; null for anything else. */
+/** Parses `ipfs://<cid>[/<path>]` and the older `ipfs://ipfs/<cid>`. @returns null for anything else. */
 export function parseIpfsUri(uri: string): { cid: CID; path: string } | null {
   const match = /^ipfs:\/\/(?:ipfs\/)?([^/?#]+)(?:\/([^?#]*))?/i.exec(uri);
   const cid = match?.[1] === undefined ? null : parseCid(match[1]);
@@ -44,14 +44,14 @@ export function parseIpfsUri(uri: string): { cid: CID; path: string } | null {
 }
 
 /**
- * Whether a block can be part of stored content: it is what its codec says, and all that it links to can be stored too.
- * (Content may be written with CIDs of other kinds inside. Its bytes could be told; it could not be kept under its name.)
+ * Whether a block can be stored as part of content: it decodes with its codec, and all its links are supported CIDs. Content
+ * with other CIDs inside could be read, but not stored under its own CID.
  */
 export function isStorable(cid: CID, bytes: Uint8Array): boolean {
   try {
-    return linksOf(cid, bytes).every(isKept);
+    return linksOf(cid, bytes).every(isSupported);
   } catch {
-    // No node at all.
+    // The bytes do not decode.
     return false;
   }
 }

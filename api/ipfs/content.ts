@@ -6,24 +6,24 @@ import { type BlockFiles, BlockMissing } from "./block-files.ts";
 import { linksOf } from "./cids.ts";
 import { type Blockstore, type FileEntry, isFile, readFile } from "./read-file.ts";
 
-/** How content becomes blocks: the profile on which implementations have agreed, so that the same bytes have the same CID everywhere. */
+/** How content is split into blocks. Implementations share this profile, so the same bytes get the same CID everywhere. */
 const PROFILE = { profile: "unixfs-v1-2025" } as const;
-/** Blocks of 1 MiB under way at once: what bounds the memory. */
+/** Blocks of 1 MiB that are written at once. This limits the memory. */
 const WRITES = 1;
-/** Small files of a directory under way at once: each waits for the disk. */
+/** Small files of a directory that are written at once. More than one, because each waits for the disk. */
 const SMALL_FILES = 32;
 
-/** A file inside content, ready to be read. */
+/** A stored file. */
 export interface ContentFile {
   cid: CID;
   size: number;
-  /** The bytes from `offset` on, block by block, each checked. @throws BlockMissing, BlockCorrupt, MalformedContent */
+  /** Reads from `offset` on, block by block. Each block is checked against its CID. @throws BlockMissing, BlockCorrupt, MalformedContent */
   read(offset?: number, length?: number): AsyncIterable<Uint8Array>;
 }
 
 /** Where new blocks go. */
 type BlockSink = Pick<BlockFiles, "put">;
-/** Where blocks come from: each is surely the one that its CID names. */
+/** Where blocks are read from. Each is checked against its CID. */
 export type BlockSource = Pick<BlockFiles, "get" | "has">;
 
 /** Stores a stream of bytes as one file. @returns its CID and its length. */
@@ -52,7 +52,7 @@ export async function importDirectory(
 ): Promise<CID> {
   let root: CID | null = null;
   const options = { ...PROFILE, wrapWithDirectory: true, fileImportConcurrency: SMALL_FILES, blockWriteConcurrency: 1 };
-  // The directory itself comes last.
+  // The importer yields the directory last.
   for await (const entry of importer(files, sinkOf(blocks), options)) root = entry.cid;
   if (root === null) throw new Error("a directory without files has no CID");
   return root;
@@ -60,9 +60,9 @@ export async function importDirectory(
 
 /**
  * Finds a file.
- * @param path inside the directory that the CID names; empty for the file that it names itself.
- * @param readAhead blocks that are read at once: what bounds the memory.
- * @returns null when there is none: the CID is not stored here, or is a directory, or has nothing under the path.
+ * @param path inside the directory with this CID; empty when the CID is that of a file.
+ * @param readAhead blocks that are read at once. This limits the memory.
+ * @returns null when the CID is not stored here, or the path does not lead to a file.
  * @throws BlockMissing, BlockCorrupt when a part of stored content cannot be read.
  */
 export async function findFile(
@@ -76,7 +76,7 @@ export async function findFile(
   const names = path.split("/").filter((name) => name !== "");
   const last = names.pop();
   let entry = await walk(store, [cid.toString(), ...names].join("/"));
-  // By itself the exporter takes no notice of one name too many behind a file.
+  // The exporter ignores a name after a file, so the last name is looked up only in a directory.
   if (last !== undefined)
     entry = entry?.type === "directory" ? await walk(store, `${entry.cid.toString()}/${last}`) : null;
   return entry === null || !isFile(entry) ? null : fileOf(store, entry, readAhead);
@@ -91,7 +91,7 @@ async function walk(store: Blockstore, path: string): Promise<UnixFSEntry | null
   }
 }
 
-/** Names of the exporter's errors for a path that leads nowhere, and for blocks that are no UnixFS. */
+/** Names of the exporter's errors for a path that does not exist, and for blocks that are not UnixFS. */
 const ABSENT = ["NotFoundError", "BadPathError", "NotUnixFSError", "NoResolverError", "NoPropError"];
 
 function fileOf(store: Blockstore, entry: FileEntry, readAhead: number): ContentFile {
@@ -105,9 +105,10 @@ function fileOf(store: Blockstore, entry: FileEntry, readAhead: number): Content
 }
 
 /**
- * Every block of some content, the root first, each once.
- * @param seen blocks that were walked before; those found now are added.
- * @throws BlockMissing, BlockCorrupt unless `onDamage` takes the error; what is below such a block is then not seen.
+ * Every block of some content, each once, the root first.
+ * @param seen blocks to skip. Each block that is found is added.
+ * @param onDamage called with each BlockMissing and BlockCorrupt. The blocks below such a block are skipped.
+ * @throws BlockMissing, BlockCorrupt without `onDamage`
  */
 export async function* walkBlocks(
   blocks: Pick<BlockFiles, "get">,
@@ -133,7 +134,7 @@ export async function* walkBlocks(
   }
 }
 
-/** The block files as the importer wants them. */
+/** Adapts the block files to the importer. */
 function sinkOf(blocks: BlockSink): Parameters<typeof importer>[1] {
   return {
     put: async (cid, bytes) => {
@@ -143,7 +144,7 @@ function sinkOf(blocks: BlockSink): Parameters<typeof importer>[1] {
   };
 }
 
-/** The block files as the exporter wants them. */
+/** Adapts the block files to the exporter. */
 function sourceOf(blocks: BlockSource): Blockstore {
   return {
     async *get(cid) {
@@ -159,7 +160,7 @@ async function whole(bytes: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Ui
   return Buffer.concat(parts);
 }
 
-/** Whether a missing or corrupt block is to blame. */
+/** Whether the error means that a block is missing or corrupt. */
 export function isDamage(error: unknown): boolean {
   return error instanceof BlockMissing || (error instanceof Error && error.name === "BlockCorrupt");
 }

@@ -4,7 +4,7 @@ export function isAbsent(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** When a file was changed or touched; Infinity for what is not there. */
+/** Modification time of a file in milliseconds; Infinity when it does not exist. */
 export async function modifiedAt(file: string): Promise<number> {
   try {
     return (await stat(file)).mtimeMs;

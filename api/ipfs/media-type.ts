@@ -1,17 +1,17 @@
 import { fileTypeFromBuffer } from "file-type";
 
-/** As many first bytes as telling the type takes. */
+/** How many first bytes the detection needs. */
 export const SNIFF_BYTES = 4_100;
-/** What nobody can make anything of. */
+/** The type of content that is not recognised. */
 export const UNKNOWN_TYPE = "application/octet-stream";
 
 /**
- * The type of some content, told from its first bytes alone: whatever a server or a name claims about it may be a lie.
- * Texts that a browser could run (SVG, HTML) are told apart from plain ones.
+ * Detects the media type from the first bytes alone, because a server or a file name may claim a wrong type. Markup in which
+ * a browser runs scripts (SVG, HTML) is distinguished from plain text.
  */
 export async function sniffMediaType(head: Uint8Array): Promise<string> {
   const known = await fileTypeFromBuffer(head);
-  // XML can be anything: SVG and XHTML among it.
+  // XML may be SVG or XHTML.
   if (known !== undefined && known.mime !== "application/xml") return known.mime;
   const text = textOf(head);
   if (text === null) return UNKNOWN_TYPE;
@@ -24,27 +24,27 @@ export async function sniffMediaType(head: Uint8Array): Promise<string> {
   ) {
     return "text/html";
   }
-  // Any other markup may hide the same further on.
+  // Other markup may contain such elements further on.
   if (/<(svg|script|html|iframe)[\s>/]/i.test(text)) return known === undefined ? "text/html" : "application/xml";
   if (known !== undefined) return known.mime;
   return /^\s*[[{]/.test(text) && looksLikeJson(text) ? "application/json" : "text/plain; charset=utf-8";
 }
 
-/** The text that the bytes are in UTF-8 or UTF-16; null when they are none. */
+/** Decodes UTF-8 or UTF-16. @returns null when the bytes are not text. */
 function textOf(head: Uint8Array): string | null {
   const encoding =
     head[0] === 0xff && head[1] === 0xfe ? "utf-16le" : head[0] === 0xfe && head[1] === 0xff ? "utf-16be" : "utf-8";
   try {
     // `stream`: the last character may be cut in two.
     const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true });
-    // Control characters that texts do not have.
+    // Text has no such control characters.
     return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? null : text;
   } catch {
     return null;
   }
 }
 
-/** Without what may stand before the first element: declarations, comments, processing instructions, a document type. */
+/** Removes what may come before the first element: declarations, comments, processing instructions, a document type. */
 function withoutPreamble(text: string): string {
   let rest = text.replace(/^\ufeff/, "").trimStart();
   for (;;) {
@@ -54,19 +54,19 @@ function withoutPreamble(text: string): string {
   }
 }
 
-/** The head of a long document need not end where its JSON does: only its beginning is looked at. */
+/** Checks only the beginning, because the first bytes of a long document are incomplete JSON. */
 function looksLikeJson(text: string): boolean {
   return /^\s*(\{\s*("|\}|$)|\[\s*(["[{\]\d\-tfn]|$))/.test(text);
 }
 
-/** Types that a browser shows without running anything of them. */
+/** Types in which a browser runs no scripts. */
 const HARMLESS = /^(image\/(?!svg)|video\/|audio\/|model\/|font\/|application\/json$|text\/plain)/;
 
 export function isHarmless(type: string): boolean {
   return HARMLESS.test(type);
 }
 
-/** Markup that browsers run scripts of when they open it: shown as a picture at most. */
+/** Images. SVG is one: as an image it is harmless, but a browser that opens it as a document runs its scripts. */
 export function isPicture(type: string): boolean {
   return type.startsWith("image/");
 }

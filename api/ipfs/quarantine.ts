@@ -7,19 +7,24 @@ import type { CID } from "multiformats/cid";
 import { canonicalCid, parseCid } from "./cids.ts";
 import { isAbsent, modifiedAt } from "./files.ts";
 
-/** Folder beside the blocks' own; in it one for each run that sets blocks aside. */
-const ASIDE = "aside";
-/** End of a run's folder whose blocks are to be removed, whoever does it. */
-const GONE = ".gone";
+/** Folder inside the block folder. Each garbage collection has its own folder in it. */
+const QUARANTINE = "quarantine";
+/** Suffix of a collection's folder once its removal is confirmed. Any later collection may remove such a folder. */
+const CONFIRMED = ".confirmed";
 
-/** Somebody else has brought back what this run had set aside. */
-export class TakenOver extends Error {
-  override readonly name = "TakenOver";
+/** Thrown when another process has restored the blocks of this quarantine. */
+export class QuarantineTakenOver extends Error {
+  override readonly name = "QuarantineTakenOver";
+
+  constructor() {
+    super("another process has restored the quarantined blocks");
+  }
 }
 
 /**
- * Blocks that one run has taken out of the store and not removed yet: nobody can read them, and all of them can still come
- * back. So "nobody refers to it" can be looked at once more when nothing can change the answer without being seen.
+ * Blocks that a garbage collection has taken out of the store and not removed yet. Nobody can read them, and each can still
+ * be restored. So the collection can check again that nothing refers to them, while no reader can start to depend on them
+ * unseen.
  */
 export class Quarantine {
   readonly #fileOf: (cid: CID) => string;
@@ -27,61 +32,61 @@ export class Quarantine {
   #made = false;
 
   constructor(blocksFolder: string, fileOf: (cid: CID) => string) {
-    this.#folder = join(blocksFolder, ASIDE, randomUUID());
+    this.#folder = join(blocksFolder, QUARANTINE, randomUUID());
     this.#fileOf = fileOf;
   }
 
   /**
-   * Ends the runs that others have begun: what they had decided to remove goes, everything else comes back. One that is
-   * still alive finds that out before it does anything more.
-   * @returns how many blocks came back.
+   * Ends the collections of other processes: removes blocks whose removal was confirmed, and restores all others. A process
+   * that is still collecting then gets `QuarantineTakenOver` at its next step.
+   * @returns how many blocks were restored.
    */
   static async recover(blocksFolder: string, fileOf: (cid: CID) => string): Promise<number> {
     let count = 0;
-    for (const run of await namesIn(join(blocksFolder, ASIDE))) {
-      const folder = join(blocksFolder, ASIDE, run);
-      if (run.endsWith(GONE)) {
+    for (const run of await namesIn(join(blocksFolder, QUARANTINE))) {
+      const folder = join(blocksFolder, QUARANTINE, run);
+      if (run.endsWith(CONFIRMED)) {
         await rm(folder, { recursive: true, force: true });
         continue;
       }
       const own = new Quarantine(blocksFolder, fileOf);
-      // At one moment it is theirs, at the next ours: never half.
-      if (await renamed(folder, own.#folder)) count += await own.giveBackAll();
+      // The rename is atomic: the folder belongs either to the other process or to this one.
+      if (await renamed(folder, own.#folder)) count += await own.restoreAll();
     }
     return count;
   }
 
   /**
-   * Takes a block out of the store, unless somebody has stored it (again) since `before`.
-   * @returns whether it did.
-   * @throws TakenOver
+   * Moves a block from the store into the quarantine, unless it was stored (again) since `before`.
+   * @returns whether it was moved.
+   * @throws QuarantineTakenOver
    */
-  async take(cid: CID, before: number): Promise<boolean> {
+  async add(cid: CID, before: number): Promise<boolean> {
     const file = this.#fileOf(cid);
     if ((await modifiedAt(file)) >= before) return false;
-    const aside = this.#asideOf(cid);
+    const quarantined = this.#quarantinedFileOf(cid);
     if (!this.#made) await mkdir(this.#folder, { recursive: true });
     this.#made = true;
-    if (!(await renamed(file, aside))) {
-      if ((await modifiedAt(this.#folder)) === Infinity) throw new TakenOver("the blocks set aside were brought back");
+    if (!(await renamed(file, quarantined))) {
+      if ((await modifiedAt(this.#folder)) === Infinity) throw new QuarantineTakenOver();
       return false;
     }
-    // Looked at again: whoever stores the same block meanwhile either has touched this file before, which is seen here,
-    // or finds none and writes another.
-    if ((await modifiedAt(aside)) < before) return true;
-    await this.giveBack(cid);
+    // Check the time again after the move. A process that stored the same block meanwhile either touched this file before
+    // the move, which shows here, or found no file and wrote a new one.
+    if ((await modifiedAt(quarantined)) < before) return true;
+    await this.restore(cid);
     return false;
   }
 
-  /** @returns false when it is not here. */
-  async giveBack(cid: CID): Promise<boolean> {
+  /** @returns false when the block is not in this quarantine. */
+  async restore(cid: CID): Promise<boolean> {
     const file = this.#fileOf(cid);
     try {
-      // One that was stored anew since is surely whole.
-      if ((await modifiedAt(file)) !== Infinity) await unlink(this.#asideOf(cid));
+      // If the block was stored again meanwhile, keep that copy: it is complete.
+      if ((await modifiedAt(file)) !== Infinity) await unlink(this.#quarantinedFileOf(cid));
       else {
         await mkdir(dirname(file), { recursive: true });
-        await rename(this.#asideOf(cid), file);
+        await rename(this.#quarantinedFileOf(cid), file);
       }
       return true;
     } catch (error) {
@@ -90,10 +95,10 @@ export class Quarantine {
     }
   }
 
-  async giveBackAll(): Promise<number> {
+  async restoreAll(): Promise<number> {
     let count = 0;
-    for (const cid of await this.all()) if (await this.giveBack(cid)) count += 1;
-    await this.end();
+    for (const cid of await this.all()) if (await this.restore(cid)) count += 1;
+    await this.close();
     return count;
   }
 
@@ -101,20 +106,20 @@ export class Quarantine {
     return (await namesIn(this.#folder)).map(parseCid).filter((cid) => cid !== null);
   }
 
-  /** From now on none of them comes back, even if this process dies. @throws TakenOver */
-  async decide(): Promise<void> {
+  /** Makes the removal final: from now on no block is restored, even if this process dies. @throws QuarantineTakenOver */
+  async confirm(): Promise<void> {
     if (!this.#made) return;
-    const gone = this.#folder + GONE;
-    if (!(await renamed(this.#folder, gone))) throw new TakenOver("the blocks set aside were brought back");
-    this.#folder = gone;
+    const confirmed = this.#folder + CONFIRMED;
+    if (!(await renamed(this.#folder, confirmed))) throw new QuarantineTakenOver();
+    this.#folder = confirmed;
   }
 
-  /** Removes a block for good. @returns how many bytes it had; null when another run has done it. */
+  /** Deletes a block. @returns its size in bytes; null when another process has deleted it. */
   async remove(cid: CID): Promise<number | null> {
-    const aside = this.#asideOf(cid);
+    const quarantined = this.#quarantinedFileOf(cid);
     try {
-      const { size } = await stat(aside);
-      await unlink(aside);
+      const { size } = await stat(quarantined);
+      await unlink(quarantined);
       return size;
     } catch (error) {
       if (isAbsent(error)) return null;
@@ -122,8 +127,8 @@ export class Quarantine {
     }
   }
 
-  /** Leaves nothing behind, unless there are blocks. */
-  async end(): Promise<void> {
+  /** Removes the folder if no blocks are left in it. */
+  async close(): Promise<void> {
     try {
       await rmdir(this.#folder);
     } catch (error) {
@@ -131,12 +136,12 @@ export class Quarantine {
     }
   }
 
-  #asideOf(cid: CID): string {
+  #quarantinedFileOf(cid: CID): string {
     return join(this.#folder, canonicalCid(cid));
   }
 }
 
-/** @returns false when there is nothing to rename, or no folder to put it in. */
+/** @returns false when the file or the target folder does not exist. */
 async function renamed(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);

@@ -1,19 +1,19 @@
 import { exporter, type UnixFSEntry } from "ipfs-unixfs-exporter";
 import type { CID } from "multiformats/cid";
 
-/** Nodes above a leaf. A file of 200 GiB has four. */
+/** Levels of nodes above the leaves. A file of 200 GiB has four. */
 const MAX_DEPTH = 64;
 
-/** Where blocks come from, as the exporter wants them. */
+/** Where the exporter reads blocks from. */
 export type Blockstore = Parameters<typeof exporter>[1];
 export type FileEntry = Extract<UnixFSEntry, { type: "file" | "raw" }>;
 
-/** Every block is what its name says, and yet together they are no file. */
+/** Thrown when the blocks match their CIDs but do not form a valid file. */
 export class MalformedContent extends Error {
   override readonly name = "MalformedContent";
 }
 
-/** Whether an entry is a file, and no directory, link or the like. */
+/** Whether an entry is a file, not a directory or a link. */
 export function isFile(entry: UnixFSEntry): entry is FileEntry {
   return entry.type === "raw" || (entry.type === "file" && FILE_TYPES.includes(entry.unixfs.type));
 }
@@ -28,9 +28,8 @@ interface Section {
 }
 
 /**
- * The bytes of a file from `start` to `end`, as fast as they are taken: no more than `readAhead` blocks are held, however
- * slow the reader. (The exporter's own reader does not wait for whoever takes the bytes.) What every node says of the sizes
- * below it is held against what is there.
+ * Reads a file from `start` to `end`. At most `readAhead` blocks are in memory, however slow the consumer is. (The exporter's
+ * own reader has no such backpressure.) The sizes that each node declares for its children are checked.
  * @throws MalformedContent
  */
 export async function* readFile(
@@ -52,7 +51,7 @@ export async function* readFile(
   for (const [index, child] of children.entries()) {
     for (const { cid } of children.slice(index + ahead.length, index + readAhead)) {
       const loading = load(blocks, cid);
-      // Whoever waits for it hears of it; nobody may, when the reader has gone.
+      // The `await` below reports a failure. Nobody awaits it once the consumer has stopped.
       loading.catch(() => undefined);
       ahead.push(loading);
     }
@@ -80,6 +79,6 @@ function childrenOf(entry: Extract<FileEntry, { type: "file" }>, offset: number)
 
 async function load(blocks: Blockstore, cid: CID): Promise<FileEntry> {
   const entry = await exporter(cid, blocks);
-  if (!isFile(entry)) throw new MalformedContent("a part of the file is no file");
+  if (!isFile(entry)) throw new MalformedContent("a part of the file is not a file");
   return entry;
 }

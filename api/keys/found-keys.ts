@@ -1,12 +1,12 @@
 import type { Keyring } from "./keyring.ts";
 import type { Sealer } from "./sealer.ts";
 
-/** Keys as far as the settings lead to them. `null` with the reason in words, where they do not. */
+/** The keys that the settings give access to. A key that is not available is `null`, with the reason. */
 export interface FoundKeys {
   keyring: Keyring | null;
   sealer: Sealer | null;
-  /** Why the seed, and with it `keyring`, cannot be had. */
+  /** Why the seed, and so `keyring`, is not available. */
   seedProblem: string | null;
-  /** Why what is sealed cannot be opened. */
+  /** Why `sealer` is not available, so that encrypted data cannot be decrypted. */
   sealerProblem: string | null;
 }

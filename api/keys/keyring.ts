@@ -5,9 +5,9 @@ import { WALLETS_ROOT } from "./wallet-deriver.ts";
 /** Operator lane k signs with `m/44'/60'/1'/0/k`. */
 const LANES_ROOT = "m/44'/60'/1'/0";
 
-/** The keys of the process that signs. Private keys stay inside: it hands out signing keys for immediate use only. */
+/** The keys of a process that signs. Use a returned signing key at once and do not keep it. */
 export interface Keyring {
-  /** Extended public key of the wallets' root: makes addresses, cannot sign. */
+  /** Extended public key of the wallets' root. It derives addresses and cannot sign. */
   readonly walletsPublicKey: string;
   /** @param path `a/b/c`, as stored with the wallet. */
   wallet(path: string): { address: string; key: SigningKey };

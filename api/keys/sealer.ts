@@ -2,24 +2,24 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual 
 
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from "jose";
 
-/** Encryption at rest and keyed fingerprints, under keys that can be rotated. */
+/** Encryption at rest and keyed fingerprints. The keys can be rotated. */
 export interface Sealer {
-  /** @returns a JWE made with the newest key. */
+  /** Encrypts with the newest key. @returns a JWE. */
   seal(plain: string): Promise<string>;
-  /** @throws SealError when the key is unknown or the text was changed. */
+  /** Decrypts. @throws SealError when the key is unknown or the text was changed. */
   open(sealed: string): Promise<string>;
-  /** Whether it was sealed with the newest key. @throws SealError when it was never sealed. */
+  /** Whether it was encrypted with the newest key. @throws SealError when it is not a JWE. */
   isNewest(sealed: string): boolean;
   /** Id of the newest key. */
   readonly newestKey: string;
-  /** @returns `<key id>:<HMAC-SHA256, hex>` with the newest key. */
+  /** @returns `<key id>:<HMAC-SHA256, hex>`, made with the newest key. */
   fingerprint(data: string): string;
-  /** Whether the fingerprint, made with any of the keys, is that of `data`. */
+  /** Whether the fingerprint is that of `data`, made with any of the keys. */
   matches(data: string, fingerprint: string): boolean;
 }
 
 export interface SecretKey {
-  /** Names the key inside what it sealed. */
+  /** Written into each JWE, to find the key again. */
   id: string;
   /** 32 random bytes. */
   bytes: Uint8Array;
@@ -35,11 +35,11 @@ interface DerivedKey {
   hashing: KeyObject;
 }
 
-/** @param keys newest first; the others only open and compare. */
+/** @param keys newest first. Only the newest encrypts and makes fingerprints. */
 export function createSealer(keys: readonly SecretKey[]): Sealer {
   const derived = keys.map(derive);
   const newest = derived[0];
-  if (newest === undefined) throw new SealError("no key to seal with");
+  if (newest === undefined) throw new SealError("SECRET_KEYS holds no key");
   const find = (id: unknown): DerivedKey | undefined => derived.find((key) => key.id === id);
 
   return {
@@ -50,7 +50,8 @@ export function createSealer(keys: readonly SecretKey[]): Sealer {
     open: async (sealed) => {
       const kid = keyIdOf(sealed);
       const key = find(kid);
-      if (key === undefined) throw new SealError(`sealed with a key that SECRET_KEYS does not hold: ${String(kid)}`);
+      if (key === undefined)
+        throw new SealError(`encrypted with the key ${String(kid)}, which is not in SECRET_KEYS: add that key`);
       try {
         const { plaintext } = await compactDecrypt(sealed, key.sealing, {
           keyManagementAlgorithms: ["A256GCMKW"],
@@ -58,7 +59,9 @@ export function createSealer(keys: readonly SecretKey[]): Sealer {
         });
         return new TextDecoder().decode(plaintext);
       } catch (error) {
-        throw new SealError("what was sealed has been changed", { cause: error });
+        throw new SealError("the encrypted text was changed, or its key has other bytes under the same id", {
+          cause: error,
+        });
       }
     },
     isNewest: (sealed) => keyIdOf(sealed) === newest.id,
@@ -79,11 +82,11 @@ function keyIdOf(sealed: string): unknown {
   try {
     return decodeProtectedHeader(sealed).kid;
   } catch (error) {
-    throw new SealError("this was never sealed", { cause: error });
+    throw new SealError("the text is not encrypted (not a JWE)", { cause: error });
   }
 }
 
-/** Two uses, two keys: what is fingerprinted never meets the key that encrypts. */
+/** Derives one key for encryption and another for fingerprints, so that each key has one use. */
 function derive(key: SecretKey): DerivedKey {
   const subkey = (use: string) =>
     createSecretKey(Buffer.from(hkdfSync("sha256", key.bytes, new Uint8Array(0), `moneta ${use}`, 32)));

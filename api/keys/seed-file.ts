@@ -5,7 +5,7 @@ import { CompactEncrypt, compactDecrypt, errors } from "jose";
 
 import { writeNewFile } from "../shared/write-new-file.ts";
 
-/** PBKDF2 rounds of the passphrase (OWASP's figure for HMAC-SHA512, 2023). */
+/** PBKDF2 rounds for the passphrase: OWASP's recommendation of 2023 for HMAC-SHA512. */
 const ROUNDS = 210_000;
 
 export class SeedFileError extends Error {
@@ -17,18 +17,20 @@ export function newSeedPhrase(): string {
   return Mnemonic.fromEntropy(randomBytes(32)).phrase;
 }
 
-/** Writes the phrase encrypted (JWE), readable by its owner only. An existing file is never overwritten. */
+/** Writes the encrypted phrase (JWE) to a new file that only its owner can read. Never overwrites a file. */
 export async function writeSeedFile(file: string, phrase: string, passphrase: string): Promise<void> {
   const sealed = await new CompactEncrypt(new TextEncoder().encode(phrase))
     .setProtectedHeader({ alg: "PBES2-HS512+A256KW", enc: "A256GCM" })
     .setKeyManagementParameters({ p2c: ROUNDS })
     .encrypt(new TextEncoder().encode(passphrase));
   if (!(await writeNewFile(file, `${sealed}\n`))) {
-    throw new SeedFileError(`The file ${file} exists already; it is not overwritten.`);
+    throw new SeedFileError(
+      `The file ${file} already exists and was not overwritten. Choose another name or move it away.`,
+    );
   }
 }
 
-/** @throws SeedFileError when the file is missing, is no seed file, or the passphrase is wrong. */
+/** @throws SeedFileError when the file is missing, is not a seed file, or the passphrase is wrong. */
 export async function readSeedFile(file: string, passphrase: string): Promise<string> {
   let sealed: string;
   try {

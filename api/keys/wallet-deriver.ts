@@ -2,13 +2,13 @@ import { createHash, randomUUID } from "node:crypto";
 
 import { HDNodeVoidWallet, HDNodeWallet } from "ethers";
 
-/** Wallets live at `m/44'/60'/0'/a/b/c`. */
+/** Wallets have the paths `m/44'/60'/0'/a/b/c`. */
 export const WALLETS_ROOT = "m/44'/60'/0'";
 
-/** Makes wallets without being able to sign for them. */
+/** Derives wallet addresses. It cannot sign for them. */
 export interface WalletDeriver {
   /**
-   * @param userIdentifier null: a random one, used for nothing else.
+   * @param userIdentifier null: a random path.
    * @returns the address (EIP-55) and the last three steps of its path, `a/b/c`.
    */
   derive(appId: string, userIdentifier: string | null): { address: string; path: string };
@@ -17,7 +17,8 @@ export interface WalletDeriver {
 /** @param extendedPublicKey of `m/44'/60'/0'` (BIP-32). */
 export function createWalletDeriver(extendedPublicKey: string): WalletDeriver {
   const root = HDNodeWallet.fromExtendedKey(extendedPublicKey);
-  if (!(root instanceof HDNodeVoidWallet)) throw new TypeError("wallets are derived from a public key only");
+  if (!(root instanceof HDNodeVoidWallet))
+    throw new TypeError("the extended key is a private one: wallets are derived from a public key");
   return {
     derive: (appId, userIdentifier) => {
       const path = walletPath(appId, userIdentifier ?? randomUUID());
@@ -27,11 +28,11 @@ export function createWalletDeriver(extendedPublicKey: string): WalletDeriver {
 }
 
 /**
- * 93 bits of a hash, as three unhardened steps: the same user of the same app has the same address for ever, whatever
- * the database says, and two users never share one.
+ * Three unhardened steps from 93 bits of a hash. The same user of the same app always gets the same address, even with an
+ * empty database, and a collision of two users is practically impossible.
  */
 export function walletPath(appId: string, user: string): string {
-  // The length before the app id keeps ("ab", "c") and ("a", "bc") apart.
+  // The length of the app id makes ("ab", "c") and ("a", "bc") different.
   const digest = createHash("sha256")
     .update(`moneta wallet\n${appId.length.toString()}\n${appId}\n${user}`, "utf8")
     .digest();

@@ -6,18 +6,18 @@ import type { Sealer } from "./sealer.ts";
 
 const schema = z.array(z.object({ secret: z.string(), expires_at: z.number().nullable() }));
 
-/** Signing secrets of a webhook, newest first. `expires_at` null: until it is replaced. */
+/** Signing secrets of a webhook, newest first. `expires_at` is null for the current one. */
 export type WebhookSecrets = z.infer<typeof schema>;
 
-/** Milliseconds for which a secret that was replaced still signs, beside the new one. */
+/** Milliseconds for which a replaced secret still signs together with the new one. */
 export const SECRET_OVERLAP = 24 * 3_600_000;
 
-/** `whsec_` and 24 random bytes in base64, as Standard Webhooks asks for. */
+/** `whsec_` and 24 random bytes in base64, the format of Standard Webhooks. */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(24).toString("base64")}`;
 }
 
-/** The new secret, and the one that it replaces for as long as the overlap: two are live at most. */
+/** Adds a new secret. The one that it replaces expires after the overlap; older ones are dropped, so at most two are valid. */
 export function rotateSecrets(secrets: WebhookSecrets, secret: string, now: number): WebhookSecrets {
   const replaced = secrets.slice(0, 1).map((old) => ({ secret: old.secret, expires_at: now + SECRET_OVERLAP }));
   return [{ secret, expires_at: null }, ...replaced];

@@ -4,7 +4,7 @@ import type { BlockFiles } from "../ipfs/block-files.ts";
 import { canonicalCid } from "../ipfs/cids.ts";
 import { isDamage, walkBlocks } from "../ipfs/content.ts";
 import { namedContent } from "../ipfs/named-content.ts";
-import { TakenOver } from "../ipfs/quarantine.ts";
+import { QuarantineTakenOver } from "../ipfs/quarantine.ts";
 import { forgetAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
 import { inSnapshot, type Trx } from "../store/db/engine.ts";
@@ -41,39 +41,39 @@ export async function collectMedia(
   const started = Date.now();
   // Media of a waiting request is newer than its job.
   const limit = Math.min(before, started, (await oldestMediaJob(database.read)) ?? Infinity);
-  await blocks.giveBackAll();
+  await blocks.restoreQuarantined();
   const needed = new Set<string>();
   await addNeeded(deps, blocks, needed);
-  const aside = blocks.quarantine();
+  const quarantine = blocks.quarantine();
   const result: Collected = { kept: 0, removed: 0, removedBytes: 0 };
   try {
     for await (const { cid } of blocks.all()) {
-      if (needed.has(cid.toString()) || !(await aside.take(cid, limit))) result.kept += 1;
+      if (needed.has(cid.toString()) || !(await quarantine.add(cid, limit))) result.kept += 1;
     }
-    const bringBack = async (cid: CID) => {
-      if (await aside.giveBack(cid)) result.kept += 1;
+    const restore = async (cid: CID) => {
+      if (await quarantine.restore(cid)) result.kept += 1;
     };
     const reader = {
-      has: (cid: CID) => bringBack(cid).then(() => blocks.has(cid)),
-      get: (cid: CID) => bringBack(cid).then(() => blocks.get(cid)),
+      has: (cid: CID) => restore(cid).then(() => blocks.has(cid)),
+      get: (cid: CID) => restore(cid).then(() => blocks.get(cid)),
     };
     await addNeeded(deps, reader, needed);
-    await forgetAll(deps, await aside.all(), started);
-    await aside.decide();
+    await forgetAll(deps, await quarantine.all(), started);
+    await quarantine.confirm();
   } catch (error) {
-    await aside.giveBackAll();
-    if (!(error instanceof TakenOver)) throw error;
+    await quarantine.restoreAll();
+    if (!(error instanceof QuarantineTakenOver)) throw error;
     throw new OperatorError(
       "Nothing was removed: a starting service or another `media collect` took over. Run it again.",
     );
   }
-  for (const cid of await aside.all()) {
-    const bytes = await aside.remove(cid);
+  for (const cid of await quarantine.all()) {
+    const bytes = await quarantine.remove(cid);
     if (bytes === null) continue;
     result.removed += 1;
     result.removedBytes += bytes;
   }
-  await aside.end();
+  await quarantine.close();
   await blocks.removeDrafts(limit);
   return result;
 }

@@ -1,22 +1,22 @@
 import ipaddr from "ipaddr.js";
 
-/** Which private addresses may be reached all the same. */
+/** Private addresses that the service may connect to. */
 export interface AddressPolicy {
   /** Host names or addresses, lower case, exempt from every check (`ALLOWED_PRIVATE_HOSTS`). */
   allowedHosts: ReadonlySet<string>;
-  /** Whether this machine itself may be reached (local chains only). */
+  /** Whether loopback addresses are allowed (local chains only). */
   allowLoopback: boolean;
 }
 
 /**
- * Whether a server on the internet could have this address. Everything else (private, link-local, cloud metadata,
- * addresses that embed others) is refused.
+ * Whether this is a public unicast address. Private, link-local and cloud metadata addresses are not, and neither are IPv6
+ * addresses that embed IPv4 ones.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== "unicast") return false;
-  // Of IPv6 only what is assigned to the internet: 2000::/3.
+  // Public IPv6 addresses are in 2000::/3.
   return parsed.kind() === "ipv4" || parsed.match(ipaddr.parseCIDR("2000::/3"));
 }
 
@@ -26,7 +26,7 @@ export function mayConnect(host: string, address: string, policy: AddressPolicy)
   return policy.allowLoopback && ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 }
 
-/** Whether a URL leads, with no name to look up, to an address that must not be reached. */
+/** Whether the host of a URL is a literal address that the policy forbids. Names are checked when they are resolved. */
 export function isForbiddenUrl(url: URL, policy: AddressPolicy): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   return ipaddr.isValid(host) && !mayConnect(host, host, policy);

@@ -5,18 +5,19 @@ import { Agent, buildConnector } from "undici";
 
 import { type AddressPolicy, mayConnect } from "./addresses.ts";
 
-/** What connects to URLs that users gave. */
+/** Connects to URLs that users gave. */
 export type OutboundAgent = Agent;
 
-/** A URL given by a user leads where the service must not go. */
+/** Thrown when a URL leads to an address that the policy forbids. */
 export class BlockedAddressError extends Error {
   override readonly name = "BlockedAddressError";
   readonly code = "BLOCKED_ADDRESS";
 }
 
 /**
- * Connections to URLs that users gave. The check sits where the connection is made, so that a name cannot answer one
- * address to a check and another to the connection; a name with any forbidden address is refused whole.
+ * Makes connections to URLs that users gave (SSRF protection). The addresses are checked when the connection is made, so a
+ * name cannot resolve to one address for the check and to another for the connection (DNS rebinding). A name with any
+ * forbidden address is refused.
  */
 export function createOutboundAgent(policy: AddressPolicy): Agent {
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
@@ -27,7 +28,7 @@ export function createOutboundAgent(policy: AddressPolicy): Agent {
       }
       const first = addresses[0];
       if (first === undefined || addresses.some(({ address }) => !mayConnect(hostname, address, policy))) {
-        callback(new BlockedAddressError(`${hostname} is not a public host`), "", 0);
+        callback(new BlockedAddressError(`${hostname} resolves to an address that is not public`), "", 0);
         return;
       }
       if (options.all === true) callback(null, addresses);
@@ -37,7 +38,7 @@ export function createOutboundAgent(policy: AddressPolicy): Agent {
   const connect = buildConnector({ lookup: guardedLookup, timeout: 10_000 });
   return new Agent({
     connect: (options, callback) => {
-      // An address in the URL is connected to without any lookup.
+      // A literal address in the URL needs no lookup, so it is checked here.
       const host = options.hostname.replace(/^\[|\]$/g, "");
       if (isIP(host) !== 0 && !mayConnect(host, host, policy)) {
         callback(new BlockedAddressError(`${host} is not a public address`), null);

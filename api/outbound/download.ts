@@ -3,13 +3,13 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 
 import { type Dispatcher, request } from "undici";
 
-/** Why something cannot be had: the URL leads where it must not, there is too much of it, or it is not to be had. */
+/** Why a download failed: a forbidden address or scheme, too many bytes, or any other failure. */
 export type DownloadProblem = "blocked" | "too_large" | "unavailable";
 
 export class DownloadError extends Error {
   override readonly name = "DownloadError";
   readonly problem: DownloadProblem;
-  /** Whether another try may do better. */
+  /** Whether a retry may succeed. */
   readonly transient: boolean;
 
   constructor(problem: DownloadProblem, message: string, options: { transient?: boolean; cause?: unknown } = {}) {
@@ -20,29 +20,28 @@ export class DownloadError extends Error {
 }
 
 export interface DownloadOptions {
-  /** Connects to allowed addresses only. */
+  /** Must connect to allowed addresses only. */
   agent: Dispatcher;
-  /** Most bytes, both as they are sent and unpacked. */
+  /** Limit for the bytes as sent and for the decompressed bytes. */
   maxBytes: number;
-  /** Ends it at the deadline, wherever it is. */
+  /** Aborts the download at its deadline. */
   signal: AbortSignal;
-  /** Media type that is asked for. */
+  /** The `Accept` header. */
   accept?: string;
 }
 
 const MAX_REDIRECTS = 5;
-/** Codings on top of each other. Nobody needs more than one. */
+/** Content codings applied one after another. One is usual. */
 const MAX_CODINGS = 2;
 
 /**
- * The bytes behind an http(s) URL that a stranger gave. Redirects are followed one by one, so that each is checked like
- * the first URL.
+ * Downloads from an http(s) URL that a user gave. Each redirect is checked like the first URL.
  * @throws DownloadError
  */
 export async function* download(url: string, options: DownloadOptions): AsyncGenerator<Uint8Array> {
   try {
     const response = await follow(url, options);
-    yield* bounded(unpacked(response, options), options.maxBytes);
+    yield* bounded(decompressed(response, options), options.maxBytes);
   } catch (error) {
     throw describe(error, options.signal);
   }
@@ -70,17 +69,18 @@ async function follow(start: string, options: DownloadOptions): Promise<Dispatch
     discard(response);
     const location = [301, 302, 303, 307, 308].includes(status) ? headers["location"] : undefined;
     if (typeof location !== "string") throw refused(status);
-    if (redirects === MAX_REDIRECTS) throw new DownloadError("unavailable", "It redirects too often.");
+    if (redirects === MAX_REDIRECTS)
+      throw new DownloadError("unavailable", `It redirects more than ${MAX_REDIRECTS.toString()} times.`);
     url = parseHttpUrl(location, url.href);
   }
 }
 
-/** @throws DownloadError for every other scheme: `file:` and the like lead into this machine. */
+/** @throws DownloadError for schemes other than http(s): a `file:` URL, for example, would read from this machine. */
 function parseHttpUrl(text: string, base?: string): URL {
   const url = URL.parse(text, base);
   if (url === null) throw new DownloadError("unavailable", "It is not a URL.");
   if (!["http:", "https:"].includes(url.protocol))
-    throw new DownloadError("blocked", `It leads to a ${url.protocol} URL.`);
+    throw new DownloadError("blocked", `It leads to a ${url.protocol} URL; only http and https are allowed.`);
   return url;
 }
 
@@ -93,35 +93,35 @@ function tooLarge(maxBytes: number): DownloadError {
   return new DownloadError("too_large", `It is larger than ${maxBytes.toString()} bytes.`);
 }
 
-/** An answer that is not read. Its connection goes with it: the rest could be endless. */
+/** Closes the connection without reading the body, which could be endless. */
 function discard(response: Dispatcher.ResponseData): void {
   response.body.on("error", () => undefined).destroy();
 }
 
-/** Servers pack what nobody asked them to. What comes out is counted like any other bytes: a bomb ends at the limit. */
-function unpacked(response: Dispatcher.ResponseData, options: DownloadOptions): AsyncIterable<Uint8Array> {
+/** Decompresses, because some servers compress without being asked. `maxBytes` also stops a decompression bomb. */
+function decompressed(response: Dispatcher.ResponseData, options: DownloadOptions): AsyncIterable<Uint8Array> {
   const header = response.headers["content-encoding"] ?? "";
   const codings = (Array.isArray(header) ? header.join(",") : header)
     .split(",")
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");
-  const unpackers = codings
+  const decoders = codings
     .slice(-MAX_CODINGS - 1)
     .reverse()
-    .map(unpackerOf);
-  if (unpackers.length === 0) return response.body;
-  if (unpackers.length > MAX_CODINGS || unpackers.includes(null)) {
+    .map(decoderOf);
+  if (decoders.length === 0) return response.body;
+  if (decoders.length > MAX_CODINGS || decoders.includes(null)) {
     discard(response);
-    throw new DownloadError("unavailable", "It is packed in a way that is not understood.");
+    throw new DownloadError("unavailable", "Its content coding is not supported.");
   }
-  const last = unpackers.at(-1) as unknown as Readable;
-  const steps = [bounded(response.body, options.maxBytes), ...unpackers] as unknown as NodeJS.ReadWriteStream[];
-  // An error anywhere ends the last stream with it, which is where it is thrown from.
+  const last = decoders.at(-1) as unknown as Readable;
+  const steps = [bounded(response.body, options.maxBytes), ...decoders] as unknown as NodeJS.ReadWriteStream[];
+  // An error in any step destroys the last stream with that error, and its reader throws it.
   pipeline(steps, () => undefined);
   return last;
 }
 
-function unpackerOf(coding: string) {
+function decoderOf(coding: string) {
   switch (coding) {
     case "gzip":
     case "x-gzip":
@@ -146,17 +146,17 @@ async function* bounded(source: AsyncIterable<Uint8Array>, maxBytes: number): As
   }
 }
 
-/** For the app: what went wrong, without addresses of this side. */
+/** The error that the app sees. It contains no address of this machine or its network. */
 function describe(error: unknown, signal: AbortSignal): DownloadError {
   if (error instanceof DownloadError) return error;
-  // A server that lets the time run out would do so again.
-  if (signal.aborted) return new DownloadError("unavailable", "It did not arrive in time.", { cause: error });
+  // Not transient: a server that is too slow once is probably too slow again.
+  if (signal.aborted) return new DownloadError("unavailable", "The download did not finish in time.", { cause: error });
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
   if (code === "BLOCKED_ADDRESS") {
     return new DownloadError("blocked", "It leads to an address that is not public.", { cause: error });
   }
   if (code?.startsWith("Z_") === true || code?.startsWith("ERR_") === true) {
-    return new DownloadError("unavailable", "It is not packed as it says.", { cause: error });
+    return new DownloadError("unavailable", "The bytes do not match the declared content coding.", { cause: error });
   }
   const reason = code === null ? "The connection failed." : `The connection failed (${code}).`;
   return new DownloadError("unavailable", reason, { transient: true, cause: error });

@@ -59,7 +59,7 @@ describe("command line: keys", function () {
       const before = await readFile(`${folder.path}/seed.jwe`, "utf8");
       const error = await refusalOf(runCli(env, "keys", "create"));
       expect(error).to.be.instanceOf(SeedFileError);
-      expect(error.message).to.match(/exists already; it is not overwritten/);
+      expect(error.message).to.match(/already exists and was not overwritten/);
       expect(await readFile(`${folder.path}/seed.jwe`, "utf8")).to.equal(before);
     });
 

@@ -36,7 +36,7 @@ describe("identity of the IPFS node", () => {
     const file = join(folder.path, "key");
     await writeFile(file, "hunter2\n");
     expect(await refusal(file))
-      .to.contain(`${file} does not hold the key of an IPFS node`)
+      .to.contain(`${file} does not contain the key of an IPFS node`)
       .and.not.contain("hunter2");
     await mkdir(join(folder.path, "folder"));
     expect(await refusal(join(folder.path, "folder"))).to.contain("cannot be read (EISDIR)");

@@ -34,7 +34,7 @@ describe("BlockFiles", () => {
       (error: unknown) => error,
     );
 
-  it("stores the same bytes once, also when many come at the same time", async () => {
+  it("stores the same bytes once, also under concurrent writes", async () => {
     const { cid, bytes } = await block("cat");
     await Promise.all(Array.from({ length: 20 }, () => blocks.put(cid, bytes)));
     await new BlockFiles(folder.path).put(cid, bytes);
@@ -42,7 +42,7 @@ describe("BlockFiles", () => {
     expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");
   });
 
-  it("names a block that is missing, and one that is corrupt", async () => {
+  it("names the CID of a missing and of a corrupt block", async () => {
     const { cid, bytes } = await block("cat");
     expect(await refusal(blocks.get(cid))).to.include({ name: "BlockMissing", cid: cid.toString() });
     await blocks.put(cid, bytes);
@@ -52,7 +52,7 @@ describe("BlockFiles", () => {
     expect((await refusal(blocks.get(cid)))?.toString()).to.contain(cid.toString());
   });
 
-  it("mends a corrupt block when the same content comes again", async () => {
+  it("repairs a corrupt block when the same content is stored again", async () => {
     const { cid, bytes } = await block("cat");
     await blocks.put(cid, bytes);
     const [file = ""] = await files();
@@ -61,15 +61,15 @@ describe("BlockFiles", () => {
     expect((await readFile(file)).toString()).to.equal("cat");
   });
 
-  it("leaves nothing behind of a block that could not be written", async () => {
+  it("leaves no draft when a write fails", async () => {
     const { cid } = await block("cat");
-    // What the disk would say when it is full, from the same call.
+    // Makes the same call fail that fails on a full disk.
     const unwritable = null as unknown as Uint8Array;
     expect(await refusal(blocks.put(cid, unwritable))).to.include({ name: "TypeError" });
     expect(await files()).to.deep.equal([]);
   });
 
-  it("does not take a block that cannot be read for one that is missing", async () => {
+  it("does not report an unreadable block as missing", async () => {
     const { cid, bytes } = await block("cat");
     await blocks.put(cid, bytes);
     const [file = ""] = await files();
@@ -81,49 +81,49 @@ describe("BlockFiles", () => {
     const old = new Date(Date.now() - 120_000);
     const minuteAgo = () => Date.now() - 60_000;
 
-    it("takes a block only when nobody has stored it since", async () => {
+    it("accepts a block only if it was not stored again since", async () => {
       const { cid, bytes } = await block("cat");
       await blocks.put(cid, bytes);
-      const aside = blocks.quarantine();
-      expect(await aside.take(cid, minuteAgo())).to.equal(false);
+      const quarantine = blocks.quarantine();
+      expect(await quarantine.add(cid, minuteAgo())).to.equal(false);
       const [file = ""] = await files();
       await utimes(file, old, old);
       await blocks.put(cid, bytes);
       expect((await stat(file)).mtimeMs).to.be.greaterThan(minuteAgo());
-      expect(await aside.take(cid, minuteAgo())).to.equal(false);
+      expect(await quarantine.add(cid, minuteAgo())).to.equal(false);
       await utimes(file, old, old);
-      expect(await aside.take(cid, minuteAgo())).to.equal(true);
-      expect(await aside.take(cid, minuteAgo())).to.equal(false);
+      expect(await quarantine.add(cid, minuteAgo())).to.equal(true);
+      expect(await quarantine.add(cid, minuteAgo())).to.equal(false);
       expect(await blocks.has(cid)).to.equal(false);
       expect(await collect(blocks.all())).to.deep.equal([]);
-      expect(await aside.remove(cid)).to.equal(3);
-      expect(await aside.remove(cid)).to.equal(null);
-      await aside.end();
+      expect(await quarantine.remove(cid)).to.equal(3);
+      expect(await quarantine.remove(cid)).to.equal(null);
+      await quarantine.close();
       expect(await files()).to.deep.equal([]);
     });
 
-    it("gives it back, to another process too, and then removes it no more", async () => {
+    it("can be restored by another process, and then deletes nothing", async () => {
       const { cid, bytes } = await block("cat");
       await blocks.put(cid, bytes);
-      const aside = blocks.quarantine();
-      expect(await aside.take(cid, Infinity)).to.equal(true);
-      expect(await new BlockFiles(folder.path).giveBackAll()).to.equal(1);
-      expect(await aside.remove(cid)).to.equal(null);
-      expect(await aside.giveBack(cid)).to.equal(false);
+      const quarantine = blocks.quarantine();
+      expect(await quarantine.add(cid, Infinity)).to.equal(true);
+      expect(await new BlockFiles(folder.path).restoreQuarantined()).to.equal(1);
+      expect(await quarantine.remove(cid)).to.equal(null);
+      expect(await quarantine.restore(cid)).to.equal(false);
       expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");
-      expect(await blocks.giveBackAll()).to.equal(0);
+      expect(await blocks.restoreQuarantined()).to.equal(0);
     });
 
-    it("leaves alone what was stored anew meanwhile", async () => {
+    it("keeps a copy that was stored again meanwhile", async () => {
       const { cid, bytes } = await block("cat");
       await blocks.put(cid, bytes);
-      const aside = blocks.quarantine();
-      await aside.take(cid, Infinity);
+      const quarantine = blocks.quarantine();
+      await quarantine.add(cid, Infinity);
       await blocks.put(cid, bytes);
-      expect(await aside.giveBackAll()).to.equal(1);
+      expect(await quarantine.restoreAll()).to.equal(1);
       expect(await files()).to.have.length(1);
       const again = blocks.quarantine();
-      await again.take(cid, Infinity);
+      await again.add(cid, Infinity);
       await blocks.put(cid, bytes);
       expect(await again.remove(cid)).to.equal(3);
       expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");

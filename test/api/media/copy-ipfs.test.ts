@@ -164,7 +164,7 @@ describe("copyMedia of an ipfs URL", () => {
     const cid = await published([{ content: Buffer.alloc(3_000_000, "cat") }], { profile: "unixfs-v1-2025" });
     await copy(cid);
     const [, leaf] = await collect(walkBlocks(deps.blocks, cid, new Set()));
-    await deps.blocks.quarantine().take(leaf!.cid, Infinity);
+    await deps.blocks.quarantine().add(leaf!.cid, Infinity);
     gateway.asked.length = 0;
     await copy(cid);
     expect(gateway.asked).to.deep.equal([`/ipfs/${leaf!.cid.toString()}?format=raw`]);

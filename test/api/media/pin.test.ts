@@ -68,7 +68,7 @@ describe("pinAtKubo", () => {
 
   it("says which block it lacks itself", async () => {
     const { cid } = await importContent(blocks, content());
-    await blocks.quarantine().take(cid, Infinity);
+    await blocks.quarantine().add(cid, Infinity);
     expect(await refusal(cid.toString())).to.equal(`block ${cid.toString()} is missing`);
   });
 });

@@ -14,17 +14,17 @@ import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted } from "../support/expect.ts";
 import { addCollection, addMint, randomAddress } from "../support/rows.ts";
 
-/** What happens in the middle of a collection, at its steps. */
+/** What happens between the steps of a collection. */
 interface Steps {
-  /** It was decided what seems to be needed by nobody; nothing is set aside yet. */
-  decided?: () => Promise<void>;
-  /** All of it is set aside; it was not looked again yet. */
-  quarantine?: () => Promise<void>;
-  /** It was looked again; it is not decided yet, and nothing is removed. */
-  lookedAgain?: () => Promise<void>;
+  /** The unreferenced blocks are known; none is quarantined yet. */
+  searched?: () => Promise<void>;
+  /** All of them are quarantined; the references are not checked again yet. */
+  quarantined?: () => Promise<void>;
+  /** The references are checked again; the removal is not confirmed yet. */
+  checkedAgain?: () => Promise<void>;
 }
 
-/** Block files that let others act between the steps: the only thing that is not as the command line has it. */
+/** Block files that run a test's steps. Everything else is as in production. */
 class Interrupted extends BlockFiles {
   readonly #folder: string;
   readonly #steps: Steps;
@@ -38,17 +38,17 @@ class Interrupted extends BlockFiles {
   override quarantine(): Quarantine {
     const steps = this.#steps;
     return new (class extends Quarantine {
-      override async decide(): Promise<void> {
-        await steps.lookedAgain?.();
-        return super.decide();
+      override async confirm(): Promise<void> {
+        await steps.checkedAgain?.();
+        return super.confirm();
       }
     })(this.#folder, (cid) => fileOf(this.#folder, cid));
   }
 
   override async *all(): ReturnType<BlockFiles["all"]> {
-    await this.#steps.decided?.();
+    await this.#steps.searched?.();
     yield* super.all();
-    await this.#steps.quarantine?.();
+    await this.#steps.quarantined?.();
   }
 }
 
@@ -66,7 +66,7 @@ describe("collectMedia", () => {
     collection = await addCollection(api);
     await addMint(api, { contract: collection, to: randomAddress(), tokenId: 1 });
     await addMint(api, { contract: collection, to: randomAddress(), tokenId: 2 });
-    // Two leaves and what holds them together; named by nothing.
+    // Two leaves and their root. Nothing refers to them.
     cid = await add(Buffer.alloc(2_000_000, "cat"));
     await age();
   });
@@ -98,19 +98,19 @@ describe("collectMedia", () => {
     expect(await collect(walkBlocks(api.blocks, cid, new Set()))).to.have.length(3);
   };
 
-  it("removes what nothing names", async () => {
+  it("removes blocks that nothing refers to", async () => {
     expect(await run({})).to.include({ kept: 0, removed: 3 });
     expect(await status()).to.equal(404);
     expect(await collect(api.blocks.all())).to.deep.equal([]);
   });
 
-  for (const step of ["decided", "quarantine"] as const) {
-    it(`keeps what a change of metadata names between the steps (${step})`, async () => {
+  for (const step of ["searched", "quarantined"] as const) {
+    it(`keeps blocks that a metadata change refers to after the step "${step}"`, async () => {
       expect(await run({ [step]: () => patch(1, `ipfs://${cid.toString()}`) })).to.include({ kept: 3, removed: 0 });
       await expectWhole();
     });
 
-    it(`keeps what a mint names between the steps (${step})`, async () => {
+    it(`keeps blocks that a mint refers to after the step "${step}"`, async () => {
       const body = { collection_address: collection, to_address: randomAddress(), image: `ipfs://${cid.toString()}` };
       const mint = async () => {
         expectAccepted(await api.post("/v1/nfts", body));
@@ -120,18 +120,18 @@ describe("collectMedia", () => {
     });
   }
 
-  it("has removed already, for everybody, what is named after the last look", async () => {
+  it("removes blocks that are referred to only after the last check, and nobody can read them before that", async () => {
     const seen: (number | string)[] = [];
-    const lookedAgain = async () => {
+    const checkedAgain = async () => {
       seen.push(await status());
       await patch(1, `ipfs://${cid.toString()}`);
       seen.push(await status());
     };
-    expect(await run({ lookedAgain })).to.include({ removed: 3 });
+    expect(await run({ checkedAgain })).to.include({ removed: 3 });
     expect([...seen, await status()]).to.deep.equal([404, 404, 404]);
   });
 
-  it("sees a name that moves from row to row while it reads", async () => {
+  it("keeps blocks whose reference moves from row to row during the check", async () => {
     const uri = `ipfs://${cid.toString()}`;
     const patchCollection = async (image: string | null) => {
       const answer = await api.call("PATCH", `/v1/collections/${collection}`, { body: { image } });
@@ -142,53 +142,53 @@ describe("collectMedia", () => {
       await patchCollection(null);
     };
     await patchCollection(uri);
-    // At any time it is named. Yet each look reads the token before, and the collection after it has moved.
+    // Some row refers to it at any time. But each check reads the token before the move and the collection after it.
     const own = await openDatabase(api.databaseUrl);
-    let looks = 0;
+    let checks = 0;
     const read = own.read.withPlugin({
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {
         if (result.rows.some((row) => "token_uri" in row)) {
-          looks += 1;
+          checks += 1;
           await toToken();
         }
         return result;
       },
     });
-    const quarantine = async () => {
+    const quarantined = async () => {
       await patchCollection(uri);
       await patch(1, null);
     };
-    const blocks = new Interrupted(api.blocksFolder, { quarantine });
+    const blocks = new Interrupted(api.blocksFolder, { quarantined });
     try {
       await collectMedia({ database: { ...own, read }, blocks }, Infinity);
     } finally {
       await own.close();
     }
-    expect(looks).to.equal(2);
+    expect(checks).to.equal(2);
     await expectWhole();
   });
 
-  it("brings everything back when a run was interrupted", async () => {
+  it("restores all blocks after an interrupted collection", async () => {
     const never = run({
-      quarantine: () => Promise.reject(new Error("killed")),
+      quarantined: () => Promise.reject(new Error("killed")),
     });
     expect(await never.catch(String)).to.equal("Error: killed");
     await expectWhole();
-    // Killed: without the chance to bring anything back itself.
-    for await (const { cid: block } of api.blocks.all()) await api.blocks.quarantine().take(block, Infinity);
+    // A process that was killed has restored nothing itself.
+    for await (const { cid: block } of api.blocks.all()) await api.blocks.quarantine().add(block, Infinity);
     expect(await status()).to.equal(404);
     await patch(1, `ipfs://${cid.toString()}`);
     expect(await run({})).to.include({ kept: 3, removed: 0 });
     await expectWhole();
   });
 
-  it("ends when another begins, which has everything before itself", async () => {
+  it("stops when another collection starts and takes over its quarantine", async () => {
     const other = async () => {
-      // The second brings back what the first has set aside, and then content is named which everybody can see again.
-      await run({ decided: () => patch(1, `ipfs://${cid.toString()}`) });
+      // The second restores the quarantine of the first. Then a row refers to the restored content.
+      await run({ searched: () => patch(1, `ipfs://${cid.toString()}`) });
     };
-    for (const step of ["quarantine", "lookedAgain"] as const) {
+    for (const step of ["quarantined", "checkedAgain"] as const) {
       const refusal = await run({ [step]: other }).catch(String);
       expect(refusal).to.contain("has ended this one");
       await expectWhole();
@@ -197,19 +197,19 @@ describe("collectMedia", () => {
     }
   });
 
-  it("is finished by the next one when it was killed after it had decided", async () => {
-    const aside = api.blocks.quarantine();
-    for await (const { cid: block } of api.blocks.all()) await aside.take(block, Infinity);
-    await aside.decide();
-    // Killed here, with part of it removed. No part of what is gone must come back.
-    const [first] = await aside.all();
-    await aside.remove(first!);
-    expect(await new BlockFiles(api.blocksFolder).giveBackAll()).to.equal(0);
+  it("is finished by the next collection when it was killed after it confirmed the removal", async () => {
+    const quarantine = api.blocks.quarantine();
+    for await (const { cid: block } of api.blocks.all()) await quarantine.add(block, Infinity);
+    await quarantine.confirm();
+    // Killed after it removed one block. The others must not be restored.
+    const [first] = await quarantine.all();
+    await quarantine.remove(first!);
+    expect(await new BlockFiles(api.blocksFolder).restoreQuarantined()).to.equal(0);
     expect(await collect(api.blocks.all())).to.deep.equal([]);
-    expect(await readdir(`${api.blocksFolder}/aside`)).to.deep.equal([]);
+    expect(await readdir(`${api.blocksFolder}/quarantine`)).to.deep.equal([]);
   });
 
-  it("leaves what is being copied for a request, however short the time that is asked for", async () => {
+  it("keeps media that is being copied for a request, whatever age is asked for", async () => {
     const body = { collection_address: collection, to_address: randomAddress(), image: "data:,x", copy_media: true };
     const id = expectAccepted(await api.post("/v1/nfts", body));
     const copied = await add(Buffer.from("half of it"));
@@ -220,11 +220,11 @@ describe("collectMedia", () => {
     expect(await run({})).to.include({ removed: 1 });
   });
 
-  it("forgets what was to be pinned, unless the same content came again meanwhile", async () => {
+  it("removes waiting pins of removed content, unless the content was stored again meanwhile", async () => {
     const pins = () => api.database.read.selectFrom("pins").select("cid").execute();
     const name = cid.toString();
     await api.database.write((trx) => addPin(trx, name, 1));
-    await run({ lookedAgain: () => api.database.write((trx) => addPin(trx, name, Date.now())) });
+    await run({ checkedAgain: () => api.database.write((trx) => addPin(trx, name, Date.now())) });
     expect(await pins()).to.deep.equal([{ cid: name }]);
     cid = await add(Buffer.alloc(2_000_000, "cat"));
     await age();
