@@ -11,30 +11,30 @@ import { chargeGas, type GasCharge, secondsOfDayLeft } from "../store/requests/g
 import { insertRequest } from "../store/requests/requests.ts";
 import { type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
 
-/** Seconds after which a call that met a full backlog may be tried again. */
+/** `Retry-After` in seconds when the backlog is full. */
 const RETRY_WHEN_FULL = 30;
 
 export interface AcceptDeps extends IdempotencyDeps {
-  /** Told when a request became claimable. */
+  /** Notified when a request can be claimed. */
   signals: { requests: { notify(): void } };
   settings: { appGasPerDay: number | null; limits: { backlog: number } };
 }
 
-/** What a command hands over once its rules are met. */
+/** A command whose rules are checked, ready to be stored. */
 export interface Acceptance {
   type: RequestType;
   command: Command;
-  /** Sealed. */
+  /** Encrypted. */
   unlockable?: string | null;
   collection?: string | null;
   tokenId?: string | null;
-  /** Takes what the request needs (supply, copies) or throws: then nothing of the request remains. */
+  /** Reserves what the request needs, such as supply or copies. If it throws, nothing of the request is stored. */
   reserve?: (trx: Trx, requestId: string) => Promise<void>;
 }
 
 /**
- * Stores a request with its reservations and its idempotency key, all or nothing.
- * @returns the answer's JSON text: of this call, or of the equal one that came first.
+ * Stores a request with its reservations and its idempotency key in one transaction.
+ * @returns the JSON text of the answer; for a repeated call, the answer of the first one.
  * @throws ApiError `quota_exceeded`, `unavailable`
  */
 export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
@@ -65,14 +65,14 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
   return answer;
 }
 
-/** While the chain is away requests wait; but no more of them than can be worked off. @throws ApiError `unavailable` */
+/** While the node is unavailable, requests wait in the backlog. This limits the backlog. @throws ApiError `unavailable` */
 async function checkBacklog(deps: AcceptDeps, trx: Trx): Promise<void> {
   if ((await readCounter(trx, counterKeys.backlog())) >= deps.settings.limits.backlog) {
     throw new ApiError("unavailable", null, { retryAfter: RETRY_WHEN_FULL });
   }
 }
 
-/** @returns null where gas is not limited. */
+/** @returns null when the app has no gas budget. */
 async function charge(
   deps: AcceptDeps,
   trx: Trx,

@@ -1,24 +1,24 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** What a token may do. A token without any of them opens nothing. */
+/** Permissions of a token. A token without scopes permits nothing. */
 export const SCOPES = ["read", "accounts", "collections", "mint", "transfer", "webhooks"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Lets secret scanners find tokens that leaked. */
+/** A fixed prefix, so that secret scanners find leaked tokens. */
 const PREFIX = "moneta_";
 const SHAPE = /^moneta_[A-Za-z0-9_-]{43}$/;
 
-/** A new access token: 32 random bytes behind a fixed prefix. */
+/** A new access token: the prefix and 32 random bytes. */
 export function newAccessToken(): string {
   return PREFIX + randomBytes(32).toString("base64url");
 }
 
-/** What is stored in place of the token. It is random enough that no salt or slow hash adds anything. */
+/** Stored instead of the token. The token has 256 random bits, so it needs neither a salt nor a slow hash. */
 export function hashOfToken(token: string): string {
   return createHash("sha256").update(token, "utf8").digest("hex");
 }
 
-/** Whether the text can be an access token at all: spares the look-up of what cannot. */
+/** Whether the text has the format of an access token. Saves a database look-up if it has not. */
 export function looksLikeToken(text: string): boolean {
   return SHAPE.test(text);
 }

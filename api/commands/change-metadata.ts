@@ -8,13 +8,13 @@ import { findMintedNft } from "../store/listings/nfts.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import type { Caller } from "./idempotency.ts";
 
-/** What a field becomes; null: it is left out from now on. Fields that are not named stay as they are. */
+/** New values of fields. null removes a field; undefined keeps it. */
 export type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
 
 export interface Changed<M> {
   /** The metadata as it is stored now. */
   metadata: M;
-  /** The request that announces the change on chain; null when nothing changed, or the service may not announce. */
+  /** The request that announces the change on chain; null when nothing changed or the service may not announce. */
   requestId: string | null;
 }
 
@@ -70,13 +70,13 @@ async function hostedCollection(deps: AcceptDeps, caller: Caller, address: strin
 }
 
 interface Change<M> {
-  /** The stored metadata; null: the service hosts none. */
+  /** The stored metadata; null when the service does not host it. */
   read(trx: Trx): Promise<M | null>;
   merge(stored: M): M;
   write(trx: Trx, metadata: M): Promise<void>;
 }
 
-/** Changes the metadata, and accepts the request that announces it, all or nothing. */
+/** Changes the metadata and accepts the request that announces it, in one transaction. */
 async function apply<M extends object>(
   deps: AcceptDeps,
   caller: Caller,
@@ -88,7 +88,11 @@ async function apply<M extends object>(
     const stored = await change.read(trx);
     if (stored === null) throw fieldError("wrong_hosting", "token_id", "The token has no hosted metadata.");
     if (!(await isMetadataOpen(trx, collection.address))) {
-      throw fieldError("metadata_frozen", "address", "The collection's metadata is frozen, or about to be.");
+      throw fieldError(
+        "metadata_frozen",
+        "address",
+        "The collection's metadata is frozen, or a freeze is in progress.",
+      );
     }
     const metadata = change.merge(stored);
     const changed = JSON.stringify(metadata) !== JSON.stringify(stored);
@@ -111,7 +115,7 @@ async function apply<M extends object>(
     if (error instanceof NothingChanged) return null;
     throw error;
   });
-  if (done.metadata === undefined) throw new Error("the metadata was not changed, although the request was accepted");
+  if (done.metadata === undefined) throw new Error("the request was accepted without changing the metadata");
   return { metadata: done.metadata, requestId };
 }
 
@@ -119,7 +123,7 @@ function requestIdOf(answer: string): string {
   return (JSON.parse(answer) as { request_id: string }).request_id;
 }
 
-/** Takes the request back: there is nothing to announce. */
+/** Rolls back the request, because there is nothing to announce. */
 class NothingChanged extends Error {
   override readonly name = "NothingChanged";
 }

@@ -4,7 +4,8 @@ import { ApiError } from "../domain/error-codes.ts";
 const SCHEMES = ["http:", "https:", "data:", "ipfs:"];
 
 /**
- * Before media are copied: whether there are any, and whether their URLs can be fetched at all.
+ * Checks the media URLs of a mint before the media are copied.
+ * @returns whether there are any.
  * @throws ApiError `validation_failed`, naming the fields
  */
 export function checkMedia(command: Mint): boolean {

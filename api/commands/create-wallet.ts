@@ -8,8 +8,9 @@ export interface CreateWalletDeps extends IdempotencyDeps {
 }
 
 /**
- * Makes a wallet of the app, for one of its users or for nobody in particular.
- * @returns the answer's JSON text.
+ * Creates a wallet of the app.
+ * @param userIdentifier the app's name for a user; null: a wallet without a user.
+ * @returns the JSON text of the answer.
  * @throws ApiError `user_identifier_taken`
  */
 export async function createWallet(

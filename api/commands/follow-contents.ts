@@ -14,13 +14,13 @@ export interface FollowContentsDeps {
   logger: Logger;
 }
 
-/** Most tokens read from the chain for one call, and how many of them at a time. */
+/** Tokens that one call reads from the chain at most, and how many of them in parallel. */
 const MAX_TOKENS = 1_000;
 const AT_A_TIME = 25;
 
 /**
- * Before what a wallet holds of a contract is listed: if the contract is none of the service's, it is followed from now
- * on, and what the wallet has of it already is read from the chain.
+ * Prepares a list of what a wallet holds of a contract. If the service did not deploy the contract, it follows the contract
+ * from now on, and reads the tokens that the wallet already holds from the chain.
  * @throws ApiError `contract_not_supported`
  */
 export async function followContents(deps: FollowContentsDeps, wallet: string, filter: ContentsFilter): Promise<void> {
@@ -30,10 +30,13 @@ export async function followContents(deps: FollowContentsDeps, wallet: string, f
   try {
     await readFromChain(deps, wallet, filter, known ?? null);
   } catch (error) {
-    // What is followed already can be listed without the chain.
+    // A contract that is already followed can be listed from the database.
     const unknown = error instanceof ChainUnavailable || error instanceof RpcError;
     if (!unknown || known === undefined) throw error;
-    deps.logger.warn({ err: error, contract: filter.contract }, "contents are listed without asking the chain");
+    deps.logger.warn(
+      { err: error, contract: filter.contract },
+      "the node is unavailable: contents are listed from the database",
+    );
   }
 }
 
@@ -56,7 +59,7 @@ async function readFromChain(
     );
   }
   const { type, name } = contract;
-  // The block comes first: what happens between the two reads is then followed, and not missed.
+  // Read the block number first: transfers between the two reads are then indexed and not missed.
   const block = await foreign.headBlock();
   const candidates = filter.tokenId === null ? await foreign.tokensOf(address, type, wallet) : [filter.tokenId];
   const held = await heldTokenIds(database.read, wallet, address);

@@ -7,9 +7,9 @@ import type { Caller } from "./idempotency.ts";
 import type { MintDeps } from "./mint.ts";
 
 /**
- * Accepts the freeze of a hosted collection's metadata. From then on nothing of it can be changed or added; the media role
- * makes the directory once every accepted mint is final.
- * @returns the answer's JSON text.
+ * Accepts the freeze of a hosted collection's metadata. From then on metadata cannot be changed or added. The media role
+ * builds the directory once every accepted mint is final.
+ * @returns the JSON text of the answer.
  * @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`
  */
 export async function freezeMetadata(deps: MintDeps, caller: Caller, address: string): Promise<string> {
@@ -40,5 +40,5 @@ export async function freezeMetadata(deps: MintDeps, caller: Caller, address: st
 }
 
 function frozen(): ApiError {
-  return fieldError("metadata_frozen", "address", "The collection's metadata is frozen, or about to be.");
+  return fieldError("metadata_frozen", "address", "The collection's metadata is frozen, or a freeze is in progress.");
 }

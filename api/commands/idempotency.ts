@@ -4,7 +4,7 @@ import { claimIdempotencyKey, findStoredAnswer, type StoredAnswer } from "../sto
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
 
-/** The caller's `Idempotency-Key`, and everything that must be the same when it comes again. */
+/** The caller's `Idempotency-Key`, and what must be equal in a repeated call. */
 export interface IdempotentCall {
   key: string;
   /** Method, path and body. */
@@ -16,15 +16,16 @@ export interface IdempotencyDeps {
   sealer: Sealer;
 }
 
-/** Who calls, and whether the call may be repeated without a second effect. */
+/** The app that calls, and its idempotency key if it sent one. */
 export interface Caller {
   appId: string;
   idempotency: IdempotentCall | null;
 }
 
 /**
- * The answer of an earlier equal call, from committed rows: looked for before any rule is checked, because the rules
- * may have changed since.
+ * Finds the answer of an earlier equal call in committed rows. Call it before checking any rule: the first call may have
+ * changed what the rules depend on.
+ * @returns null when there is none.
  * @throws ApiError `idempotency_key_reused`
  */
 export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller): Promise<string | null> {
@@ -34,8 +35,8 @@ export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller)
 }
 
 /**
- * Takes the key inside the transaction that does the work, before the work: of calls that race, one gets null and goes
- * on, the others get its answer.
+ * Claims the key inside the transaction that does the work, before the work. Of concurrent equal calls one gets null and
+ * continues; the others get its answer.
  * @throws ApiError `idempotency_key_reused`
  */
 export async function claimKey(

@@ -2,7 +2,7 @@ import type { Mint, TokenMetadata } from "../domain/command.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 
-/** Every field that any of the five variants takes; the collection decides which of them apply. */
+/** The fields of all five variants. The collection decides which of them apply. */
 export interface MintFields {
   collection_address: string;
   to_address?: string | undefined;
@@ -82,8 +82,13 @@ function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
 }
 
 function mintErc1155(collection: StoredCollection, fields: MintFields): Mint {
-  const foreign: Field[] = ["uri", ...HOSTED_ONLY];
-  refuse(fields, foreign, "validation_failed", "Minting more copies takes only token_id, quantity and to_address.");
+  const otherVariants: Field[] = ["uri", ...HOSTED_ONLY];
+  refuse(
+    fields,
+    otherVariants,
+    "validation_failed",
+    "Minting more copies takes only token_id, quantity and to_address.",
+  );
   requireAll(fields, ["token_id", "quantity", "to_address"]);
   return {
     kind: "mint-erc1155",

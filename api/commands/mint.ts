@@ -11,13 +11,13 @@ import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 import { type MintFields, mintVariant } from "./mint-variant.ts";
 
 export interface MintDeps extends AcceptDeps {
-  /** Told besides when a request waits for its media. */
+  /** `media` is notified when a request waits for its media. */
   signals: AcceptDeps["signals"] & { media: { notify(): void } };
 }
 
 /**
- * Accepts a mint into one of the app's collections, in whichever of the five variants its type and hosting ask for.
- * @returns the answer's JSON text.
+ * Accepts a mint into one of the app's collections. The collection's type and hosting decide between the five variants.
+ * @returns the JSON text of the answer.
  */
 export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
@@ -51,11 +51,15 @@ export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): 
   return answer;
 }
 
-/** Frozen metadata has no place for a new token. */
+/** A token with hosted metadata cannot be added once the metadata is frozen. */
 async function checkOpen(trx: Trx, command: Mint): Promise<void> {
   if (command.kind === "mint-erc1155" || command.metadata === null) return;
   if (await isMetadataOpen(trx, command.collection)) return;
-  throw fieldError("metadata_frozen", "collection_address", "The collection's metadata is frozen, or about to be.");
+  throw fieldError(
+    "metadata_frozen",
+    "collection_address",
+    "The collection's metadata is frozen, or a freeze is in progress.",
+  );
 }
 
 async function reserve(trx: Trx, command: Mint, requestId: string): Promise<void> {

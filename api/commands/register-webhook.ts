@@ -13,10 +13,10 @@ export interface RegisterWebhookDeps {
 }
 
 /**
- * Registers the app's webhook, or changes the one it has, whose secret then stays. Where a name leads is looked at when
- * something is sent there; an address that must not be reached is refused here already.
+ * Registers the app's webhook, or changes the existing one and keeps its secret. A URL with a forbidden literal address is
+ * rejected here; a host name is checked at each delivery.
  * @param events types to send; null: all.
- * @returns the secret only where it is new: it cannot be read again.
+ * @returns the secret only when it is new. It cannot be read again.
  */
 export async function registerWebhook(
   deps: RegisterWebhookDeps,

@@ -5,8 +5,8 @@ import type { Database } from "../store/db/database.ts";
 import { findWebhook, replaceSecrets } from "../store/outbox/webhooks.ts";
 
 /**
- * Gives the app's webhook a new signing secret. The one that it replaces signs beside it for a while.
- * @returns the secret, which cannot be read again, and when the replaced one ends (milliseconds).
+ * Creates a new signing secret for the app's webhook. For a while the replaced one signs too.
+ * @returns the secret, which cannot be read again, and when the replaced one expires (milliseconds).
  * @throws ApiError `not_found` when the app has no webhook.
  */
 export async function rotateWebhookSecret(
@@ -22,7 +22,8 @@ export async function rotateWebhookSecret(
       deps.sealer,
       rotateSecrets(await openSecrets(deps.sealer, webhook.secrets), secret, now),
     );
-    // Of rotations that race each one is made upon the other's result: no caller is handed a secret that is not there.
+    // Of concurrent rotations only one replaces the secrets that it read. The others retry, so no caller gets a secret that
+    // was not stored.
     const replaced = await deps.database.write((trx) => replaceSecrets(trx, appId, { from: webhook.secrets, to, now }));
     if (replaced) return { secret, previousExpiresAt: now + SECRET_OVERLAP };
   }

@@ -9,12 +9,12 @@ import { findWebhook } from "../store/outbox/webhooks.ts";
 
 export interface SendWebhookDeps {
   database: Database;
-  /** Told when a delivery became due. */
+  /** Notified when a delivery is due. */
   signals: { deliveries: { notify(): void } };
 }
 
 /**
- * Sends a test event to the app's webhook, as everything else is sent: signed, tried again, logged.
+ * Sends a test event to the app's webhook. Like any delivery it is signed, retried and logged.
  * @throws ApiError `not_found` when the app has no webhook, `validation_failed` when it is disabled.
  */
 export function sendTestEvent(deps: SendWebhookDeps, appId: string): Promise<LoggedDelivery> {
@@ -25,8 +25,8 @@ export function sendTestEvent(deps: SendWebhookDeps, appId: string): Promise<Log
 }
 
 /**
- * Sends what a delivery carried once more, under the same event id.
- * @param appId null: any app's (for the operator).
+ * Sends the event of a delivery again, with the same event id.
+ * @param appId null: the delivery of any app (for the operator).
  * @throws ApiError `not_found` when there is no such delivery or no webhook, `validation_failed` when it is disabled.
  */
 export function redeliverEvent(deps: SendWebhookDeps, appId: string | null, id: string): Promise<LoggedDelivery> {
@@ -43,7 +43,7 @@ async function send(deps: SendWebhookDeps, enqueue: (trx: Trx) => Promise<Delive
     const { app_id: appId, id } = await enqueue(trx);
     return findDelivery(trx, appId, id);
   });
-  if (delivery === undefined) throw new Error("a delivery is there after it was stored");
+  if (delivery === undefined) throw new Error("the delivery was not found after it was stored");
   deps.signals.deliveries.notify();
   return delivery;
 }

@@ -19,13 +19,13 @@ export interface TransferFields {
   to_address: string;
   contract_address: string;
   token_id: bigint;
-  /** undefined: left blank. */
+  /** undefined when it is blank. */
   amount?: bigint | undefined;
 }
 
 /**
- * Accepts the transfer of a token out of one of the app's wallets.
- * @returns the answer's JSON text.
+ * Accepts the transfer of a token from one of the app's wallets.
+ * @returns the JSON text of the answer.
  */
 export async function transfer(deps: TransferDeps, caller: Caller, fields: TransferFields): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
@@ -74,11 +74,11 @@ function quantityOf(type: CollectionType, amount: bigint | undefined): bigint {
 
 interface ForeignSource {
   type: CollectionType;
-  /** Reads the wallet's holding from the chain. @returns what stores it inside the request's transaction. */
+  /** Reads the wallet's holding from the chain. @returns a function that stores it in the request's transaction. */
   read(): Promise<(trx: Trx) => Promise<void>>;
 }
 
-/** A contract that is none of the service's collections: the chain is asked what it is and who holds the token. */
+/** Asks the chain about a contract that the service did not deploy: its type, and who holds the token. */
 async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promise<ForeignSource> {
   const address = fields.contract_address;
   const known = await foreignContract(deps.database.read, address);
@@ -94,7 +94,7 @@ async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promi
   return {
     type,
     read: async () => {
-      // The block comes first: what happens between the two reads is then followed, and not missed.
+      // Read the block number first: transfers between the two reads are then indexed and not missed.
       const block = await deps.foreign.headBlock();
       const tokenId = fields.token_id.toString();
       const quantity = await deps.foreign.holding(address, type, tokenId, fields.from_address);
@@ -102,7 +102,7 @@ async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promi
       if (quantity === 0n) throw refusalOf("insufficient_balance");
       const owner = fields.from_address;
       return async (trx) => {
-        // What is followed already is newer in the store than what was read a moment ago.
+        // For a followed contract the database may be newer than what was just read.
         if (known !== undefined && (await isHeld(trx, owner, address, tokenId))) return;
         await followForeignContract(trx, { address, type, name, followedFrom: block });
         await recordForeignHolding(trx, { contract: address, tokenId, owner, quantity: quantity.toString(), block });
@@ -120,7 +120,7 @@ async function reserve(trx: Trx, command: Transfer): Promise<void> {
 function refusalOf(code: "insufficient_balance" | "token_busy" | "token_not_found"): ApiError {
   const words: Record<typeof code, string> = {
     insufficient_balance: "The wallet does not hold enough copies of the token, pending transfers subtracted.",
-    token_busy: "An earlier transfer of the token is still pending.",
+    token_busy: "An earlier transfer of the token is still pending. Try again when it is final.",
     token_not_found: "The token does not exist.",
   };
   return fieldError(code satisfies HttpErrorCode, "token_id", words[code]);

@@ -9,7 +9,7 @@ import { addCollection, addWallet, randomAddress } from "../support/rows.ts";
 
 const MINT = 75_000;
 
-describe("gas of an app in a day", () => {
+describe("gas budget of an app per day", () => {
   let api: TestApi;
   let collection: string;
   beforeEach(async () => {
@@ -29,7 +29,7 @@ describe("gas of an app in a day", () => {
       await api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
     );
 
-  it("accepts, of requests at the same instant, exactly as many as the budget holds", async () => {
+  it("accepts exactly as many concurrent requests as the budget allows", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => mint()));
     const refused = answers.filter((answer) => answer.status !== 200);
     expect(refused).to.have.length(7);
@@ -37,7 +37,7 @@ describe("gas of an app in a day", () => {
     expect(await used()).to.deep.equal([3 * MINT]);
   });
 
-  it("says when the day is over, and leaves nothing of what it refused", async () => {
+  it("answers with the seconds until the next day, and stores nothing of a refused request", async () => {
     for (let count = 0; count < 3; count++) expectAccepted(await mint());
     const refused = await mint({ "idempotency-key": "again" });
     const left = Number(refused.headers.get("retry-after"));
@@ -52,7 +52,7 @@ describe("gas of an app in a day", () => {
     expect(reserved).to.equal(3);
   });
 
-  it("is each app's own, and only what reaches the chain counts", async () => {
+  it("is separate for each app, and counts only calls that reach the chain", async () => {
     for (let count = 0; count < 3; count++) await mint();
     expectRefusal(await mint(), 429, "quota_exceeded");
     expect((await api.post("/v1/accounts", {})).status).to.equal(200);
@@ -61,7 +61,7 @@ describe("gas of an app in a day", () => {
     expect(await used(api.other.id)).to.deep.equal([130_000 + 200 * 4]);
   });
 
-  it("is not used by a call that is refused, nor twice by one that is repeated", async () => {
+  it("is not charged for a refused call, and charged once for a repeated call", async () => {
     const body = { collection_address: collection, to_address: randomAddress(), quantity: 1 };
     expectRefusal(await api.post("/v1/nfts", body), 422, "wrong_collection_type");
     expectInvalid(await api.post("/v1/nfts", { collection_address: collection }), { to_address: "required" });
@@ -75,7 +75,7 @@ describe("gas of an app in a day", () => {
     expect(await used()).to.deep.equal([MINT]);
   });
 
-  it("becomes the share of what the transaction used, also when a reorg has it settled twice", async () => {
+  it("is corrected to the request's share of the gas used, also when a reorg settles it twice", async () => {
     const [first, second] = [expectAccepted(await mint()), expectAccepted(await mint())];
     const requests = [await row(first), await row(second)];
     await api.database.write((trx) => settleGas(trx, requests, 100_001));
@@ -86,7 +86,7 @@ describe("gas of an app in a day", () => {
     expect(await used()).to.deep.equal([90_000 + MINT]);
   });
 
-  it("grows by a transaction that reverted whole, and shrinks again by what is never sent", async () => {
+  it("is charged for a reverted transaction, and refunded for a request that is never sent", async () => {
     const id = expectAccepted(await mint());
     await api.database.write(async (trx) => chargeReverted(trx, [await row(id)], 21_000));
     expect(await used()).to.deep.equal([MINT + 21_000]);
@@ -95,7 +95,7 @@ describe("gas of an app in a day", () => {
     expect(await used()).to.deep.equal([21_000]);
   });
 
-  it("counts anew each day", async () => {
+  it("starts again each day", async () => {
     for (let count = 0; count < 3; count++) await mint();
     await api.database.write((trx) =>
       trx
@@ -107,7 +107,7 @@ describe("gas of an app in a day", () => {
     expect((await used()).sort((a, b) => a - b)).to.deep.equal([MINT, 3 * MINT]);
   });
 
-  it("is not counted where it is not limited", async () => {
+  it("is not counted without a limit", async () => {
     const free = await startApi();
     const contract = await addCollection(free);
     const body = { collection_address: contract, to_address: randomAddress() };
@@ -124,7 +124,7 @@ describe("gas of an app in a day", () => {
 });
 
 describe("shareGas", () => {
-  it("gives every unit to somebody", () => {
+  it("distributes all gas over the requests", () => {
     expect(shareGas(100, [1, 1, 1])).to.deep.equal([33, 33, 34]);
     expect(shareGas(1_000_003, [75_000, 130_000, 75_000]).reduce((sum, part) => sum + part, 0)).to.equal(1_000_003);
     expect(shareGas(5, [])).to.deep.equal([]);
@@ -132,7 +132,7 @@ describe("shareGas", () => {
 });
 
 describe("estimateGas", () => {
-  it("grows with what is stored", () => {
+  it("grows with the stored data", () => {
     const token = {
       kind: "create-erc1155",
       collection: "",

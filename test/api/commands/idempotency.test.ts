@@ -17,7 +17,7 @@ describe("Idempotency-Key", () => {
     api.post(path, body, { headers: { "idempotency-key": key } });
   const requests = async () => (await api.get("/v1/requests")).body.total ?? 0;
 
-  it("answers an equal call as the first, byte for byte, on every endpoint that takes one", async () => {
+  it("answers a repeated call with the same bytes as the first, on every endpoint that accepts a key", async () => {
     const wallet = await addWallet(api);
     const contract = await addCollection(api);
     await addMint(api, { contract, to: wallet, tokenId: 1 });
@@ -41,7 +41,7 @@ describe("Idempotency-Key", () => {
     }
   });
 
-  it("refuses another body, or another path, under a used key", async () => {
+  it("refuses a used key with another body or path", async () => {
     const key = newKey();
     await post("/v1/accounts", { user_identifier: "a" }, key);
     expectRefusal(await post("/v1/accounts", { user_identifier: "b" }, key), 409, "idempotency_key_reused");
@@ -50,7 +50,7 @@ describe("Idempotency-Key", () => {
     expect((await api.get("/v1/accounts/user/b")).status).to.equal(404);
   });
 
-  it("leaves the key free when the call is refused", async () => {
+  it("does not use up the key of a refused call", async () => {
     const key = newKey();
     const collection = randomAddress();
     const body = { collection_address: collection, to_address: randomAddress() };
@@ -61,7 +61,7 @@ describe("Idempotency-Key", () => {
     expect((await post("/v1/accounts", { user_identifier: "free" }, second)).status).to.equal(200);
   });
 
-  it("answers again even when the rules would refuse by now", async () => {
+  it("repeats the answer even when the rules would now refuse the call", async () => {
     const contract = await addCollection(api, { cap: 1 });
     const body = { collection_address: contract, to_address: randomAddress() };
     const key = newKey();
@@ -86,7 +86,7 @@ describe("Idempotency-Key", () => {
     ["wallets", () => ({ path: "/v1/accounts", body: {} })],
     ["collections", () => ({ path: "/v1/collections", body: { type: "ERC1155", name: "R", symbol: "RRR" } })],
   ] as const) {
-    it(`makes one of 50 equal ${title} that are asked for at once`, async () => {
+    it(`makes one of 50 equal concurrent ${title}`, async () => {
       const { path, body } = make();
       const key = newKey();
       const before = await count();
@@ -97,7 +97,7 @@ describe("Idempotency-Key", () => {
     });
   }
 
-  it("takes 1 to 255 visible ASCII characters", async () => {
+  it("accepts 1 to 255 visible ASCII characters", async () => {
     expect((await post("/v1/accounts", {}, "~".repeat(255))).status).to.equal(200);
     for (const key of ["", "x".repeat(256), "a b", "schlüssel"]) {
       const answer = await post("/v1/accounts", {}, key);

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { type TestApi, startApi } from "../support/api.ts";
 import { addCollection, addMint, addWallet, randomAddress } from "../support/rows.ts";
 
-describe("calls at the same instant", () => {
+describe("concurrent calls", () => {
   let api: TestApi;
   let wallet: string;
   before(async () => {
@@ -12,7 +12,7 @@ describe("calls at the same instant", () => {
   });
   after(() => api.close());
 
-  /** Sends all at once. @returns how many were accepted, and the codes of the others. */
+  /** Sends all calls at once. @returns how many were accepted, and the error codes of the others. */
   async function race(path: string, bodies: object[]): Promise<{ accepted: number; refused: string[] }> {
     const answers = await Promise.all(bodies.map((body) => api.post(path, body)));
     const refused = answers.filter((answer) => answer.status !== 200);
@@ -21,7 +21,7 @@ describe("calls at the same instant", () => {
 
   const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-  it("mint the last tokens of a cap exactly as often as there are", async () => {
+  it("mint exactly the tokens that are left of a supply cap", async () => {
     const contract = await addCollection(api, { cap: 3 });
     const result = await race(
       "/v1/nfts",
@@ -40,7 +40,7 @@ describe("calls at the same instant", () => {
     expect(result).to.deep.equal({ accepted: 1, refused: times(9, () => "token_already_exists") });
   });
 
-  it("transfer one token once", async () => {
+  it("transfer a token once", async () => {
     const contract = await addCollection(api);
     await addMint(api, { contract, to: wallet, tokenId: 1 });
     const result = await race(
@@ -55,7 +55,7 @@ describe("calls at the same instant", () => {
     expect(result).to.deep.equal({ accepted: 1, refused: times(9, () => "token_busy") });
   });
 
-  it("spend one balance no further than it goes", async () => {
+  it("spend a balance only once", async () => {
     const contract = await addCollection(api, { type: "ERC1155" });
     await addMint(api, { contract, to: wallet, tokenId: 1, quantity: 10, type: "ERC1155" });
     const result = await race(
@@ -71,7 +71,7 @@ describe("calls at the same instant", () => {
     expect(result).to.deep.equal({ accepted: 3, refused: times(9, () => "insufficient_balance") });
   });
 
-  it("give one user one wallet", async () => {
+  it("create one wallet for a user", async () => {
     const result = await race(
       "/v1/accounts",
       times(10, () => ({ user_identifier: "wanted" })),
@@ -79,7 +79,7 @@ describe("calls at the same instant", () => {
     expect(result).to.deep.equal({ accepted: 1, refused: times(9, () => "user_identifier_taken") });
   });
 
-  it("leave no trace of those that were refused", async () => {
+  it("store nothing of the refused calls", async () => {
     const before = (await api.get("/v1/requests")).body.total ?? 0;
     const contract = await addCollection(api, { cap: 1 });
     await race(

@@ -3,12 +3,12 @@ import { expect } from "chai";
 import { Allowance } from "../../../api/ipfs-node/allowance.ts";
 
 describe("Allowance", () => {
-  it("gives its burst at once, then so much a second, and saves up no more than the burst", () => {
+  it("allows the burst at once, then a rate, and saves up no more than the burst", () => {
     let now = 0;
     const allowance = new Allowance(1_000, 100, () => now);
     allowance.spend(999);
     expect(allowance.open).to.equal(true);
-    // The last may exceed it; what is owed is waited for.
+    // The last block may overdraw it. The next one waits for the debt.
     allowance.spend(201);
     expect(allowance.open).to.equal(false);
     now = 2_000;

@@ -26,13 +26,13 @@ describe("identity of the IPFS node", () => {
       (error: unknown) => String(error),
     );
 
-  it("is made once, even if several processes start at once", async () => {
+  it("is created once, also by processes that start at the same time", async () => {
     const file = join(folder.path, "new", "key");
     const keys = await Promise.all([load(file), load(file), load(file)]);
     for (const key of [...keys, await load(file)]) expect(key.equals(keys[0])).to.equal(true);
   });
 
-  it("is never replaced when the file is spoilt, nor shown", async () => {
+  it("is neither replaced nor printed when the file is corrupt", async () => {
     const file = join(folder.path, "key");
     await writeFile(file, "hunter2\n");
     expect(await refusal(file))

@@ -74,7 +74,7 @@ describe("IPFS node", () => {
       return cid;
     };
 
-    it("gives those that are whole, and nothing that only looks like one", async () => {
+    it("serves valid blocks only", async () => {
       const spoilt = await add("spoilt");
       for (const name of await readdir(join(folder.path, "blocks"), { recursive: true })) {
         if (name.endsWith(spoilt.toString())) await writeFile(join(folder.path, "blocks", name), "other");
@@ -83,7 +83,7 @@ describe("IPFS node", () => {
       const given = new AbortController();
       const asked = [
         spoilt,
-        // One that holds its content itself, and one whose name no file can have.
+        // An identity CID, and a CID too long for a file name.
         CID.createV1(raw.code, identity.digest(Buffer.from("inline"))),
         CID.createV1(raw.code, identity.digest(Buffer.alloc(1_000))),
       ].map((cid) =>
@@ -99,8 +99,8 @@ describe("IPFS node", () => {
     });
   });
 
-  describe("given first peers that are away", () => {
-    it("starts, says that nobody can reach it, gives up announcing when told to, and stops", async () => {
+  describe("given unreachable bootstrap peers", () => {
+    it("starts, warns that it has no public address, cancels an announcement on request, and stops", async () => {
       const folder = await temporaryFolder();
       const logged: string[] = [];
       const options = {
@@ -134,7 +134,7 @@ describe("IPFS node", () => {
   });
 
   describe("on the public network", () => {
-    it("is, unless it has private peers, or none while it listens on this machine alone", () => {
+    it("is, unless a bootstrap peer is private, or there is none and it listens on loopback only", () => {
       const dns = `/dns4/peer.example/tcp/4001/p2p/${PEER}`;
       expect(policy.isPrivate("/ip4/0.0.0.0/tcp/4001", [])).to.equal(false);
       expect(policy.isPrivate("/ip4/0.0.0.0/tcp/4001", [dns])).to.equal(false);

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/service.ts";
 
 const MIB = 1_048_576;
 
-/** The key stream of ChaCha20 under the hash of a seed: how Kubo's vectors make their content. */
+/** Kubo's vectors generate their content as a ChaCha20 key stream. The key is the hash of a seed. */
 async function* keyStream(size: number, seed: string): AsyncGenerator<Uint8Array> {
   await Promise.resolve();
   const cipher = createCipheriv("chacha20", createHash("sha256").update(seed).digest(), Buffer.alloc(16));
@@ -24,7 +24,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** File names as Kubo's vectors have them: one of length `last` after others of length 11. */
+/** File names of Kubo's vectors: one of length `last` after others of length 11. */
 async function names(count: number, last: number): Promise<string[]> {
   const alphabet = "abcdefghijklmnopqrstuvwxyz01234567890-_";
   const stream: number[] = [];
@@ -111,7 +111,7 @@ describe("content", () => {
     }
   });
 
-  it("gives back what it took, in whole and in part", async () => {
+  it("reads back what it stored, in whole and in part", async () => {
     const whole = Buffer.concat(await collect(keyStream(3 * MIB + 7, "any")));
     const { cid, size } = await importContent(blocks, once(whole));
     expect(size).to.equal(whole.length);
@@ -127,7 +127,7 @@ describe("content", () => {
     }
   });
 
-  it("finds files in directories, those too large for one block included", async () => {
+  it("finds files in directories, also in directories larger than one block", async () => {
     const cid = await importDirectory(
       blocks,
       (async function* () {
@@ -143,7 +143,7 @@ describe("content", () => {
     expect(await read(cid)).to.equal(null);
   });
 
-  it("reads no further ahead than it is asked to, however slow whoever takes it", async () => {
+  it("reads ahead no more than asked, however slow the consumer is", async () => {
     const { cid } = await importContent(blocks, keyStream(10 * MIB, "slow"));
     const held = new Map<string, Uint8Array>();
     for await (const { cid: block, bytes } of walkBlocks(blocks, cid, new Set())) held.set(block.toString(), bytes);
@@ -159,14 +159,14 @@ describe("content", () => {
       gets = 0;
       const reading = (await findFile(source, cid, "", readAhead))!.read()[Symbol.asyncIterator]();
       await reading.next();
-      // Everything here is in memory: whatever wants to go on does so now.
+      // Everything is in memory, so all pending reads run now.
       for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
       expect(gets).to.equal(1 + readAhead);
       await reading.return?.();
     }
   });
 
-  it("names the block that is missing or corrupt", async () => {
+  it("names the CID of a missing or corrupt block", async () => {
     const { cid } = await importContent(blocks, keyStream(2 * MIB, "any"));
     const all: CID[] = [];
     for await (const { cid: block } of walkBlocks(blocks, cid, new Set())) all.push(block);
@@ -178,7 +178,7 @@ describe("content", () => {
 });
 
 describe("parseCid", () => {
-  it("takes version 0 and 1 in any base", () => {
+  it("accepts versions 0 and 1 in any base", () => {
     const forms = [
       "QmXxSDCDe6Vc47Lp5YpgHuXmDuP2YAgmUYNvxFT2SrRyTz",
       "bafybeietjovlsd6htljikk7ch4ev6nqiawg24mqf5t3nj6xtiuiydhk6w4",
@@ -187,13 +187,13 @@ describe("parseCid", () => {
     expect(parseCid(forms[1]!)).to.not.equal(null);
   });
 
-  it("refuses what this service never stores", () => {
+  it("refuses CIDs that this service never stores", () => {
     for (const text of [
       "",
       "cats",
       "../../etc/passwd",
       "b".repeat(500),
-      // "identity": the content is in the CID itself.
+      // "identity": the CID contains its content.
       "bafkqaaa",
       "bafkqadtimvwgy3zao5xxe3debi",
       // dag-cbor

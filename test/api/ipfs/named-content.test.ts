@@ -28,7 +28,7 @@ describe("namedContent", () => {
     });
   }
 
-  it("is named once, whichever form its CID has, and whatever else is there", async () => {
+  it("is found once, in every form of its CID", async () => {
     const found = await named(
       `ipfs://${OLD} ipfs://${CID}`,
       `/ipfs/${CID}`,

@@ -5,19 +5,19 @@ import fc from "fast-check";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { createWalletDeriver, walletPath } from "../../../api/keys/wallet-deriver.ts";
 
-/** The phrase of BIP-39's own test vectors. */
+/** The phrase of BIP-39's test vectors. */
 const PHRASE = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";
 
-/** Where user "user" of app "app" is with this phrase. */
+/** Address of the user "user" of the app "app" with this phrase. */
 const EXPECTED = { address: "0xC0243bF7244f3011C2FdefcD5BE0607b9c30c355", path: "877121528/1087937369/90237950" };
 
-describe("wallets and lanes of a seed", () => {
+describe("wallet and lane keys of a seed", () => {
   const keyring = createKeyring(PHRASE);
   const deriver = createWalletDeriver(keyring.walletsPublicKey);
 
-  it("are where the paths say, for any other program", () => {
+  it("have the paths that other wallet programs use", () => {
     const at = (path: string) => HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(PHRASE), path).address;
-    // The first account that every wallet program shows for this phrase.
+    // Every wallet program shows this as the first account of the phrase.
     expect(keyring.wallet("0/0").address).to.equal("0x9858EfFD232B4033E47d90003D41EC34EcaEda94");
     expect(keyring.lane(0).address).to.equal(at("m/44'/60'/1'/0/0"));
     expect(keyring.lane(3).address).to.equal(at("m/44'/60'/1'/0/3"));
@@ -25,7 +25,7 @@ describe("wallets and lanes of a seed", () => {
     expect(address).to.equal(at(`m/44'/60'/0'/${path}`));
   });
 
-  it("have keys that sign for their addresses, and a public key that cannot sign", () => {
+  it("sign for their addresses, and the extended public key cannot sign", () => {
     expect(keyring.walletsPublicKey).to.match(/^xpub/);
     const { address, path } = deriver.derive("app", "user");
     expect(keyring.wallet(path).address).to.equal(address);
@@ -34,13 +34,13 @@ describe("wallets and lanes of a seed", () => {
     );
   });
 
-  it("are the same for the same user for ever", () => {
-    // A changed derivation would cut every user off: these figures never change.
+  it("never change for a user", () => {
+    // A changed derivation would lose every wallet, so these values must never change.
     expect(deriver.derive("app", "user")).to.deep.equal(EXPECTED);
     expect(deriver.derive("app", null).address).to.not.equal(deriver.derive("app", null).address);
   });
 
-  it("never share a path between two users, however app and user are cut", () => {
+  it("have different paths for different users, also if app id and user id concatenate to the same text", () => {
     expect(walletPath("ab", "c")).to.not.equal(walletPath("a", "bc"));
     expect(walletPath("a\n1", "b")).to.not.equal(walletPath("a", "1\nb"));
     fc.assert(

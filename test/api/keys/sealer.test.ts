@@ -20,14 +20,14 @@ describe("createSealer", () => {
   const before = createSealer([old]);
   const rotated = createSealer([young, old]);
 
-  it("opens what it sealed, each time in another form", async () => {
+  it("decrypts what it encrypted, with a new ciphertext each time", async () => {
     const [first, second] = [await before.seal("sécret"), await before.seal("sécret")];
     expect(first).to.not.equal(second);
     expect(first).to.not.include("sécret");
     expect([await before.open(first), await before.open(second)]).to.deep.equal(["sécret", "sécret"]);
   });
 
-  it("seals with the newest key, and opens what older ones sealed while they are named", async () => {
+  it("encrypts with the newest key, and decrypts with older keys as long as they are configured", async () => {
     const sealed = await before.seal("x");
     expect(await rotated.open(sealed)).to.equal("x");
     const later = await rotated.seal("y");
@@ -35,7 +35,7 @@ describe("createSealer", () => {
     expect(await failure(createSealer([young]).open(sealed))).to.be.instanceOf(SealError);
   });
 
-  it("notices every changed part, another key under the same name, and what was never sealed", async () => {
+  it("refuses changed text, another key with the same id, and text that is not encrypted", async () => {
     const sealed = await before.seal("the secret");
     const parts = sealed.split(".");
     for (const index of parts.keys()) {
@@ -51,11 +51,11 @@ describe("createSealer", () => {
       expect(await failure(before.open(text)), text).to.be.instanceOf(SealError);
   });
 
-  it("refuses to be made without a key", () => {
+  it("requires a key", () => {
     expect(() => createSealer([])).to.throw(SealError);
   });
 
-  it("recognises fingerprints of any of its keys, and nothing else", () => {
+  it("matches fingerprints of any configured key, and no others", () => {
     const print = before.fingerprint("body");
     expect(print).to.match(/^old:[0-9a-f]{64}$/);
     expect([rotated.matches("body", print), rotated.matches("Body", print)]).to.deep.equal([true, false]);

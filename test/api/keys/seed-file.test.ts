@@ -14,7 +14,7 @@ function failure(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe("the seed file", function () {
-  // The passphrase is made slow to guess on purpose.
+  // Key derivation is slow on purpose, so that a passphrase is hard to guess.
   this.timeout(30_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let file: string;
@@ -25,7 +25,7 @@ describe("the seed file", function () {
   });
   afterEach(() => folder.remove());
 
-  it("gives back the phrase that was written, to the right passphrase only, and shows nothing of it", async () => {
+  it("returns the phrase only with the right passphrase, and does not contain it in plain text", async () => {
     const phrase = newSeedPhrase();
     expect(phrase.split(" ")).to.have.length(24);
     await writeSeedFile(file, phrase, "passphräse");
@@ -39,13 +39,13 @@ describe("the seed file", function () {
       .and.not.include("wrong");
   });
 
-  it("is readable by its owner only, and leaves no draft beside it", async () => {
+  it("is readable by its owner only, and leaves no temporary file", async () => {
     await writeSeedFile(file, newSeedPhrase(), "p");
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     expect(await readdir(join(folder.path, "deep"))).to.deep.equal(["seed.jwe"]);
   });
 
-  it("is never overwritten, whoever of several is first", async () => {
+  it("is never overwritten, also under concurrent writes", async () => {
     const phrases = Array.from({ length: 3 }, newSeedPhrase);
     const results = await Promise.allSettled(phrases.map((phrase) => writeSeedFile(file, phrase, "p")));
     const winners = phrases.filter((_, index) => results[index]?.status === "fulfilled");
@@ -56,7 +56,7 @@ describe("the seed file", function () {
     expect(await readdir(join(folder.path, "deep"))).to.deep.equal(["seed.jwe"]);
   });
 
-  it("is refused with words when it is missing, or is something else", async () => {
+  it("is refused with a clear error when it is missing or is another file", async () => {
     expect(await failure(readSeedFile(file, "p"))).to.be.instanceOf(SeedFileError);
     const other = join(folder.path, "other");
     for (const text of ["", "hello", "a.b.c.d.e", "{}"]) {

@@ -47,7 +47,7 @@ const NOT_PUBLIC: Record<string, string[]> = {
 
 describe("isPublicAddress", () => {
   for (const address of PUBLIC) {
-    it(`takes ${address}`, () => {
+    it(`accepts ${address}`, () => {
       expect(isPublicAddress(address)).to.equal(true);
     });
   }
@@ -61,14 +61,14 @@ describe("isPublicAddress", () => {
 describe("mayConnect", () => {
   const policy = { allowedHosts: new Set(["hooks.internal", "10.1.1.1"]), allowLoopback: false };
 
-  it("exempts the named hosts alone, whatever their case", () => {
+  it("exempts only the configured hosts, in any case", () => {
     expect(mayConnect("Hooks.Internal", "10.0.0.1", policy)).to.equal(true);
     expect(mayConnect("10.1.1.1", "10.1.1.1", policy)).to.equal(true);
     expect(mayConnect("other.internal", "10.0.0.1", policy)).to.equal(false);
     expect(mayConnect("sub.hooks.internal", "10.0.0.1", policy)).to.equal(false);
   });
 
-  it("exempts loopback, in all its forms and nothing beside it, on a local chain", () => {
+  it("exempts every form of loopback, and nothing else, on a local chain", () => {
     const local = { ...policy, allowLoopback: true };
     for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) {
       expect(mayConnect("x", address, local), address).to.equal(true);

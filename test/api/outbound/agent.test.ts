@@ -18,7 +18,7 @@ describe("createOutboundAgent", () => {
       reached += 1;
       response.end("inside");
     });
-    // On every address of this machine.
+    // Listens on every address of this machine.
     await new Promise<void>((resolve) => server.listen(0, resolve));
     port = (server.address() as AddressInfo).port.toString();
   });
@@ -69,7 +69,7 @@ describe("createOutboundAgent", () => {
     });
   }
 
-  it("reaches it where it may", async () => {
+  it("connects where the policy allows it", async () => {
     expect(await codeOf(`http://127.0.0.1:${port}/`, { allowedHosts: new Set(), allowLoopback: true })).to.equal("200");
     expect(
       await codeOf(`http://localhost:${port}/`, { allowedHosts: new Set(["localhost"]), allowLoopback: false }),
@@ -86,14 +86,14 @@ describe("createOutboundAgent", () => {
       lookups = 0;
     });
     before(() => {
-      // The agent holds the function itself: this is the resolver under it.
+      // The agent keeps a reference to the lookup function, so the test replaces the resolver below it.
       (dns as { lookup: unknown }).lookup = (
         _host: string,
         _options: unknown,
         done: (e: null, a: dns.LookupAddress[]) => void,
       ) => {
         lookups += 1;
-        // The next to ask is told something else, where a test says so.
+        // A test may give later lookups another answer.
         const told = answers;
         answers = later ?? answers;
         done(null, told);
@@ -105,14 +105,14 @@ describe("createOutboundAgent", () => {
       syncBuiltinESMExports();
     });
 
-    it("that changes its answer between the check and the connection gains nothing: there is one answer", async () => {
+    it("is resolved once for the check and the connection (no DNS rebinding)", async () => {
       const local = { allowedHosts: new Set<string>(), allowLoopback: true };
       answers = [{ address: "127.0.0.1", family: 4 }];
       later = [{ address: "10.0.0.1", family: 4 }];
       try {
         expect(await codeOf(`http://rebinding.example:${port}/`, local)).to.equal("200");
         expect([lookups, reached]).to.deep.equal([1, 1]);
-        // A new connection asks anew, and is checked anew.
+        // A new connection resolves and checks again.
         expect(await codeOf(`http://rebinding.example:${port}/`, local)).to.equal("BLOCKED_ADDRESS");
         expect([lookups, reached]).to.deep.equal([2, 1]);
       } finally {
@@ -120,7 +120,7 @@ describe("createOutboundAgent", () => {
       }
     });
 
-    it("is refused whole when one of its addresses is not public", async () => {
+    it("is refused when one of its addresses is not public", async () => {
       answers = [
         { address: "8.8.8.8", family: 4 },
         { address: "127.0.0.1", family: 4 },

@@ -17,7 +17,7 @@ describe("download", () => {
   let port: string;
   let handlers: Record<string, Handler>;
   const seen: string[] = [];
-  // This server's address may be reached, and nothing else of this machine.
+  // The policy allows the address of this server, and no other on this machine.
   const agent = createOutboundAgent({ allowedHosts: new Set(["127.0.0.1"]), allowLoopback: false });
 
   before(async () => {
@@ -62,7 +62,7 @@ describe("download", () => {
     (response) =>
       response.writeHead(302, { location: to }).end();
 
-  it("brings what is there, and asks for nothing packed", async () => {
+  it("returns the bytes, and asks for an uncompressed answer", async () => {
     let encoding: string | undefined;
     const bytes = await serve((response, request) => {
       encoding = request.headers["accept-encoding"];
@@ -78,7 +78,7 @@ describe("download", () => {
     ["br", brotliCompressSync],
     ["zstd", zstdCompressSync],
   ] as const) {
-    it(`unpacks ${coding}, and ends a bomb of it at the limit`, async () => {
+    it(`decompresses ${coding}, and stops a bomb at the limit`, async () => {
       const header = { "content-encoding": coding };
       expect((await serve((response) => response.writeHead(200, header).end(pack("cat")))).toString()).to.equal("cat");
       const bomb = pack(Buffer.alloc(50 * LIMIT));
@@ -87,13 +87,13 @@ describe("download", () => {
     });
   }
 
-  it("ends a bomb in a bomb", async () => {
+  it("stops a bomb inside a bomb", async () => {
     const bomb = gzipSync(gzipSync(Buffer.alloc(100 * LIMIT)));
     const header = { "content-encoding": "gzip, gzip" };
     expect(await problem(serve((response) => response.writeHead(200, header).end(bomb)))).to.equal("too_large");
   });
 
-  it("refuses what is packed in ways that it does not know, or not as it says", async () => {
+  it("refuses unknown content codings, and bytes that do not match the declared coding", async () => {
     for (const [coding, body] of [
       ["compress", "x"],
       ["gzip, gzip, gzip", gzipSync(gzipSync(gzipSync("x")))],
@@ -106,14 +106,14 @@ describe("download", () => {
   });
 
   describe("redirects", () => {
-    it("are followed, relative ones too, up to a limit", async () => {
+    it("are followed up to a limit, relative ones too", async () => {
       for (let hop = 1; hop <= 6; hop++) handlers[`/${hop.toString()}`] = redirect(`/${(hop - 1).toString()}`);
       handlers["/0"] = (response) => response.end("end");
       expect((await get(`${base}/5`)).toString()).to.equal("end");
       expect(await problem(get(`${base}/6`))).to.equal("unavailable");
     });
 
-    it("in a circle end", async () => {
+    it("in a loop are refused", async () => {
       handlers["/a"] = redirect(`${base}/b`);
       handlers["/b"] = redirect(`${base}/a`);
       expect(await problem(get(`${base}/a`))).to.equal("unavailable");
@@ -152,7 +152,7 @@ describe("download", () => {
     }
   });
 
-  describe("given a server that wants to harm", () => {
+  describe("given a hostile server", () => {
     const within = async (milliseconds: number, work: () => Promise<unknown>) => {
       const started = performance.now();
       const outcome = await problem(work());
@@ -160,7 +160,7 @@ describe("download", () => {
       return outcome;
     };
 
-    it("drips slowly: ends at the deadline", async () => {
+    it("stops at the deadline when the server sends slowly", async () => {
       const drip: Handler = (response) => {
         const timer = setInterval(() => response.write("x"), 20);
         response.on("close", () => clearInterval(timer));
@@ -168,11 +168,11 @@ describe("download", () => {
       expect(await within(1_500, () => serve(drip, 300))).to.equal("unavailable");
     });
 
-    it("never answers: ends at the deadline", async () => {
+    it("stops at the deadline when the server never answers", async () => {
       expect(await within(1_500, () => serve(() => undefined, 300))).to.equal("unavailable");
     });
 
-    it("redirects for ever so slowly: the deadline holds for all hops", async () => {
+    it("has one deadline for all slow redirects", async () => {
       for (let hop = 0; hop < 6; hop++) {
         handlers[`/${hop.toString()}`] = (response) =>
           void setTimeout(() => response.writeHead(302, { location: `/${(hop + 1).toString()}` }).end(), 200);
@@ -180,7 +180,7 @@ describe("download", () => {
       expect(await within(1_500, () => get(`${base}/0`, 400))).to.equal("unavailable");
     });
 
-    it("sends without end: ends at the limit", async () => {
+    it("stops at the size limit when the server sends without end", async () => {
       const endless: Handler = (response) => {
         const more = () => {
           while (!response.destroyed && response.write(Buffer.alloc(65_536)));
@@ -191,7 +191,7 @@ describe("download", () => {
       expect(await within(3_000, () => serve(endless))).to.equal("too_large");
     });
 
-    it("announces more than the limit: is not read at all", async () => {
+    it("does not read a body whose declared length exceeds the limit", async () => {
       const announce: Handler = (response) => {
         response.writeHead(200, { "content-length": (LIMIT + 1).toString() });
         response.flushHeaders();
@@ -199,7 +199,7 @@ describe("download", () => {
       expect(await within(1_500, () => serve(announce))).to.equal("too_large");
     });
 
-    it("announces more than it sends", async () => {
+    it("refuses a body shorter than its declared length", async () => {
       const lie: Handler = (response) => {
         response.writeHead(200, { "content-length": "100" });
         response.write("short", () => response.destroy());
@@ -207,14 +207,14 @@ describe("download", () => {
       expect(await problem(serve(lie))).to.equal("unavailable, for now");
     });
 
-    it("sends more than it announces: no more than that counts", async () => {
+    it("ignores bytes beyond the declared length", async () => {
       const raw = ["HTTP/1.1 200 OK", "Content-Length: 3", "Connection: close", "", "cat and more"].join("\r\n");
       const bytes = await serve((response) => response.socket?.end(raw));
       expect(bytes.toString()).to.equal("cat");
     });
   });
 
-  it("tells what may pass from what will not", async () => {
+  it("distinguishes transient failures from permanent ones", async () => {
     for (const [status, outcome] of [
       [404, "unavailable"],
       [401, "unavailable"],
