@@ -1,16 +1,16 @@
-// Who may import whom. Data takes this way through the folders of api/:
+// Who may import whom. Data flows through the folders of api/ like this:
 //   v1 (HTTP) -> commands (rules) -> store (SQL) <- relayer -> chain -> indexer -> store <- webhooks (meeting only in rows)
 
 const ENTRIES = "^api/(main\\.ts$|cli/)";
 const OUTSIDE = "^(scripts|test)/";
-/** What knows nothing of the way: everybody may import it. */
+/** Folders outside the data flow. Every stage of the flow may import them. */
 const LEAVES = ["chain", "config", "domain", "ipfs", "keys", "outbound", "shared", "store"];
 
 function folder(...names) {
   return `^api/(${names.join("|")})/`;
 }
 
-/** A folder of api/ that may import, of the other folders there, only those named. */
+/** A rule: of the other folders of api/, folder `name` may import only those in `allowed`. */
 function only(name, allowed, comment) {
   return {
     name: `${name}-imports`,
@@ -21,7 +21,7 @@ function only(name, allowed, comment) {
   };
 }
 
-/** The wings of api/store that each wing may use. Together they have no circle. */
+/** For each wing of api/store the wings that it may import. There is no cycle. */
 const WINGS = {
   db: [],
   apps: ["db"],
@@ -35,7 +35,7 @@ const WINGS = {
   reconcile: ["db", "ledger", "listings", "requests", "sending"],
 };
 
-/** The wings of api/store that each other folder of api/ may use. A folder that is not named uses none. */
+/** For each other folder of api/ the wings of api/store that it may import. A folder that is not listed may import none. */
 const WINGS_OF_USERS = {
   "main.ts": ["db"],
   cli: ["db", "apps", "outbox", "requests"],
@@ -55,7 +55,7 @@ function wings(names) {
   return `^api/store/(${names.join("|")})/`;
 }
 
-/** Which wings of the store may be entered from where. */
+/** The rules for the wings of the store. */
 function wingRules() {
   const inside = Object.entries(WINGS).map(([wing, allowed]) => ({
     name: `store-${wing}-imports`,
@@ -72,14 +72,14 @@ function wingRules() {
   const users = Object.keys(WINGS_OF_USERS).map((user) => user.replace(".", "\\."));
   const nobodyElse = {
     name: "store-has-named-users",
-    comment: "Who uses the store stands in WINGS_OF_USERS, with the wings that it needs.",
+    comment: "Add the folder to WINGS_OF_USERS, with the wings that it needs.",
     severity: "error",
     from: { path: "^api/", pathNot: `^api/(store|${users.join("|")})(/|$)` },
     to: { path: "^api/store/" },
   };
   const noStrayFile = {
     name: "store-is-wings",
-    comment: "Every file of the store is in a wing.",
+    comment: "Move the file into a wing.",
     severity: "error",
     from: { path: "^api/" },
     to: { path: "^api/store/[^/]+$" },
@@ -87,7 +87,7 @@ function wingRules() {
   return [...inside, ...outside, nobodyElse, noStrayFile];
 }
 
-/** A package that only some folders of api/ use. */
+/** A rule: only `folders` of api/ may import these packages. */
 function packageOf(name, packages, folders, comment) {
   return {
     name,
@@ -109,9 +109,9 @@ export default {
     { name: "no-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "no-undeclared-package",
-      comment: "A package that package.json does not name is here by accident of another.",
+      comment: "Add the package to package.json. It is installed only because another package needs it.",
       severity: "error",
-      // postinstall.mjs looks whether a package of Hardhat's is there.
+      // postinstall.mjs checks whether a package of Hardhat is installed.
       from: { pathNot: "^scripts/setup/postinstall\\.mjs$" },
       to: { dependencyTypes: ["npm-no-pkg", "npm-unknown"] },
     },
@@ -123,32 +123,28 @@ export default {
     },
 
     only("v1", ["commands", ...LEAVES], "The HTTP side parses, commands, reads and answers."),
-    only("commands", LEAVES, "Commands know neither HTTP nor the pipeline."),
-    only("relayer", LEAVES, "The ends of the pipeline meet only in rows."),
-    only("indexer", LEAVES, "The ends of the pipeline meet only in rows."),
-    only("webhooks", LEAVES, "The ends of the pipeline meet only in rows."),
-    only("media", LEAVES, "Content for requests: fetched, stored, named in rows."),
-    only("operator", ["commands", ...LEAVES], "What only the operator may do; it knows no HTTP and no pipeline."),
-    only("doctor", LEAVES, "The doctor looks at rows and at the chain; it changes neither."),
-    only("reconcile", ["indexer", ...LEAVES], "Reads the chain anew with what the indexer reads it with."),
+    only("commands", LEAVES, "Commands use neither HTTP nor the pipeline."),
+    only("relayer", LEAVES, "The stages of the pipeline communicate only through rows."),
+    only("indexer", LEAVES, "The stages of the pipeline communicate only through rows."),
+    only("webhooks", LEAVES, "The stages of the pipeline communicate only through rows."),
+    only("media", LEAVES, "Fetches and stores media for requests."),
+    only("operator", ["commands", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
+    only("doctor", LEAVES, "The doctor reads rows and the chain and changes neither."),
+    only("reconcile", ["indexer", ...LEAVES], "Reads the chain again with the code of the indexer."),
     only(
       "cli",
       ["commands", "context", "doctor", "operator", "reconcile", ...LEAVES],
-      "The command line is a second way to the commands.",
+      "The command line calls the same commands as HTTP.",
     ),
-    only("store", ["domain", "shared"], "SQL, and the rules it stores: no network, no keys, no settings."),
+    only("store", ["domain", "shared"], "SQL only: no network, no keys, no settings."),
     ...wingRules(),
-    only("chain", ["domain", "shared"], "What the chain is asked, and what it answers."),
+    only("chain", ["domain", "shared"], "Calls to the node and their answers."),
     only("keys", ["domain", "shared"]),
     only("outbound", ["domain", "shared"]),
-    only(
-      "ipfs-node",
-      ["ipfs", "outbound", "shared"],
-      "The service's own IPFS node: it serves blocks and nothing else.",
-    ),
+    only("ipfs-node", ["ipfs", "outbound", "shared"], "The IPFS node serves blocks and does nothing else."),
     only("ipfs", ["domain", "shared"], "Content and its blocks: no network, no SQL."),
     only("config", ["domain", "shared"]),
-    only("client", ["shared"], "For apps: it knows the published document and nothing of the service."),
+    only("client", ["shared"], "The client for apps uses the published document and no code of the service."),
     {
       name: "client-is-for-others",
       severity: "error",
@@ -156,7 +152,7 @@ export default {
       to: { path: folder("client") },
     },
     only("shared", ["domain"]),
-    only("domain", [], "Types and rules that need nothing else."),
+    only("domain", [], "Types and pure rules."),
     {
       name: "domain-is-pure",
       severity: "error",
@@ -179,7 +175,7 @@ export default {
     },
     {
       name: "only-context-builds-the-pipeline",
-      comment: "Its types may be imported by the entries; whatever constructs a part of it is in api/context.",
+      comment: "Only api/context constructs parts of the pipeline. Others may import types.",
       severity: "error",
       from: { path: "^api/", pathNot: folder("context", "reconcile", "v1", "relayer", "indexer", "webhooks", "media") },
       to: { path: folder("v1", "relayer", "indexer", "webhooks", "media"), dependencyTypesNot: ["type-only"] },
@@ -192,29 +188,30 @@ export default {
     },
     {
       name: "only-config-reads-the-environment",
-      comment: "environment.ts is called by the entries, which pass the parsed settings on.",
+      comment: "The entry points call environment.ts and pass the parsed settings on.",
       severity: "error",
       from: { path: "^api/", pathNot: [folder("config"), ENTRIES] },
       to: { path: "^api/config/environment\\.ts$" },
     },
     packageOf("sql-in-store", ["better-sqlite3", "kysely", "pg"], ["store"], "All SQL is in api/store."),
-    packageOf("document-in-v1", ["zod-openapi", "swagger-ui-dist"], ["v1"], "The document is made in api/v1."),
-    packageOf("http-in-v1", ["express", "helmet", "pino-http"], ["v1"], "HTTP is answered in api/v1."),
+    packageOf("document-in-v1", ["zod-openapi", "swagger-ui-dist"], ["v1"], "api/v1 generates the OpenAPI document."),
+    packageOf("http-in-v1", ["express", "helmet", "pino-http"], ["v1"], "Only api/v1 answers HTTP."),
     packageOf(
       "content-in-ipfs",
       ["@ipld", "ipfs-unixfs-.*", "interface-blockstore", "file-type"],
       ["ipfs"],
-      "Content becomes blocks in api/ipfs.",
+      "Only api/ipfs turns content into blocks.",
     ),
     packageOf(
       "network-in-ipfs-node",
       ["libp2p", "@libp2p", "@helia", "@multiformats"],
       ["ipfs-node"],
-      "Optional packages: without them everything else must load.",
+      "These packages are optional. Everything else must load without them.",
     ),
     {
       name: "ipfs-node-is-loaded-on-demand",
-      comment: "Its packages are optional, and it opens connections: only the setting brings it in.",
+      comment:
+        "It opens connections and its packages are optional. Import it dynamically, when the setting asks for it.",
       severity: "error",
       from: { path: "^api/", pathNot: folder("ipfs-node") },
       to: { path: folder("ipfs-node"), dynamic: false, dependencyTypesNot: ["type-only"] },
@@ -223,7 +220,7 @@ export default {
       "requests-to-strangers",
       ["undici", "ipaddr\\.js"],
       ["outbound", "webhooks", "media", "ipfs-node"],
-      "Guarded by api/outbound.",
+      "Requests to URLs that users gave go through api/outbound.",
     ),
     {
       name: "service-imports-only-itself",

@@ -2,17 +2,17 @@ import tseslint from "typescript-eslint";
 
 import moneta from "./scripts/lint/rules.mjs";
 
-// Who may import whom is in .dependency-cruiser.mjs.
+// The import rules are in .dependency-cruiser.mjs.
 
 const banned = [
-  { selector: "ExportDefaultDeclaration", message: "Exports have names." },
+  { selector: "ExportDefaultDeclaration", message: "Use a named export." },
   { selector: "ExportAllDeclaration", message: "No barrels: import from the file that has it." },
   { selector: "ExportNamedDeclaration[source]", message: "No barrels: import from the file that has it." },
   { selector: "TSEnumDeclaration", message: "Use a union of strings." },
-  // One that is annotated as a whole, as a handler of a library's type, stays an expression.
+  // Expressions with a type annotation, such as handlers of a library's type, are allowed.
   ...["Program", "Program > ExportNamedDeclaration"].map((place) => ({
     selector: `${place} > VariableDeclaration > VariableDeclarator:not([id.typeAnnotation]) > :matches(ArrowFunctionExpression, FunctionExpression)`,
-    message: "At the top of a file write a function declaration.",
+    message: "At the top level, use a function declaration.",
   })),
 ];
 
@@ -35,7 +35,7 @@ const contractImports = [
   },
 ];
 
-/** Blocks of one rule replace each other, so each names all that it bans. */
+/** A later block replaces the options of an earlier one, so each block lists everything that it bans. */
 function bans(files, { ignores = [], properties, imports }) {
   return {
     files,
@@ -95,7 +95,7 @@ export default tseslint.config(
         { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true },
       ],
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
-      // Index signatures are read by brackets: the compiler asks for it (noPropertyAccessFromIndexSignature).
+      // The compiler requires brackets for index signatures (noPropertyAccessFromIndexSignature).
       "@typescript-eslint/dot-notation": "off",
     },
   },
@@ -115,7 +115,7 @@ export default tseslint.config(
     },
   },
   {
-    // These export what a tool asks for, such as Hardhat for the action of a task.
+    // A tool requires the default exports of these files, such as Hardhat for the action of a task.
     files: [
       "scripts/*/task.ts",
       "*.config.{js,ts}",
@@ -134,9 +134,9 @@ export default tseslint.config(
   {
     files: ["test/**/*.ts"],
     rules: {
-      // Chai's `expect(value).to.be.true` is an expression.
+      // Chai's `expect(value).to.be.true` is an expression statement.
       "@typescript-eslint/no-unused-expressions": "off",
-      // A test may know more about its fixtures than the compiler.
+      // A test knows its fixtures better than the compiler.
       "@typescript-eslint/no-non-null-assertion": "off",
     },
   },

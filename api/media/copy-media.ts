@@ -96,7 +96,7 @@ function toMediaError(error: unknown): unknown {
   if (isDamage(error))
     return new MediaError("media_unavailable", "What is stored of it here is damaged.", { cause: error });
   if (error instanceof Error && error.name === "TimeoutError") {
-    return new MediaError("media_unavailable", "It did not arrive in time.", { cause: error });
+    return new MediaError("media_unavailable", "The download did not finish in time.", { cause: error });
   }
   return error;
 }

@@ -12,19 +12,19 @@ import { copyMedia } from "../../api/media/copy-media.ts";
 import { createOutboundAgent } from "../../api/outbound/agent.ts";
 
 /**
- * `npm run bench:media`: 200 MiB copied from a server into the block store and read back, then 20 such copies at once,
- * with this process's peak memory. The server is another process, so that its memory does not count.
+ * `npm run bench:media`: copies 200 MiB from a server into the block store, reads them back, then makes 20 such copies at
+ * once. It measures the peak memory of this process. The server is another process, so its memory does not count.
  */
 
 const MIB = 1_048_576;
 const SIZE = 200 * MIB;
 const AT_ONCE = 20;
-/** Argument with which this program is the server. */
+/** With this argument, the program is the server. */
 const SERVER = "server";
-/** What the copies may need at most, in MiB of resident memory. */
+/** Limit for the resident memory of this process, in MiB. */
 const LIMIT_MIB = 400;
 
-/** Sends different bytes under every path: equal ones would be stored once. */
+/** Sends different bytes for every path, because equal blocks are stored once. */
 async function serve(): Promise<void> {
   const noise = randomBytes(MIB);
   const server: Server = createServer((request, response) => {
@@ -70,23 +70,27 @@ async function run(port: number): Promise<void> {
   const copy = (name: string) =>
     copyMedia(deps, `http://127.0.0.1:${port.toString()}/${name}`, new AbortController().signal);
   try {
-    console.log(`${"before anything".padEnd(34)} ${"".padStart(24)}peak memory ${peak()}`);
+    console.log(`${"before the first copy".padEnd(34)} ${"".padStart(24)}peak memory ${peak()}`);
     let cid = "";
-    await measure("200 MiB in", SIZE, async () => {
+    await measure("write 200 MiB", SIZE, async () => {
       ({ cid } = await copy("one"));
     });
-    await measure("200 MiB out", SIZE, async () => {
+    await measure("read 200 MiB", SIZE, async () => {
       const root = parseCid(cid);
       const file = root === null ? null : await findFile(blocks, root, "");
       let read = 0;
       for await (const part of file?.read() ?? []) read += part.length;
       if (read !== SIZE) throw new Error(`read ${read.toString()} bytes of ${SIZE.toString()}`);
     });
-    await measure(`${AT_ONCE.toString()} times 200 MiB in, at once`, AT_ONCE * SIZE, async () => {
+    await measure(`${AT_ONCE.toString()} x 200 MiB, concurrently`, AT_ONCE * SIZE, async () => {
       await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => copy(`many-${index.toString()}`)));
     });
     const used = Math.round(process.resourceUsage().maxRSS / 1024);
-    console.log(used <= LIMIT_MIB ? `Within ${LIMIT_MIB.toString()} MiB.` : `More than ${LIMIT_MIB.toString()} MiB.`);
+    console.log(
+      used <= LIMIT_MIB
+        ? `The peak memory is within the limit of ${LIMIT_MIB.toString()} MiB.`
+        : `The peak memory exceeds the limit of ${LIMIT_MIB.toString()} MiB.`,
+    );
     if (used > LIMIT_MIB) process.exitCode = 1;
   } finally {
     await agent.destroy();

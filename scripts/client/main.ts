@@ -3,5 +3,5 @@ import { fileURLToPath } from "node:url";
 
 import { clientTypes } from "./types.ts";
 
-/** `npm run client`: writes the types of the client anew. */
+/** `npm run client`: generates the types of the client. */
 writeFileSync(fileURLToPath(new URL("../../api/client/document.ts", import.meta.url)), await clientTypes());

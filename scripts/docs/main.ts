@@ -6,7 +6,7 @@ import { errorsList } from "./errors-list.ts";
 import { firstSettingsTable, settingsTable } from "./settings-table.ts";
 
 /**
- * Writes the tables that come from the code, between their markers in README.md and docs.
+ * Generates tables from the code and writes them between their markers in README.md and docs/.
  * `--check` changes nothing and fails when a table is out of date.
  */
 

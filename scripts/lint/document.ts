@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseSettings } from "../../api/config/settings.ts";
 import { apiDocument } from "../../api/v1/openapi/document.ts";
 
-/** Lints the published document, as the service would answer it. */
+/** Lints the OpenAPI document that the service publishes. */
 
 const folder = mkdtempSync(join(tmpdir(), "moneta-document-"));
 try {
@@ -24,11 +24,11 @@ try {
     "--max-problems",
     "50",
   ];
-  // It would report each run to its makers, and ask for newer versions.
+  // By default Redocly sends usage data and checks for updates.
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
   console.log(stdout, stderr);
-  // Warnings leave its exit code at 0.
+  // Redocly exits with 0 when there are only warnings.
   process.exitCode = status === 0 && !/\bwarning\b/i.test(stdout + stderr) ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });

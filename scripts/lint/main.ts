@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 
-/** `npm run lint`: all linters at the same time; each reports, whatever the others found. */
+/** `npm run lint`: runs all linters in parallel. Each reports its result, also when others fail. */
 
 const CONTRACTS = globSync("contracts/**/*.sol", { exclude: ["contracts/mocks/**"] });
 const TEST_CONTRACTS = globSync(["contracts/mocks/**/*.sol", "test/contracts/**/*.sol"]);
@@ -32,7 +32,7 @@ const linters: Linter[] = [
 ];
 
 function solhint(name: string, config: string, files: string[]): Linter[] {
-  // solhint without files waits for standard input.
+  // Without files solhint would read standard input.
   if (files.length === 0) return [];
   return [
     { name, run: ["solhint/solhint.js", "--noPoster", "--disc", "--max-warnings", "0", "--config", config, ...files] },

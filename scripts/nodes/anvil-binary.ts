@@ -2,8 +2,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 /**
- * Anvil's program, from the optional package of this platform. The registry has it for Linux on x64; elsewhere there is
- * none, and what needs a second kind of node is left out.
+ * Path of Anvil's program, from an optional package. The registry has the package for Linux on x64 only. On other platforms
+ * tests that need Anvil are skipped.
  */
 export function anvilBinary(): string | null {
   const require = createRequire(import.meta.url);
@@ -16,9 +16,10 @@ export function anvilBinary(): string | null {
   }
 }
 
-/** @throws where Anvil is not installed. */
+/** @throws when Anvil is not installed. */
 export function requireAnvil(): string {
   const binary = anvilBinary();
-  if (binary === null) throw new Error("Anvil is not packaged for this platform: use a Hardhat node.");
+  if (binary === null)
+    throw new Error("Anvil is not installed: its package exists for Linux on x64 only. Use a Hardhat node.");
   return binary;
 }

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from "node:net";
 
-/** A port on loopback that nobody listens on right now. */
+/** A loopback port that is free at this moment. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

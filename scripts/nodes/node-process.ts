@@ -11,14 +11,14 @@ const ROOT = join(import.meta.dirname, "..", "..");
 
 export type NodeKind = "hardhat" | "anvil";
 
-/** A real node as a process of its own. Anvil keeps its chain in a file, so it can be stopped and started. */
+/** A real node in a separate process. Anvil keeps its chain in a file, so it can be restarted. */
 export class NodeProcess {
   readonly kind: NodeKind;
   readonly url: string;
   readonly provider: JsonRpcProvider;
   readonly #port: number;
   readonly #folder: string;
-  /** Seconds since 1970 of its block 0. */
+  /** Unix time of block 0, in seconds. */
   readonly #began: number;
   #child: ChildProcess;
 
@@ -45,13 +45,14 @@ export class NodeProcess {
 
   /** Stops the node and starts it on the same chain (Anvil only). */
   async restart(downFor: () => Promise<void>): Promise<void> {
-    if (this.kind !== "anvil") throw new Error("a Hardhat node forgets its chain when it stops");
+    if (this.kind !== "anvil")
+      throw new Error("a Hardhat node loses its chain when it stops, so it cannot be restarted");
     const before = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
     await end(this.#child, "SIGTERM");
     await downFor();
     this.#child = await launch(this.kind, this.#port, this.#folder, this.#began);
     const after = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
-    if (after.hash !== before.hash) throw new Error("the node came back with another chain");
+    if (after.hash !== before.hash) throw new Error("the node has another chain after the restart");
   }
 
   async stop(): Promise<void> {
@@ -60,7 +61,7 @@ export class NodeProcess {
   }
 }
 
-/** @param began time of block 0. Anvil makes one at each start, and may take it for that of the chain which it loads. */
+/** @param began time of block 0. Anvil creates a block 0 at each start, which must equal that of the chain that it loads. */
 async function launch(kind: NodeKind, port: number, folder: string, began: number): Promise<ChildProcess> {
   const child =
     kind === "hardhat"
@@ -93,7 +94,7 @@ async function launch(kind: NodeKind, port: number, folder: string, began: numbe
       if (chunk.toString().includes(ready)) resolve();
     });
     child.once("exit", () => {
-      reject(new Error(`the ${kind} node ended at once`));
+      reject(new Error(`the ${kind} node exited at start`));
     });
   });
   return child;

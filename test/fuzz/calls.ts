@@ -4,15 +4,15 @@ import type { Conformance, Operation, Parameter } from "../support/conformance.t
 import type { FuzzCall } from "./send.ts";
 import { jsonText, likeExample, oddText, oddValue, valueOf, type World } from "./values.ts";
 
-/* Calls made from the document: mostly right, so that they get far, and wrong in one way or another. */
+/* Calls generated from the document. They are mostly valid, so that they pass the first checks, and invalid in one place. */
 
 const MB = 1_048_576;
 
-/** Any call of the document. @param tokens the first is used most. */
+/** A call of any operation. @param tokens the first is used most. */
 export function anyCall(conformance: Conformance, world: World, tokens: string[]): fc.Arbitrary<FuzzCall> {
   const calls = Object.entries(conformance.document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
-      // Bodies are where most can be wrong.
+      // Bodies offer the most ways to be invalid.
       weight: operation.requestBody === undefined ? 1 : 3,
       arbitrary: callOf(conformance, world, tokens, path, method, operation),
     })),
@@ -103,13 +103,13 @@ const contentType = fc.oneof(
   },
 );
 
-/** What a header can hold at all. */
+/** Bytes that a header can contain. */
 const headerText = fc
   .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0xa0, max: 0xff })), { maxLength: 300 })
   .map((codes) => String.fromCharCode(...codes).trim());
 
 const idempotencyKey = fc.oneof(
-  // Few enough that they come again, with another body.
+  // Few keys, so that they repeat with other bodies.
   fc.constantFrom("key-1", "key-2", "key-3"),
   fc.uuid(),
   headerText,
@@ -129,7 +129,7 @@ function authorization(tokens: string[]): fc.Arbitrary<string | null> {
   );
 }
 
-/** UTF-8 with escapes; a lone half of a surrogate pair as the bytes that it would have. */
+/** Percent-encoded UTF-8. A lone surrogate becomes the bytes that it would have. */
 function escaped(text: string): string {
   return Array.from(text, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -140,7 +140,7 @@ function escaped(text: string): string {
   }).join("");
 }
 
-/** What there is, for a place in a path. */
+/** Existing values for a path parameter. */
 function placeOf(part: string, world: World): fc.Arbitrary<string> {
   switch (part) {
     case "{address}":
@@ -201,7 +201,7 @@ function queryOf(conformance: Conformance, world: World, parameters: Parameter[]
   );
 }
 
-/** As the bytes that they are in UTF-8, one character each. */
+/** The UTF-8 bytes of a text, one character per byte. */
 function bytes(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
@@ -222,7 +222,7 @@ function bodyOf(conformance: Conformance, operation: Operation, world: World): f
   );
 }
 
-/** The first field twice: the second time with another value. */
+/** Repeats the first field with another value. */
 function doubled(text: string, value: unknown): string {
   const [, name] = /^\{("(?:[^"\\]|\\.)*"):/.exec(text) ?? [];
   return name === undefined ? text : `${text.slice(0, -1)},${name}:${jsonText(value)}}`;

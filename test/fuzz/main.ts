@@ -4,8 +4,8 @@ import { answered, countsTable, fuzz } from "./run.ts";
 import { requestsThatAreLost, startTarget } from "./target.ts";
 
 /**
- * `npm run fuzz [-- --requests N --seed N]`: calls made from the published document, wrong in every way, against a real
- * service over HTTP. The same seed makes the same calls, but for the addresses and tokens, which are new each time.
+ * `npm run fuzz [-- --requests N --seed N]`: sends invalid calls, generated from the published OpenAPI document, to a real
+ * service over HTTP. The same seed gives the same calls, except for addresses and tokens, which are new each time.
  */
 
 const { values } = parseArgs({
@@ -13,7 +13,7 @@ const { values } = parseArgs({
 });
 const [requests, seed] = [Number(values.requests), Number(values.seed)];
 if (!Number.isSafeInteger(requests) || requests < 1 || !Number.isSafeInteger(seed)) {
-  console.error("--requests takes how many calls to make, --seed a number.");
+  console.error("--requests must be a number of calls of at least 1, --seed an integer.");
   process.exit(2);
 }
 
@@ -29,7 +29,8 @@ try {
     `${answered(report)} calls answered in ${seconds} s, the slowest in ${Math.round(report.slowest)} ms; ` +
       `${report.accepted.size} requests accepted, ${lost.length} of them lost`,
   );
-  if (report.finding !== null) console.error(`\nAn answer is not as documented:\n${report.finding}`);
+  if (report.finding !== null)
+    console.error(`\nAn answer differs from the OpenAPI document. The smallest such call:\n${report.finding}`);
   for (const words of lost) console.error(words);
   process.exitCode = report.finding === null && lost.length === 0 ? 0 : 1;
 } finally {

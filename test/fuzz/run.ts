@@ -9,34 +9,34 @@ export interface FuzzOptions {
   baseUrl: string;
   conformance: Conformance;
   world: World;
-  /** The first with every scope, and some with fewer. */
+  /** The first token has every scope, the others have fewer. */
   tokens: string[];
   requests: number;
   seed: number;
 }
 
 export interface FuzzReport {
-  /** How often each call of the document was answered with each status. */
+  /** How often each operation of the document was answered with each status. */
   counts: Map<string, Map<number, number>>;
-  /** Ids of requests that were accepted. */
+  /** Ids of accepted requests. */
   accepted: Set<string>;
-  /** The slowest answer, in milliseconds. */
+  /** Duration of the slowest answer in milliseconds. */
   slowest: number;
-  /** The smallest call found that was answered wrongly, and how; null when every answer was right. */
+  /** The smallest call with a wrong answer, and the reason; null when every answer was right. */
   finding: string | null;
 }
 
-/** Milliseconds for one answer: what takes longer hangs. */
-const DEADLINE = 10_000;
+/** Milliseconds after which an answer counts as missing. */
+const TIMEOUT = 10_000;
 
-/** Sends calls that are wrong in every way, and looks whether each answer is as the document says. */
+/** Sends invalid calls and checks every answer against the OpenAPI document. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const { baseUrl, conformance, world, tokens, requests, seed } = options;
-  const sender = new Sender(baseUrl, DEADLINE);
+  const sender = new Sender(baseUrl, TIMEOUT);
   const report: FuzzReport = { counts: new Map(), accepted: new Set(), slowest: 0, finding: null };
   const property = fc.asyncProperty(anyCall(conformance, world, tokens), async (call) => {
-    const id = await answerIsRight(call, sender, conformance, report);
-    // Those of other apps cannot be asked for.
+    const id = await checkAnswer(call, sender, conformance, report);
+    // The target app cannot read requests of other apps.
     if (id !== null && call.headers["authorization"]?.endsWith(tokens[0] ?? "") === true) report.accepted.add(id);
   });
   try {
@@ -48,8 +48,8 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   return report;
 }
 
-/** @returns the id of the request that was accepted, if one was. */
-async function answerIsRight(
+/** @returns the id of the accepted request, or null. @throws NotAsDocumented */
+async function checkAnswer(
   call: FuzzCall,
   sender: Sender,
   conformance: Conformance,
@@ -62,7 +62,7 @@ async function answerIsRight(
   report.counts.set(call.origin, statuses.set(status, (statuses.get(status) ?? 0) + 1));
   if (status >= 500) throw new NotAsDocumented(`${status}: ${text}`);
   conformance.check({ method: call.method, path: call.path, status, headers, text });
-  // Refused by the HTTP parser, before there was a call to give an id to.
+  // The HTTP parser refuses some calls before they get an id.
   if (status !== 413 && status !== 400 && !headers.has("x-request-id")) throw new NotAsDocumented("no X-Request-Id");
   return /^\{"request_id":"([0-9a-f]{64})"\}$/.exec(text)?.[1] ?? null;
 }
@@ -77,12 +77,12 @@ function describe(call: FuzzCall | null, error: unknown, seed: number): string {
   return `seed ${seed}\n${why}\n${JSON.stringify(call, null, 2).slice(0, SHOWN)}`;
 }
 
-/** How many answers there were. */
+/** The number of answers. */
 export function answered({ counts }: FuzzReport): number {
   return [...counts.values()].flatMap((statuses) => [...statuses.values()]).reduce((sum, count) => sum + count, 0);
 }
 
-/** A line for each call of the document: its statuses, and how often each was answered. */
+/** One line per operation: how often each status was answered. */
 export function countsTable({ counts }: FuzzReport): string {
   return [...counts]
     .map(([origin, statuses]) => {

@@ -1,14 +1,14 @@
 import { Agent, request as open } from "node:http";
 
-/** A call, ready for the wire. */
+/** An HTTP call. */
 export interface FuzzCall {
-  /** The call of the document that it was made from: `POST /v1/nfts`. */
+  /** The operation that it was generated from, such as `POST /v1/nfts`. */
   origin: string;
   method: string;
-  /** ASCII, with its query. */
+  /** ASCII, including the query. */
   path: string;
   headers: Record<string, string>;
-  /** null: none. Latin-1, one character a byte: so that it can be printed and tried again. */
+  /** null: no body. Latin-1, one character per byte, so that it can be printed and sent again. */
   body: string | null;
 }
 
@@ -18,21 +18,21 @@ export interface FuzzAnswer {
   text: string;
 }
 
-/** The service did not answer, or not in time. */
+/** Thrown when the service does not answer in time. */
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
-/** Sends calls over one connection, below the level of `fetch`, which would put much of this right by itself. */
+/** Sends calls over one connection. It does not use `fetch`, because `fetch` corrects or refuses many invalid calls. */
 export class Sender {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #url: URL;
-  readonly #deadline: number;
+  readonly #timeout: number;
 
-  /** @param deadline milliseconds for one answer. */
-  constructor(baseUrl: string, deadline: number) {
+  /** @param timeout milliseconds for one answer. */
+  constructor(baseUrl: string, timeout: number) {
     this.#url = new URL(baseUrl);
-    this.#deadline = deadline;
+    this.#timeout = timeout;
   }
 
   close(): void {
@@ -44,12 +44,12 @@ export class Sender {
     try {
       return await this.#once(call, this.#agent);
     } catch (error) {
-      // The service may close a kept connection just when the next call begins: a fresh one cannot have that.
+      // The service may close a kept-alive connection just as the next call begins. Retry once on a new connection.
       if (error instanceof NoAnswer) throw error;
       try {
         return await this.#once(call, new Agent());
       } catch (again) {
-        throw new NoAnswer("the connection broke", { cause: again });
+        throw new NoAnswer("the connection failed twice", { cause: again });
       }
     }
   }
@@ -59,9 +59,9 @@ export class Sender {
       const { hostname, port } = this.#url;
       const request = open({ hostname, port, method, path, headers, agent });
       const timer = setTimeout(() => {
-        reject(new NoAnswer(`no answer in ${this.#deadline} ms`));
+        reject(new NoAnswer(`no answer in ${this.#timeout} ms`));
         request.destroy();
-      }, this.#deadline);
+      }, this.#timeout);
       request.once("response", (response) => {
         const parts: Buffer[] = [];
         response.on("data", (part: Buffer) => parts.push(part));

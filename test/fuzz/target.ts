@@ -12,7 +12,7 @@ import { startNode } from "../support/node.ts";
 import { startTestService, temporaryFolder } from "../support/service.ts";
 import type { World } from "./values.ts";
 
-/** A real service on a real node, with something of everything in it. */
+/** A real service on a real node, with rows of every kind. */
 export interface Target {
   baseUrl: string;
   conformance: Conformance;
@@ -29,7 +29,7 @@ export async function startTarget(): Promise<Target> {
     rpcUrl: node.url,
     dataDir: folder.path,
     env: {
-      // One token makes all the calls. Nothing is delivered to the addresses that they name.
+      // One token makes all the calls. No webhook is delivered to the URLs in them.
       RATE_LIMIT_PER_MINUTE: "10000000",
       ROLES: "api,relayer,indexer,media",
     },
@@ -90,10 +90,10 @@ async function populate(api: ApiClient): Promise<World> {
   };
 }
 
-/** Milliseconds that the last of the accepted requests get to end. */
+/** Milliseconds within which the last accepted requests must become final. */
 const TIMEOUT = 60_000;
 
-/** Every accepted request ends, one way or the other. @returns words on each that does not. */
+/** Waits until every accepted request is final. @returns a sentence for each that is not. */
 export async function requestsThatAreLost({ client }: Target, accepted: Set<string>): Promise<string[]> {
   const deadline = performance.now() + TIMEOUT;
   const lost: string[] = [];

@@ -7,9 +7,9 @@ import type { Conformance } from "../support/conformance.ts";
 type Json = Record<string, unknown>;
 type Values = fc.Arbitrary<unknown>;
 
-/** What there is in the service, so that calls get past the first check. */
+/** Values that exist in the service, so that calls pass the first checks. */
 export interface World {
-  /** Of wallets, of collections, and of nothing. */
+  /** Addresses of wallets, of collections, and of nothing. */
   addresses: string[];
   wallets: string[];
   collections: string[];
@@ -18,12 +18,12 @@ export interface World {
 
 const RAW = "\u0001raw:";
 
-/** A number that JavaScript cannot hold, digit by digit. */
+/** The digits of a number that JavaScript cannot represent. */
 function raw(digits: string): string {
   return `${RAW}${digits}`;
 }
 
-/** JSON text, with raw numbers in their places. */
+/** JSON text, with the raw numbers inserted. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(/"\\u0001raw:([^"]*)"/g, "$1");
 }
@@ -65,7 +65,7 @@ const ODD_TEXT: fc.Arbitrary<string> = fc.oneof(
   ),
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.integer({ min: 1, max: 4_000 }).map((length) => "x".repeat(length)),
-  // Lone halves of surrogate pairs.
+  // Lone surrogates.
   fc.array(fc.integer({ min: 0xd700, max: 0xe000 }), { maxLength: 5 }).map((units) => String.fromCharCode(...units)),
 );
 
@@ -88,7 +88,7 @@ const NUMBERS = [
   raw(`-${"9".repeat(5_000)}`),
 ];
 
-/** Of no type in particular. */
+/** A value of any type. */
 export const oddValue: Values = fc.oneof(
   ODD_TEXT,
   fc.constantFrom(...NUMBERS),
@@ -104,7 +104,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-/** Mostly what the schema asks for. */
+/** A value that mostly fits the schema. */
 export function valueOf(conformance: Conformance, schema: Json, world: World): Values {
   const values = (inner: Json) => valueOf(conformance, inner, world);
   if ("$ref" in schema) return values(conformance.resolve(schema as { $ref: string }));
@@ -168,7 +168,7 @@ function strings(schema: Json, world: World): fc.Arbitrary<string> {
   );
 }
 
-/** An example of the document with things that there are in its places, and now and then one field that is odd. */
+/** An example of the document with existing values filled in, and sometimes one invalid field. */
 export function likeExample(example: Json, world: World): fc.Arbitrary<Json> {
   const model = Object.fromEntries(
     Object.entries(example).map(([name, value]) => {

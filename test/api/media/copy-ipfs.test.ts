@@ -223,7 +223,7 @@ describe("copyMedia of an ipfs URL", () => {
       const cid = await published([{ content: Buffer.from("cat") }]);
       deps = { ...deps, deadline: 100 };
       gateway.instead = () => undefined;
-      expect(await problem(cid)).to.deep.equal(["media_unavailable", "It did not arrive in time."]);
+      expect(await problem(cid)).to.deep.equal(["media_unavailable", "The download did not finish in time."]);
       await expectNothing();
     });
 
