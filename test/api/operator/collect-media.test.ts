@@ -190,7 +190,7 @@ describe("collectMedia", () => {
     };
     for (const step of ["quarantined", "checkedAgain"] as const) {
       const refusal = await run({ [step]: other }).catch(String);
-      expect(refusal).to.contain("has ended this one");
+      expect(refusal).to.contain("took over");
       await expectWhole();
       await patch(1, null);
       await age();
