@@ -9,7 +9,8 @@ import { issueToken } from "../../api/operator/issue-token.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { type Conformance, conformanceOf } from "../support/conformance.ts";
 import { startNode } from "../support/node.ts";
-import { startTestService, temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { startTestService } from "../support/service.ts";
 import type { World } from "./values.ts";
 
 /** A real service on a real node, with rows of every kind. */
@@ -37,7 +38,7 @@ export async function startTarget(): Promise<Target> {
   const { appId, token } = await createApp(service, "fuzzed");
   const { token: reader } = await issueToken(service, { appId, name: "reader", scopes: ["read"], expiresAt: null });
   const { token: stranger } = await createApp(service, "stranger");
-  const api = new ApiClient(service.baseUrl, token);
+  const api = ApiClient.at(service.baseUrl, token);
   return {
     baseUrl: service.baseUrl,
     conformance: await conformanceOf(service.baseUrl),

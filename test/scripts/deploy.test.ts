@@ -10,7 +10,7 @@ import { anvilBinary } from "../../scripts/nodes/anvil-binary.ts";
 import { ANVIL_KEY, startAnvil } from "../support/anvil.ts";
 import { startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/folder.ts";
 
 const DEPLOYER = new Wallet(ANVIL_KEY).address;
 const STEPS = ["relay", "factory", "delegate"] as const;

@@ -8,7 +8,7 @@ import { expect } from "chai";
 
 import { freePort } from "../../scripts/nodes/free-port.ts";
 import { ROOT, TestProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { serving, start } from "./support/start.ts";
 
 const WALK = "## The main job, with curl\n";

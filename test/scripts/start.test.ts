@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { ApiClient } from "../support/api-client.ts";
 import { freePort } from "../../scripts/nodes/free-port.ts";
 import { TestProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { occupy, released } from "./support/ports.ts";
 import { serving, start } from "./support/start.ts";
 
@@ -50,7 +50,7 @@ describe("npm start", function () {
     expect(program.output).to.contain(`http://localhost:${ports.PORT}/docs`);
     expect(program.output).to.contain("minted 100/100");
 
-    const api = new ApiClient(`http://127.0.0.1:${ports.PORT}`, token);
+    const api = ApiClient.at(`http://127.0.0.1:${ports.PORT}`, token);
     const { total } = await api.ok<{ total: number }>("GET", "/v1/collections");
     expect(total).to.equal(2);
     expect((await api.done("/v1/collections", { type: "ERC721", name: "Own", symbol: "OWN" })).status).to.equal(

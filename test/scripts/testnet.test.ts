@@ -13,7 +13,8 @@ import { eventually } from "../support/eventually.ts";
 import { freePort } from "../../scripts/nodes/free-port.ts";
 import type { TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
-import { createAppIn, temporaryFolder } from "../support/service.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { createAppIn } from "../support/service.ts";
 
 describe("the service on a chain that is not local (84532, Anvil)", function () {
   this.timeout(120_000);
@@ -97,7 +98,7 @@ describe("the service on a chain that is not local (84532, Anvil)", function () 
     const running = api();
     await running.printed(/"msg":"serving"/);
     const { token } = await createAppIn(`file:${folder.path}/moneta.sqlite`, "testnet");
-    const app = new ApiClient(baseUrl, token);
+    const app = ApiClient.at(baseUrl, token);
     const [alice, bob] = [await app.wallet(), await app.wallet()];
     const collection = await app.collection({ type: "ERC721", mint_supply_count: 100 });
     const mints = await Promise.all(

@@ -20,18 +20,29 @@ type BodyAt<P extends string> = P extends AcceptingPath
   : Json;
 type OrUndefined<T> = { [K in keyof T]: T[K] | undefined };
 
+/** Where a service listens, and the token of the app that calls it. */
+export interface Connection {
+  baseUrl: string;
+  token: string;
+}
+
 /** Speaks HTTP to a service, as an app would; every answer is checked against the document that the service publishes. */
 export class ApiClient {
-  readonly client: Client;
-  readonly #base: string;
-  readonly #token: string;
-  readonly #fetch: (request: Request) => Promise<Response>;
+  readonly #connection: () => Connection;
+  #connected: (Connection & { client: Client; fetch: (request: Request) => Promise<Response> }) | null = null;
 
-  constructor(base: string, token: string) {
-    this.#base = base;
-    this.#token = token;
-    this.#fetch = checkedFetch(base);
-    this.client = createClient({ baseUrl: base, token, fetch: this.#fetch });
+  /** @param connection is read before each call, for a service that starts again at another port. */
+  constructor(connection: () => Connection) {
+    this.#connection = connection;
+  }
+
+  static at(baseUrl: string, token: string): ApiClient {
+    return new ApiClient(() => ({ baseUrl, token }));
+  }
+
+  /** The client that is published. */
+  get client(): Client {
+    return this.#connect().client;
   }
 
   /** Any call, wrong ones included. */
@@ -41,12 +52,13 @@ export class ApiClient {
     body?: Json,
     headers: Record<string, string> = {},
   ): Promise<Answer<T>> {
-    const request = new Request(this.#base + path, {
+    const { baseUrl, token, fetch } = this.#connect();
+    const request = new Request(baseUrl + path, {
       method,
-      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json", ...headers },
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const response = await this.#fetch(request);
+    const response = await fetch(request);
     return { status: response.status, body: (await response.json()) as T };
   }
 
@@ -95,5 +107,14 @@ export class ApiClient {
     const request = await this.completed("/v1/collections", { name: "Test", symbol: "TST", ...fields });
     if (request.nft_collection === null) throw new Error("a completed collection has an address");
     return request.nft_collection;
+  }
+
+  #connect() {
+    const { baseUrl, token } = this.#connection();
+    if (this.#connected?.baseUrl !== baseUrl || this.#connected.token !== token) {
+      const fetch = checkedFetch(baseUrl);
+      this.#connected = { baseUrl, token, fetch, client: createClient({ baseUrl, token, fetch }) };
+    }
+    return this.#connected;
   }
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
-import { temporaryFolder } from "./service.ts";
+import { temporaryFolder } from "./folder.ts";
 
 /** A real database file of its own. */
 export interface TestDatabase extends Database {

@@ -25,12 +25,14 @@ export async function startNode(): Promise<TestNode> {
     batchMaxCount: 1,
     pollingInterval: 50,
   });
+  let stopping: Promise<unknown> | null = null;
   return {
     url,
     provider,
     stop: async () => {
-      provider.destroy();
-      await process.end("SIGKILL");
+      // A test may stop the node before its fixture does.
+      if (stopping === null) provider.destroy();
+      await (stopping ??= process.end("SIGKILL"));
     },
   };
 }

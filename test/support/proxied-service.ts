@@ -5,7 +5,8 @@ import type { Service } from "../../api/context/service.ts";
 import { ApiClient } from "./api-client.ts";
 import { startNode, type TestNode } from "./node.ts";
 import { type Interception, type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
-import { startTestService, temporaryFolder } from "./service.ts";
+import { temporaryFolder } from "./folder.ts";
+import { startTestService } from "./service.ts";
 
 /** The whole service on a real node, with a proxy in between that lies where a test says so, and an app that calls it. */
 export class ProxiedService {
@@ -72,6 +73,6 @@ export class ProxiedService {
   }
 
   #connect(): void {
-    this.api = new ApiClient(this.service.baseUrl, this.#token);
+    this.api = ApiClient.at(this.service.baseUrl, this.#token);
   }
 }

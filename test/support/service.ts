@@ -1,19 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
 import { type Logger, pino } from "pino";
 
 import { createApp } from "../../api/operator/create-app.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { openDatabase } from "../../api/store/db/database.ts";
-
-/** A folder of its own for everything that a service keeps. */
-export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), "moneta-test-"));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
 
 /** The whole service in this process, against a real node and a real database file. */
 export async function startTestService(options: {

@@ -5,7 +5,7 @@ import { expect } from "chai";
 
 import { DatabaseMissing } from "../../../api/store/db/database-error.ts";
 import { TestProcess } from "../../support/process.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("command line: which database it uses", function () {

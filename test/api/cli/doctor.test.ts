@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { CHECKS } from "../../../api/doctor/examine.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { startRpcProxy } from "../../support/rpc-proxy.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { DoctorFixture, worstOf } from "./support/doctor.ts";
 import { runCli } from "./support/run.ts";
 

@@ -7,7 +7,8 @@ import { createApp } from "../../../api/operator/create-app.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { startTestService } from "../../support/service.ts";
 import { refusalOf } from "./support/refusal.ts";
 import { jsonOfCli } from "./support/run.ts";
 
@@ -42,7 +43,7 @@ describe("command line: keys rotate", function () {
     let service: Service & { baseUrl: string } = await serve(OLD);
     try {
       const { token } = await createApp(service, "rotate");
-      let api = new ApiClient(service.baseUrl, token);
+      let api = ApiClient.at(service.baseUrl, token);
       const wallet = await api.wallet();
       const collection = await api.collection({ type: "ERC721" });
       const mint = (content: string) => ({
@@ -58,7 +59,7 @@ describe("command line: keys rotate", function () {
 
       await service.stop();
       service = await serve(BOTH);
-      api = new ApiClient(service.baseUrl, token);
+      api = ApiClient.at(service.baseUrl, token);
       const busy = Promise.all(
         Array.from({ length: 40 }, (_, index) => api.completed("/v1/nfts", mint(`during ${index.toString()}`))),
       );
@@ -69,7 +70,7 @@ describe("command line: keys rotate", function () {
 
       await service.stop();
       service = await serve(NEW);
-      api = new ApiClient(service.baseUrl, token);
+      api = ApiClient.at(service.baseUrl, token);
       const contents: string[] = [];
       for (let offset = 0; offset < 160; offset += 30) {
         const { nfts } = await api.ok<{ nfts: { unlockable_content: string }[] }>(
@@ -99,7 +100,7 @@ describe("command line: keys rotate", function () {
 
   it("continues after an interruption, and names the value that a missing key encrypts", async () => {
     const service = await serve(OLD);
-    const api = new ApiClient(service.baseUrl, (await createApp(service, "broken off")).token);
+    const api = ApiClient.at(service.baseUrl, (await createApp(service, "broken off")).token);
     const wallet = await api.wallet();
     const collection = await api.collection({ type: "ERC721" });
     const ids: string[] = [];

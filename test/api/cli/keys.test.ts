@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { OperatorError } from "../../../api/operator/operator-error.ts";
 import { SeedFileError } from "../../../api/keys/seed-file.ts";
 import { TestProcess } from "../../support/process.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { refusalOf } from "./support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 

@@ -3,51 +3,32 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import type { Examination } from "../../../api/doctor/examine.ts";
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { parseCid } from "../../../api/ipfs/cids.ts";
 import { walkBlocks } from "../../../api/ipfs/content.ts";
-import { ApiClient } from "../../support/api-client.ts";
 import { collect } from "../../support/collect.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 import { runCli } from "./support/run.ts";
 
 describe("command line: hosted media", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
+  const moneta = useService({ per: "test" });
+  const { api } = moneta;
   let blocks: BlockFiles;
-  let env: Record<string, string>;
 
-  before(async () => {
-    node = await startNode();
-  });
-  after(() => node.stop());
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-    env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "media")).token);
-    blocks = new BlockFiles(join(folder.path, "blocks"));
-  });
-  afterEach(async () => {
-    await service.stop();
-    await folder.remove();
+  beforeEach(() => {
+    blocks = new BlockFiles(join(moneta.folder, "blocks"));
   });
 
-  const fileOf = (cid: string) => join(folder.path, "blocks", cid.slice(-3, -1), cid);
+  const fileOf = (cid: string) => join(moneta.folder, "blocks", cid.slice(-3, -1), cid);
   const blockNames = async () => (await collect(blocks.all())).map(({ cid }) => cid.toString()).sort();
   const age = async () => {
     const old = new Date(Date.now() - 3 * 3_600_000);
     for (const name of await blockNames()) await utimes(fileOf(name), old, old);
   };
   const json = async (...words: string[]): Promise<unknown> =>
-    JSON.parse((await runCli(env, ...words, "--json")).output);
+    JSON.parse((await runCli(moneta.env, ...words, "--json")).output);
   /** Mints a token with a copied picture. @returns its CID. */
   const mint = async (collection: string, picture: string): Promise<string> => {
     const image = `data:,${picture}`;
@@ -83,8 +64,8 @@ describe("command line: hosted media", function () {
     // Nothing refers to it any more, but it was stored just now.
     expect(await json("media", "collect")).to.deep.equal({ kept: 3, removed: 1, removed_bytes: "replaced".length });
     expect(await blockNames()).to.deep.equal([kept, shared, young].sort());
-    expect((await fetch(`${service.baseUrl}/ipfs/${replaced}`)).status).to.equal(404);
-    expect((await fetch(`${service.baseUrl}/ipfs/${shared}`)).status).to.equal(200);
+    expect((await fetch(`${moneta.baseUrl}/ipfs/${replaced}`)).status).to.equal(404);
+    expect((await fetch(`${moneta.baseUrl}/ipfs/${shared}`)).status).to.equal(200);
     expect(await json("media", "collect", "--older-than", "0")).to.include({ removed: 1 });
     expect(await blockNames()).to.deep.equal([kept, shared].sort());
   });
@@ -155,7 +136,7 @@ describe("command line: hosted media", function () {
       await writeFile(fileOf(first!.cid.toString()), "x");
       expect((await media())[0]?.[1]).to.contain(`ipfs://${root}: block ${first!.cid.toString()} is corrupt`);
       await age();
-      const refusal = await runCli(env, "media", "collect").then(() => "done", String);
+      const refusal = await runCli(moneta.env, "media", "collect").then(() => "done", String);
       expect(refusal).to.contain("Nothing was removed");
     });
   });

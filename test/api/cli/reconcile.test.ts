@@ -7,7 +7,8 @@ import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { startTestService } from "../../support/service.ts";
 import { contents, countedTotals } from "../store/support/whole.ts";
 import { DAMAGES } from "./support/damages.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
@@ -29,7 +30,7 @@ describe("reconcile", function () {
     folder = await temporaryFolder();
     env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
     service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "reconcile")).token);
+    api = ApiClient.at(service.baseUrl, (await createApp(service, "reconcile")).token);
     [from, to] = [await api.wallet(), await api.wallet()];
     erc721 = await api.collection({ type: "ERC721", mint_supply_count: 10 });
     erc1155 = await api.collection({ type: "ERC1155", base_uri: "ipfs://x/{id}" });

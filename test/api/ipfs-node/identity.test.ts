@@ -5,7 +5,7 @@ import { expect } from "chai";
 
 import type { loadIdentity } from "../../../api/ipfs-node/identity.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 describe("identity of the IPFS node", () => {
   let load: typeof loadIdentity;

@@ -13,7 +13,7 @@ import type { IpfsNode, startIpfsNode } from "../../../api/ipfs-node/node.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../support/ipfs-peer.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 const PEER = "12D3KooWKnDdG3iXw9eTFijk3EWSunZcFi54Zka4wmtqtt6rPxc8";
 

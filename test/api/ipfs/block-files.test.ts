@@ -8,7 +8,7 @@ import { sha256 } from "multiformats/hashes/sha2";
 
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { collect } from "../../support/collect.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 async function block(text: string): Promise<{ cid: CID; bytes: Uint8Array }> {
   const bytes = Buffer.from(text);

@@ -7,7 +7,7 @@ import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { parseCid } from "../../../api/ipfs/cids.ts";
 import { findFile, importContent, importDirectory, walkBlocks } from "../../../api/ipfs/content.ts";
 import { collect } from "../../support/collect.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 const MIB = 1_048_576;
 

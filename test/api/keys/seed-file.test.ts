@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { newSeedPhrase, readSeedFile, SeedFileError, writeSeedFile } from "../../../api/keys/seed-file.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(

@@ -16,7 +16,7 @@ import { copyMedia, type CopyDeps } from "../../../api/media/copy-media.ts";
 import { MediaError } from "../../../api/media/media-error.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { collect } from "../../support/collect.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { TrustlessGateway } from "../../support/trustless-gateway.ts";
 
 const MIB = 2 ** 20;

@@ -11,7 +11,7 @@ import { copyMedia, type CopyDeps } from "../../../api/media/copy-media.ts";
 import { MediaError } from "../../../api/media/media-error.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { collect } from "../../support/collect.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 const HELLO = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e";
 

@@ -8,7 +8,7 @@ import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { copyMedia, type CopyDeps } from "../../../api/media/copy-media.ts";
 import { MediaError } from "../../../api/media/media-error.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 /** Milliseconds: long before any of these could have waited for a network. */
 const AT_ONCE = 1_000;

@@ -4,7 +4,7 @@ import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { importContent } from "../../../api/ipfs/content.ts";
 import { pinAtKubo, wordsOfPinError } from "../../../api/media/pin.ts";
 import { FakeKubo } from "../../support/kubo.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 describe("pinAtKubo", () => {
   let kubo: FakeKubo;

@@ -6,12 +6,13 @@ import { expect } from "chai";
 import { createApp } from "../../../api/operator/create-app.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { startNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { startTestService } from "../../support/service.ts";
 
-describe("connections of the service", function () {
+describe("outbound connections of the service", function () {
   this.timeout(60_000);
 
-  it("by default lead to the chain's node alone, media on IPFS and a freeze included", async () => {
+  it("go only to the chain's node by default, with hosted media and a freeze", async () => {
     const node = await startNode();
     const folder = await temporaryFolder();
     // Every connection of this process goes through here, whichever library makes it.
@@ -30,7 +31,7 @@ describe("connections of the service", function () {
     };
     try {
       const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-      const api = new ApiClient(service.baseUrl, (await createApp(service, "quiet")).token);
+      const api = ApiClient.at(service.baseUrl, (await createApp(service, "quiet")).token);
       const collection = await api.collection({ type: "ERC721" });
       const body = {
         collection_address: collection,

@@ -1,12 +1,9 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 
 interface Feed {
   events: { type: string; request_id: string; nft_token_id?: number }[];
@@ -14,30 +11,16 @@ interface Feed {
 
 describe("a reorganisation deeper than the confirmations", function () {
   this.timeout(90_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
+  const moneta = useService();
 
-  before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-  });
-  after(async () => {
-    await service.stop();
-    await node.stop();
-    await folder.remove();
-  });
-
-  it("leaves the final status, sends the same bytes again, and tells the app that the id is another one", async () => {
-    const { token } = await createApp(service, "deep");
-    let api = new ApiClient(service.baseUrl, token);
+  it("keeps the final status, rebroadcasts the transaction, and reports the new token id to the app", async () => {
+    const { api } = moneta;
     const to = await api.wallet();
     const collection = await api.collection({ type: "ERC721" });
-    const owner = await node.provider.getSigner(0);
+    const owner = await moneta.provider.getSigner(0);
     const contract = ERC721Collection__factory.connect(collection, owner);
     await (await contract.setMinter(owner.address, true)).wait();
-    const snapshot: unknown = await node.provider.send("evm_snapshot", []);
+    const snapshot: unknown = await moneta.provider.send("evm_snapshot", []);
     const first = await api.completed("/v1/nfts", {
       collection_address: collection,
       to_address: to,
@@ -45,13 +28,12 @@ describe("a reorganisation deeper than the confirmations", function () {
       unlockable_content: "only for the holder",
     });
     expect(first.nft_token_id).to.equal(1);
-    await service.stop();
+    await moneta.stop();
 
     // The chain goes back behind the mint, and somebody else gets id 1.
-    await node.provider.send("evm_revert", [snapshot]);
+    await moneta.provider.send("evm_revert", [snapshot]);
     await (await contract.mint(owner.address)).wait();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, token);
+    await moneta.start();
 
     const corrected = await eventually(async () => {
       const feed = await api.ok<Feed>("GET", "/v1/events?limit=30");
@@ -69,7 +51,7 @@ describe("a reorganisation deeper than the confirmations", function () {
       metadata: { name: "Mine" },
       unlockable_content: "only for the holder",
     });
-    const metadata = await fetch(`${service.baseUrl}/metadata/31337/${collection}/1`);
+    const metadata = await fetch(`${moneta.baseUrl}/metadata/31337/${collection}/1`);
     expect(metadata.status === 404 || !JSON.stringify(await metadata.json()).includes("Mine")).to.equal(true);
   });
 });

@@ -1,30 +1,13 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient, type RequestBody } from "../../support/api-client.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import type { RequestBody } from "../../support/api-client.ts";
+import { useService } from "../../support/use-service.ts";
 
 describe("metadata changes and the freeze on a real node", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
-
-  before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "freeze")).token);
-  });
-  after(async () => {
-    await service.stop();
-    await node.stop();
-    await folder.remove();
-  });
+  const moneta = useService();
+  const { api } = moneta;
 
   const completed = async (id: string): Promise<RequestBody> => {
     const request = await api.settled(id);
@@ -36,12 +19,12 @@ describe("metadata changes and the freeze on a real node", function () {
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
     return completed(answer.body.request_id);
   };
-  const fetchIpfs = (uri: string) => fetch(uri.replace("ipfs://", `${service.baseUrl}/ipfs/`));
+  const fetchIpfs = (uri: string) => fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
 
   it("announces changes on chain", async () => {
     const address = await api.collection({ type: "ERC721" });
     await api.completed("/v1/nfts", { collection_address: address, to_address: await api.wallet(), name: "Cat" });
-    const collection = ERC721Collection__factory.connect(address, node.provider);
+    const collection = ERC721Collection__factory.connect(address, moneta.provider);
     const token = await change(`${address}/1`, { name: "Dog" });
     expect(token).to.include({ nft_collection: address, nft_token_id: 1 });
     const updates = await collection.queryFilter(collection.filters.MetadataUpdate(), token.block_number ?? 0);
@@ -64,7 +47,7 @@ describe("metadata changes and the freeze on a real node", function () {
     const id = await api.accept(`/v1/collections/${address}/freeze`, {});
     expect(await completed(id)).to.include({ nft_collection: address, nft_token_id: null });
     for (const mint of mints) await completed(mint);
-    const collection = ERC721Collection__factory.connect(address, node.provider);
+    const collection = ERC721Collection__factory.connect(address, moneta.provider);
     expect(await collection.metadataFrozen()).to.equal(true);
     for (const token of [1n, 17n, 30n]) {
       const answer = await fetchIpfs(await collection.tokenURI(token));
@@ -98,7 +81,7 @@ describe("metadata changes and the freeze on a real node", function () {
     const create = { collection_address: address, initial_owner: to, initial_supply: 3 };
     await api.completed("/v1/nfts", { ...create, token_id: "255", name: "Gem {token_id}" });
     await completed(await api.accept(`/v1/collections/${address}/freeze`, {}));
-    const collection = ERC1155Collection__factory.connect(address, node.provider);
+    const collection = ERC1155Collection__factory.connect(address, moneta.provider);
     const uri = (await collection.uri(255n)).replace("{id}", "ff".padStart(64, "0"));
     expect(await (await fetchIpfs(uri)).json()).to.deep.equal({ name: "Gem 255" });
     expect(await api.ok("GET", `/v1/collections/${address}/255`)).to.include({ token_uri: uri });

@@ -8,7 +8,7 @@ import { requestsThatAreLost, startTarget, type Target } from "../../fuzz/target
 const REQUESTS = 1_500;
 const SEED = 1;
 
-describe("calls that are wrong in every way", function () {
+describe("random and invalid API calls", function () {
   this.timeout(180_000);
   let target: Target;
   before(async () => {
@@ -16,7 +16,7 @@ describe("calls that are wrong in every way", function () {
   });
   after(() => target.stop());
 
-  it("are answered as the document says, in time, and never with a fault; what is accepted ends", async () => {
+  it("get documented answers in time and no 500; every accepted request reaches a final status", async () => {
     const report = await fuzz({ ...target, requests: REQUESTS, seed: SEED });
     expect(report.finding, report.finding ?? "").to.equal(null);
     expect(answered(report)).to.equal(REQUESTS);

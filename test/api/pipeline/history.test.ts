@@ -1,17 +1,14 @@
 import { expect } from "chai";
 import { JsonRpcSigner, ZeroHash } from "ethers";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import {
   ERC1155Collection__factory,
   ERC721Collection__factory,
   PlainERC721__factory,
 } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
+import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 
 interface Entry {
   type: string;
@@ -28,25 +25,14 @@ interface Entry {
 
 describe("history on a real node", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
+  const moneta = useService();
+  const { api } = moneta;
   let other: ApiClient;
   let outsider: JsonRpcSigner;
 
   before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "history")).token);
-    other = new ApiClient(service.baseUrl, (await createApp(service, "other")).token);
-    outsider = await node.provider.getSigner(3);
-  });
-  after(async () => {
-    await service.stop();
-    await node.stop();
-    await folder.remove();
+    other = await moneta.createApp("other");
+    outsider = await moneta.provider.getSigner(3);
   });
 
   /** Newest first, once there are so many. */
@@ -57,7 +43,7 @@ describe("history on a real node", function () {
     });
   const brief = (entry: Entry) => [entry.type, entry.token_id, entry.quantity, entry.from_address, entry.to_address];
 
-  it("of an ERC721 token holds what the service did and what others did, to its burning", async () => {
+  it("lists an ERC721 token's mint, transfers and burn, by the service and by others", async () => {
     const [alice, bob] = [await api.wallet(), await api.wallet()];
     const address = await api.collection({ type: "ERC721" });
     const mint = await api.completed("/v1/nfts", { collection_address: address, to_address: alice });
@@ -65,9 +51,9 @@ describe("history on a real node", function () {
     const sent = await api.completed("/v1/transfers", move);
     const contract = ERC721Collection__factory.connect(address, outsider);
     await (await contract.transferFrom(outsider.address, bob, 1)).wait();
-    const burnt = await node.provider.send("hardhat_impersonateAccount", [bob]).then(async () => {
+    const burnt = await moneta.provider.send("hardhat_impersonateAccount", [bob]).then(async () => {
       await (await outsider.sendTransaction({ to: bob, value: 10n ** 18n })).wait();
-      return (await contract.connect(new JsonRpcSigner(node.provider, bob)).burn(1)).wait();
+      return (await contract.connect(new JsonRpcSigner(moneta.provider, bob)).burn(1)).wait();
     });
 
     const entries = await history(`collections/${address}/1`, 4);
@@ -78,7 +64,7 @@ describe("history on a real node", function () {
       ["mint", 1, 1, null, alice],
     ]);
     expect(entries.map((entry) => entry.request_id)).to.deep.equal([null, null, sent.request_id, mint.request_id]);
-    const block = await node.provider.getBlock(burnt?.blockNumber ?? 0);
+    const block = await moneta.provider.getBlock(burnt?.blockNumber ?? 0);
     expect(entries[0]).to.deep.equal({
       type: "burn",
       contract_address: address,

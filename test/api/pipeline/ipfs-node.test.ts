@@ -19,7 +19,8 @@ import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../support/ipfs-peer.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { TestProcess } from "../../support/process.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { startTestService } from "../../support/service.ts";
 
 const ENV = { IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_BOOTSTRAP: "none" };
 
@@ -65,7 +66,7 @@ describe("the service's own IPFS node", function () {
   const start = (env: Record<string, string> = ENV) =>
     startTestService({ rpcUrl: node.url, dataDir: folder.path, env });
   const asApp = async (service: Awaited<ReturnType<typeof start>>) =>
-    new ApiClient(service.baseUrl, (await createApp(service, "ipfs")).token);
+    ApiClient.at(service.baseUrl, (await createApp(service, "ipfs")).token);
   const fileOf = (content: Uint8Array) =>
     (async function* () {
       await Promise.resolve();
@@ -85,7 +86,7 @@ describe("the service's own IPFS node", function () {
   const announced = (peer: IpfsPeer, cid: CID, by: string) =>
     eventually(async () => ((await peer.providers(cid)).includes(by) ? true : undefined));
 
-  it("gives what is hosted to any other node, and tells the network where it is", async () => {
+  it("serves hosted content to other nodes, and announces it", async () => {
     const service = await start();
     try {
       const { addresses, peerId } = service.ipfsNode!;
@@ -112,7 +113,7 @@ describe("the service's own IPFS node", function () {
     }
   });
 
-  it("has nothing but what is hosted, and looks for nothing else", async () => {
+  it("serves only hosted content, and fetches nothing else", async () => {
     const content = randomBytes(1_000);
     const cid = CID.createV1(raw.code, await sha256.digest(content));
     const service = await start();
@@ -146,7 +147,7 @@ describe("the service's own IPFS node", function () {
     }
   });
 
-  it("gives more than it holds in memory at once", async () => {
+  it("streams a file larger than its memory limit", async () => {
     const content = randomBytes(40 * 2 ** 20);
     const { cid } = await importContent(new BlockFiles(join(folder.path, "blocks")), fileOf(content));
     const service = await start();
@@ -177,7 +178,7 @@ describe("the service's own IPFS node", function () {
     expect(service.ipfsNode!.peerId).to.equal(peerId);
   });
 
-  it("runs where the media role is, and nowhere else", async () => {
+  it("runs only in a process with the media role", async () => {
     const service = await start({ ...ENV, ROLES: "api" });
     await service.stop();
     expect(service.ipfsNode).to.equal(null);

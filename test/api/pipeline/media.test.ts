@@ -3,12 +3,9 @@ import type { AddressInfo } from "node:net";
 
 import { expect } from "chai";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
-import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { startTestService } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
@@ -17,11 +14,8 @@ const PNG = Buffer.from(
 
 describe("media on a real node", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
-  let token: string;
+  const moneta = useService();
+  const { api } = moneta;
   let server: Server;
   let base: string;
   let respond: (request: IncomingMessage, response: ServerResponse) => void;
@@ -34,22 +28,14 @@ describe("media on a real node", function () {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
-    node = await startNode();
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    token = (await createApp(service, "media")).token;
-    api = new ApiClient(service.baseUrl, token);
   });
   beforeEach(() => {
     asked.length = 0;
     respond = (_request, response) => response.end(PNG);
   });
   after(async () => {
-    await service.stop();
-    await node.stop();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await folder.remove();
   });
 
   it("are copied before the token is minted, and hosted", async () => {
@@ -75,7 +61,7 @@ describe("media on a real node", function () {
       [metadata.image, "image/png", PNG],
       [metadata.animation_url, "image/svg+xml", Buffer.from("<svg/>")],
     ] as const) {
-      const answer = await fetch(uri.replace("ipfs://", `${service.baseUrl}/ipfs/`));
+      const answer = await fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
       expect([answer.status, answer.headers.get("content-type")]).to.deep.equal([200, type]);
       expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).to.equal(true);
     }
@@ -113,7 +99,7 @@ describe("media on a real node", function () {
     expect((await api.completed("/v1/nfts", { ...body, copy_media: false })).nft_token_id).to.equal(1);
   });
 
-  it("that fail for a while are tried again", async () => {
+  it("are retried after temporary errors", async () => {
     const collection = await api.collection({ type: "ERC1155" });
     const answers = [503, 429, 200];
     respond = (_request, response) => {
@@ -134,8 +120,8 @@ describe("media on a real node", function () {
       .that.matches(/^ipfs:\/\/bafkrei/);
   });
 
-  it("are fetched once, however many processes there are", async () => {
-    const other = await startTestService({ rpcUrl: node.url, dataDir: folder.path, env: { ROLES: "media" } });
+  it("are fetched once, also with several processes", async () => {
+    const other = await startTestService({ rpcUrl: moneta.node.url, dataDir: moneta.folder, env: { ROLES: "media" } });
     try {
       const collection = await api.collection({ type: "ERC721" });
       const to = await api.wallet();
@@ -156,7 +142,7 @@ describe("media on a real node", function () {
     }
   });
 
-  it("are taken up again by the next process", async () => {
+  it("are copied by the next process after a stop", async () => {
     const collection = await api.collection({ type: "ERC721" });
     const hanging: ServerResponse[] = [];
     respond = (_request, response) => hanging.push(response);
@@ -167,10 +153,9 @@ describe("media on a real node", function () {
       copy_media: true,
     });
     await eventually(() => Promise.resolve(hanging[0]));
-    await service.stop();
+    await moneta.stop();
     respond = (_request, response) => response.end(PNG);
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, token);
+    await moneta.start();
     expect(await api.settled(id)).to.include({ status: "completed", nft_token_id: 1 });
   });
 });

@@ -8,7 +8,8 @@ import { eventually } from "../../support/eventually.ts";
 import { FakeKubo, type KuboMood } from "../../support/kubo.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { TestProcess } from "../../support/process.ts";
-import { createAppIn, startTestService, temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { createAppIn, startTestService } from "../../support/service.ts";
 import { runCli } from "../cli/support/run.ts";
 
 describe("pinning at a Kubo node", function () {
@@ -65,10 +66,10 @@ describe("pinning at a Kubo node", function () {
     return uri.split("/")[2] ?? "";
   };
 
-  it("keeps there all that is hosted: copied media and frozen directories", async () => {
+  it("pins everything that is hosted: copied media and frozen directories", async () => {
     const service = await start();
     try {
-      const api = new ApiClient(service.baseUrl, (await createApp(service, "pins")).token);
+      const api = ApiClient.at(service.baseUrl, (await createApp(service, "pins")).token);
       const collection = await api.collection({ type: "ERC721" });
       const pictures = [await mint(api, collection, "cat"), await mint(api, collection, "dog")];
       const directory = await freeze(api, collection);
@@ -93,7 +94,7 @@ describe("pinning at a Kubo node", function () {
       else kubo.mood = trouble;
       const service = await start();
       try {
-        const api = new ApiClient(service.baseUrl, (await createApp(service, "pins")).token);
+        const api = ApiClient.at(service.baseUrl, (await createApp(service, "pins")).token);
         const collection = await api.collection({ type: "ERC721" });
         const picture = await mint(api, collection, "cat");
         const directory = await freeze(api, collection);
@@ -113,12 +114,12 @@ describe("pinning at a Kubo node", function () {
     });
   }
 
-  it("is not forgotten by a process that is killed", async () => {
+  it("continues after the process is killed", async () => {
     kubo.mood = "hanging";
     const port = await freePort();
     const first = await startProcess(port);
     const { token } = await createAppIn(`file:${folder.path}/moneta.sqlite`, "pins");
-    const api = new ApiClient(`http://127.0.0.1:${port.toString()}`, token);
+    const api = ApiClient.at(`http://127.0.0.1:${port.toString()}`, token);
     const collection = await api.collection({ type: "ERC721" });
     const picture = await mint(api, collection, "cat");
     const directory = await freeze(api, collection);
@@ -130,10 +131,10 @@ describe("pinning at a Kubo node", function () {
     expect(await second.end("SIGTERM")).to.equal(0);
   });
 
-  it("includes what was hosted before there was a node", async () => {
+  it("includes files that were hosted before the node was configured", async () => {
     let service = await start({});
     const { token } = await createApp(service, "pins");
-    const api = new ApiClient(service.baseUrl, token);
+    const api = ApiClient.at(service.baseUrl, token);
     const picture = await mint(api, await api.collection({ type: "ERC721" }), "cat");
     await service.stop();
     service = await start();

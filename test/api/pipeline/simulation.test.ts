@@ -10,38 +10,32 @@ import {
   ProgrammableReceiver__factory,
   Relay__factory,
 } from "../../../types/ethers-contracts/index.js";
-import type { ApiClient, RequestBody } from "../../support/api-client.ts";
+import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ProxiedService } from "../../support/proxied-service.ts";
 import { Mode } from "../../support/receiver-mode.ts";
+import { useService } from "../../support/use-service.ts";
 
-describe("requests that would fail on the chain", function () {
+describe("requests whose simulation fails", function () {
   this.timeout(60_000);
-  let proxied: ProxiedService;
-  let api: ApiClient;
+  const moneta = useService({ proxy: true });
+  const { api } = moneta;
   let outsider: JsonRpcSigner;
   let receiver: ProgrammableReceiver;
   let refusing: string;
 
   before(async () => {
-    proxied = await ProxiedService.start();
-    ({ api } = proxied);
-    outsider = await proxied.provider.getSigner(3);
+    outsider = await moneta.provider.getSigner(3);
     receiver = await new ProgrammableReceiver__factory(outsider).deploy();
     refusing = await receiver.getAddress();
   });
   beforeEach(() => program(Mode.reason));
-  afterEach(() => {
-    proxied.relent();
-  });
-  after(() => proxied.end());
 
   async function program(mode: number): Promise<void> {
     await (await receiver.program(mode)).wait();
   }
 
   async function nextNonce(): Promise<number> {
-    const lane = await readLane(proxied.service.database.read, 0);
+    const lane = await readLane(moneta.service.database.read, 0);
     if (lane === undefined) throw new Error("lane 0 has sent something");
     return lane.next_nonce;
   }
@@ -55,8 +49,8 @@ describe("requests that would fail on the chain", function () {
     return request;
   }
 
-  describe("given a receiver that refuses", () => {
-    it("fails an ERC721 mint before anything is sent, and gives the place under the cap back", async () => {
+  describe("given a receiver that rejects the token", () => {
+    it("fails an ERC721 mint before sending, and releases its supply reservation", async () => {
       const collection = await api.collection({ type: "ERC721", mint_supply_count: 1 });
       const failed = await failsUnsent(
         () => api.done("/v1/nfts", { collection_address: collection, to_address: refusing }),
@@ -70,7 +64,7 @@ describe("requests that would fail on the chain", function () {
       expect(minted.nft_token_id).to.equal(1);
     });
 
-    it("fails ERC1155 mints and transfers alike, and gives the copies back", async () => {
+    it("fails ERC1155 mints and transfers too, and releases the copies", async () => {
       const [collection, wallet] = [await api.collection({ type: "ERC1155" }), await api.wallet()];
       const create = { collection_address: collection, token_id: 1, initial_supply: 5 };
       await failsUnsent(() => api.done("/v1/nfts", { ...create, initial_owner: refusing }), "receiver_rejected");
@@ -96,13 +90,13 @@ describe("requests that would fail on the chain", function () {
       });
       await program(Mode.lie);
       await failsUnsent(() => api.done("/v1/transfers", transfer(1, refusing)), "receiver_rejected");
-      expect(await proxied.provider.getCode(wallet)).to.equal("0x");
+      expect(await moneta.provider.getCode(wallet)).to.equal("0x");
       await api.completed("/v1/transfers", transfer(2, await api.wallet()));
-      expect(await proxied.provider.getCode(wallet)).to.match(/^0xef0100/);
+      expect(await moneta.provider.getCode(wallet)).to.match(/^0xef0100/);
       await failsUnsent(() => api.done("/v1/transfers", transfer(3, refusing)), "receiver_rejected");
     });
 
-    it("sends the others of the same moment", async () => {
+    it("sends the other requests of the batch", async () => {
       const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       const requests = await Promise.all(
         [wallet, refusing, wallet].map((to) =>
@@ -114,7 +108,7 @@ describe("requests that would fail on the chain", function () {
   });
 
   describe("given a receiver that needs more gas than an item may have", () => {
-    it("fails with the figures, and burns none of it", async () => {
+    it("fails with the gas figures, and sends nothing", async () => {
       await program(Mode.useTwoMillionGas);
       const collection = await api.collection({ type: "ERC721" });
       const failed = await failsUnsent(
@@ -127,24 +121,24 @@ describe("requests that would fail on the chain", function () {
     });
   });
 
-  describe("given an owner who takes the service's right to mint away while a mint waits", () => {
+  describe("given an owner who removes the service as minter while a mint is pending", () => {
     it("fails the mint unsent", async () => {
-      const owner = await proxied.provider.getSigner(4);
+      const owner = await moneta.provider.getSigner(4);
       const collection = await api.collection({ type: "ERC721", new_owner: owner.address });
       await failsUnsent(async () => {
         // The lane cannot send without a fee.
-        proxied.intercept = ({ method }) =>
+        moneta.intercept = ({ method }) =>
           method === "eth_maxPriorityFeePerGas" ? { error: { code: -32000, message: "?" } } : undefined;
         const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
-        const { relay } = proxied.service.contracts;
+        const { relay } = moneta.service.contracts;
         await (await ERC721Collection__factory.connect(collection, owner).setMinter(relay, false)).wait();
-        proxied.relent();
+        moneta.intercept = () => undefined;
         return api.settled(id);
       }, "service_cannot_mint");
     });
   });
 
-  describe("given a receiver that takes what is only simulated", () => {
+  describe("given a receiver that accepts only in the simulation", () => {
     it("fails on the chain, alone", async () => {
       await program(Mode.acceptSimulated);
       const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
@@ -157,17 +151,17 @@ describe("requests that would fail on the chain", function () {
     });
   });
 
-  describe("given a node whose newest block is older than what is stored", () => {
-    it("believes nothing that it says against a request", async () => {
+  describe("given a node whose head is behind the checkpoint", () => {
+    it("ignores a failed simulation", async () => {
       const collection = await api.collection({ type: "ERC721" });
-      const behind: unknown = await proxied.provider.send("eth_getBlockByNumber", ["latest", false]);
+      const behind: unknown = await moneta.provider.send("eth_getBlockByNumber", ["latest", false]);
       await program(Mode.accept);
-      const head = await proxied.provider.getBlockNumber();
+      const head = await moneta.provider.getBlockNumber();
       await eventually(async () =>
-        Number(await readMeta(proxied.service.database.read, "checkpoint")) >= head ? true : undefined,
+        Number(await readMeta(moneta.service.database.read, "checkpoint")) >= head ? true : undefined,
       );
       let asked = 0;
-      proxied.intercept = ({ method, params }) => {
+      moneta.intercept = ({ method, params }) => {
         if (method === "eth_estimateGas") asked += 1;
         return method === "eth_getBlockByNumber" && params[0] === "latest" ? { result: behind } : undefined;
       };
@@ -177,13 +171,13 @@ describe("requests that would fail on the chain", function () {
     });
   });
 
-  describe("given a request that was signed before", () => {
-    it("leaves its end to the chain", async () => {
+  describe("given a request that is already signed", () => {
+    it("waits for the outcome on chain", async () => {
       await program(Mode.accept);
       const collection = await api.collection({ type: "ERC721" });
-      const relay = Relay__factory.connect(proxied.service.contracts.relay, await proxied.provider.getSigner(0));
+      const relay = Relay__factory.connect(moneta.service.contracts.relay, await moneta.provider.getSigner(0));
       const held: string[] = [];
-      proxied.intercept = ({ method, params }) => {
+      moneta.intercept = ({ method, params }) => {
         if (method !== "eth_sendRawTransaction") return undefined;
         held.push(params[0] as string);
         return { result: `0x${"0".repeat(64)}` };
@@ -192,10 +186,10 @@ describe("requests that would fail on the chain", function () {
       const raw = await eventually(() => Promise.resolve(held[0]));
       // The batch reverts as a whole, so the request comes back unharmed; by then its receiver refuses.
       await (await relay.pause()).wait();
-      await proxied.provider.send("eth_sendRawTransaction", [raw]).catch(() => undefined);
+      await moneta.provider.send("eth_sendRawTransaction", [raw]).catch(() => undefined);
       await program(Mode.reason);
       await (await relay.unpause()).wait();
-      proxied.relent();
+      moneta.intercept = () => undefined;
       const request = await api.settled(id);
       expect(request).to.include({ status: "failed", error_code: "receiver_rejected" });
       expect(request.block_number).to.be.a("number");

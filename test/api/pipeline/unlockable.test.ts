@@ -7,54 +7,31 @@ import { JsonRpcSigner } from "ethers";
 import pino from "pino";
 
 import { createProgram } from "../../../api/cli/program.ts";
-import { createApp } from "../../../api/operator/create-app.ts";
-import { parseSettings } from "../../../api/config/settings.ts";
-import { type Service, startService } from "../../../api/context/service.ts";
 import { ERC721Collection__factory, factories } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { temporaryFolder } from "../../support/service.ts";
 import { TestReceiver } from "../../support/webhook-receiver.ts";
+import { useService } from "../../support/use-service.ts";
 
 const SECRET = "Würfel-7c1f: the key lies under the third stone";
 
 describe("unlockable content on a real node", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service;
-  let api: ApiClient;
-  let receiver: TestReceiver;
   const log: string[] = [];
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      log.push(chunk.toString());
+      done();
+    },
+  });
+  const moneta = useService({ logger: pino({ level: "trace" }, sink) });
+  const { api } = moneta;
+  let receiver: TestReceiver;
 
   before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    const sink = new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        log.push(chunk.toString());
-        done();
-      },
-    });
-    const settings = parseSettings({
-      PORT: "0",
-      RPC_URL: node.url,
-      DATA_DIR: folder.path,
-      RATE_LIMIT_PER_MINUTE: "1000000",
-    });
-    service = await startService(settings, pino({ level: "trace" }, sink));
     receiver = await TestReceiver.listen();
-    const { token } = await createApp(service, "keeper");
-    api = new ApiClient(`http://127.0.0.1:${String(service.port)}`, token);
     await api.ok("PUT", "/v1/webhook", { url: receiver.url });
   });
-  after(async () => {
-    await service.stop();
-    await receiver.close();
-    await node.stop();
-    await folder.remove();
-  });
+  after(() => receiver.close());
 
   /** Contents of the only token in a wallet; undefined when there is none. */
   const shown = async (wallet: string) => {
@@ -67,7 +44,7 @@ describe("unlockable content on a real node", function () {
     return { collection, request: await api.completed("/v1/nfts", fields) };
   };
 
-  it("moves with the token: the next holder has it, the last one nothing, once the transfer is completed", async () => {
+  it("moves to the new holder when the transfer completes", async () => {
     const [alice, bob] = [await api.wallet(), await api.wallet()];
     const { collection } = await mint(alice);
     expect(await shown(alice)).to.equal(SECRET);
@@ -76,12 +53,12 @@ describe("unlockable content on a real node", function () {
     expect([await shown(alice), await shown(bob)]).to.deep.equal([undefined, SECRET]);
   });
 
-  it("is gone when the token leaves the wallet without the service", async () => {
-    const [alice, outsider] = [await api.wallet(), await node.provider.getSigner(3)];
+  it("is hidden when the token leaves the wallet by an outside transaction", async () => {
+    const [alice, outsider] = [await api.wallet(), await moneta.provider.getSigner(3)];
     const { collection } = await mint(alice);
     await (await outsider.sendTransaction({ to: alice, value: 10n ** 18n })).wait();
-    await node.provider.send("hardhat_impersonateAccount", [alice]);
-    const contract = ERC721Collection__factory.connect(collection, new JsonRpcSigner(node.provider, alice));
+    await moneta.provider.send("hardhat_impersonateAccount", [alice]);
+    const contract = ERC721Collection__factory.connect(collection, new JsonRpcSigner(moneta.provider, alice));
     await (await contract.transferFrom(alice, outsider.address, 1)).wait();
     await eventually(async () => ((await shown(alice)) === undefined ? true : undefined));
     // And back again when the token comes back.
@@ -91,7 +68,7 @@ describe("unlockable content on a real node", function () {
 
   it("of a mint that fails is nobody's", async () => {
     const collection = await api.collection({ type: "ERC721" });
-    const refusing = await new factories.mocks.RejectingReceiver__factory(await node.provider.getSigner(4)).deploy();
+    const refusing = await new factories.mocks.RejectingReceiver__factory(await moneta.provider.getSigner(4)).deploy();
     const fields = {
       collection_address: collection,
       to_address: await refusing.getAddress(),
@@ -142,7 +119,7 @@ describe("unlockable content on a real node", function () {
 
   it("lies on the disk only as sealed", async () => {
     await mint(await api.wallet());
-    const { unlockable } = await service.database.read
+    const { unlockable } = await moneta.service.database.read
       .selectFrom("requests")
       .select("unlockable")
       .where("unlockable", "is not", null)
@@ -150,7 +127,7 @@ describe("unlockable content on a real node", function () {
       .limit(1)
       .executeTakeFirstOrThrow();
     expect(unlockable?.split(".")).to.have.length(5);
-    const files = (await readdir(folder.path, { recursive: true, withFileTypes: true })).filter((entry) =>
+    const files = (await readdir(moneta.folder, { recursive: true, withFileTypes: true })).filter((entry) =>
       entry.isFile(),
     );
     expect(files.map((file) => file.name)).to.include("moneta.sqlite");
@@ -167,7 +144,7 @@ describe("unlockable content on a real node", function () {
     const write = (text: string) => {
       output += text;
     };
-    const terminal = { env: { DATA_DIR: folder.path }, write };
+    const terminal = { env: { DATA_DIR: moneta.folder }, write };
     await createProgram(terminal).parseAsync(["request", "show", requestId, "--json"], { from: "user" });
     await createProgram(terminal).parseAsync(["request", "list", "--json"], { from: "user" });
     return output;

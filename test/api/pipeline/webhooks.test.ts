@@ -1,40 +1,26 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { factories } from "../../../types/ethers-contracts/index.js";
-import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
 import { Mode } from "../../support/receiver-mode.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
 import { isSigned, TestReceiver } from "../../support/webhook-receiver.ts";
+import { useService } from "../../support/use-service.ts";
 
 type Json = Record<string, unknown>;
 
-describe("webhooks of a real service on a real node", function () {
+describe("webhooks on a real node", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
+  const moneta = useService();
+  const { api } = moneta;
   let receiver: TestReceiver;
-  let api: ApiClient;
   let secret: string;
 
   before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
     receiver = await TestReceiver.listen();
-    api = new ApiClient(service.baseUrl, (await createApp(service, "hooked")).token);
     secret = (await api.ok<{ secret: string }>("PUT", "/v1/webhook", { url: receiver.url })).secret;
   });
-  after(async () => {
-    await service.stop();
-    await receiver.close();
-    await node.stop();
-    await folder.remove();
-  });
+  after(() => receiver.close());
 
   /** Everything that was told of a request, once its end has been told. */
   async function toldOf(request: RequestBody): Promise<Json[]> {
@@ -62,7 +48,7 @@ describe("webhooks of a real service on a real node", function () {
     transaction_hash: request.transaction_hash,
   });
 
-  it("tell of a collection: sent, then completed with its address", async () => {
+  it("report a collection: `sent`, then `completed` with its address", async () => {
     const request = await api.completed("/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" });
     expect(await toldOf(request)).to.deep.equal([
       { ...common(request, "collection"), type: "sent" },
@@ -110,7 +96,7 @@ describe("webhooks of a real service on a real node", function () {
     });
     const fields = { from_address: from, contract_address: collection, token_id: 1 };
     const receiving = await new factories.mocks.ProgrammableReceiver__factory(
-      await node.provider.getSigner(3),
+      await moneta.provider.getSigner(3),
     ).deploy();
     const refuse = async (mode: number) => {
       await (await receiving.program(mode)).wait();
@@ -135,7 +121,7 @@ describe("webhooks of a real service on a real node", function () {
     expect(receiver.calls.map((call) => call.text).join("")).to.not.contain("hidden");
   });
 
-  it("repeat the feed of events, body by body, and are all in the log", async () => {
+  it("have the same bodies as the event feed, and all appear in the delivery log", async () => {
     const bodies: Json[] = [];
     for (let after = ""; ;) {
       const page = await api.ok<{ events: Json[]; next: string }>("GET", `/v1/events${after}`);
@@ -156,34 +142,27 @@ describe("webhooks of a real service on a real node", function () {
 
 describe("the gas quota on a real node", function () {
   this.timeout(60_000);
+  const moneta = useService({ settings: { APP_GAS_PER_DAY: "1000000" } });
+  const { api } = moneta;
 
-  it("charges what the app's transactions really used, and no more", async () => {
-    const node = await startNode();
-    const folder = await temporaryFolder();
-    const env = { APP_GAS_PER_DAY: "1000000" };
-    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path, env });
-    const app = await createApp(service, "metered");
-    const api = new ApiClient(service.baseUrl, app.token);
+  it("charges exactly the gas that the app's transactions used", async () => {
     const collection = await api.collection({ type: "ERC721" });
     const to = await api.wallet();
     const accepted = await Promise.all(
       Array.from({ length: 5 }, () => api.accept("/v1/nfts", { collection_address: collection, to_address: to })),
     );
     await Promise.all(accepted.map((id) => api.settled(id)));
-    const hashes = await service.database.read
+    const hashes = await moneta.service.database.read
       .selectFrom("requests")
       .select("transaction_hash")
-      .where("app_id", "=", app.appId)
+      .where("app_id", "=", moneta.app.appId)
       .distinct()
       .execute();
     const receipts = await Promise.all(
-      hashes.map(({ transaction_hash: hash }) => node.provider.getTransactionReceipt(hash ?? "")),
+      hashes.map(({ transaction_hash: hash }) => moneta.provider.getTransactionReceipt(hash ?? "")),
     );
     const used = receipts.reduce((sum, receipt) => sum + (receipt?.gasUsed ?? 0n), 0n);
-    const usage = await service.database.read.selectFrom("gas_usage").select("used").execute();
+    const usage = await moneta.service.database.read.selectFrom("gas_usage").select("used").execute();
     expect(usage).to.deep.equal([{ used: Number(used) }]);
-    await service.stop();
-    await node.stop();
-    await folder.remove();
   });
 });

@@ -10,7 +10,8 @@ import { readLane } from "../../../api/store/sending/lanes.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { startTestService } from "../../support/service.ts";
 
 interface Line {
   msg: string;
@@ -36,7 +37,7 @@ describe("funds of a lane", function () {
       },
     });
     service = await startTestService({ rpcUrl: node.url, dataDir: folder.path, logger: pino({ level: "warn" }, sink) });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "funds")).token);
+    api = ApiClient.at(service.baseUrl, (await createApp(service, "funds")).token);
   });
   after(async () => {
     await service.stop();

@@ -4,49 +4,31 @@ import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
 import { abi } from "../../../api/chain/abi.ts";
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { itemGas } from "../../../api/relayer/gas.ts";
 import { insertRequest } from "../../../api/store/requests/requests.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 import { creation } from "../store/support/rows.ts";
 
 describe("Lane", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
-  let appId: string;
+  const moneta = useService();
+  const { api } = moneta;
   let outsider: JsonRpcSigner;
 
   before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    const app = await createApp(service, "lane");
-    appId = app.appId;
-    api = new ApiClient(service.baseUrl, app.token);
-    outsider = await node.provider.getSigner(3);
-  });
-  after(async () => {
-    await service.stop();
-    await node.stop();
-    await folder.remove();
+    outsider = await moneta.provider.getSigner(3);
   });
 
   /** Stores a request that the API would reject. */
   async function smuggle(command: Command): Promise<string> {
     const id = randomBytes(32).toString("hex");
     const type = command.kind === "transfer" ? "transfer" : "collection";
-    await service.database.write((trx) =>
+    await moneta.service.database.write((trx) =>
       insertRequest(trx, {
         id,
-        appId,
+        appId: moneta.app.appId,
         type,
         command,
         unlockable: null,
@@ -91,9 +73,9 @@ describe("Lane", function () {
     /** Gas that one request's transaction used, and gas that the relayer counted for it. */
     async function measured(path: string, body: Record<string, unknown>, simulated: bigint | null | undefined) {
       const request = await api.completed(path, body);
-      const receipt = await node.provider.getTransactionReceipt(request.transaction_hash ?? "");
-      const sent = await node.provider.getTransaction(request.transaction_hash ?? "");
-      const row = await service.database.read
+      const receipt = await moneta.provider.getTransactionReceipt(request.transaction_hash ?? "");
+      const sent = await moneta.provider.getTransaction(request.transaction_hash ?? "");
+      const row = await moneta.service.database.read
         .selectFrom("requests")
         .select("command")
         .where("id", "=", request.request_id)

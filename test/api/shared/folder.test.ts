@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { explainFileError, FolderError, makeFolder, requireWritableFolder } from "../../../api/shared/folder.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 describe("folder", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { compareGenerated, FILES, GENERATED, updateGenerated } from "../../../scripts/contracts/generated.ts";
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 const FACTORY = "factories/Relay__factory.ts";
 

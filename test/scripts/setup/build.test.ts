@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 
 import { expect } from "chai";
 
-import { temporaryFolder } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 describe("scripts/setup/run.mjs in a checkout without build output", function () {
   this.timeout(60_000);

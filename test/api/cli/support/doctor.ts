@@ -4,7 +4,8 @@ import { createApp } from "../../../../api/operator/create-app.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import { ApiClient } from "../../../support/api-client.ts";
 import { startNode, type TestNode } from "../../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../../support/service.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { startTestService } from "../../../support/service.ts";
 import { runCli } from "./run.ts";
 
 type Change = (database: Database) => Promise<unknown>;
@@ -27,7 +28,7 @@ export class DoctorFixture {
     token: string,
   ) {
     [this.node, this.folder, this.service] = [node, folder, service];
-    this.api = new ApiClient(service.baseUrl, token);
+    this.api = ApiClient.at(service.baseUrl, token);
     this.env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
   }
 

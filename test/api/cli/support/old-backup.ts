@@ -6,7 +6,8 @@ import { type Database, openDatabase } from "../../../../api/store/db/database.t
 import { PlainERC721__factory } from "../../../../types/ethers-contracts/index.js";
 import { ApiClient } from "../../../support/api-client.ts";
 import { startNode, type TestNode } from "../../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../../support/service.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { startTestService } from "../../../support/service.ts";
 
 /** All roles but the relayer: requests are accepted and stay pending. */
 export const NOT_SENDING = { ROLES: "api,indexer,webhooks" };
@@ -50,7 +51,7 @@ export class OldBackupFixture {
 
   async serve(more: Record<string, string> = {}): Promise<ApiClient> {
     this.#running = await startTestService({ rpcUrl: this.node.url, dataDir: this.folder.path, env: more });
-    return new ApiClient(this.#running.baseUrl, this.#token);
+    return ApiClient.at(this.#running.baseUrl, this.#token);
   }
 
   async stop(): Promise<void> {
@@ -96,7 +97,7 @@ export class OldBackupFixture {
   async #workBeforeBackup(): Promise<void> {
     this.#running = await startTestService({ rpcUrl: this.node.url, dataDir: this.folder.path });
     this.#token = (await createApp(this.#running, "shop")).token;
-    const api = new ApiClient(this.#running.baseUrl, this.#token);
+    const api = ApiClient.at(this.#running.baseUrl, this.#token);
     this.wallets = [await api.wallet(), await api.wallet(), await api.wallet()];
     this.erc721 = await api.collection({ type: "ERC721" });
     this.erc1155 = await api.collection({ type: "ERC1155" });

@@ -6,7 +6,7 @@ import { openDatabase } from "../../../../api/store/db/database.ts";
 import { SchemaError } from "../../../../api/store/db/migrate.ts";
 import { openSqlite } from "../../../../api/store/db/sqlite.ts";
 import { TestProcess } from "../../../support/process.ts";
-import { temporaryFolder } from "../../../support/service.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 /** Opens the database named by its argument once the clock reaches the second, so that several start as one. */
 const OPEN_AT = `

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { openDatabase, openExistingDatabase } from "../../../../api/store/db/database.ts";
 import { DatabaseError, DatabaseMissing } from "../../../../api/store/db/database-error.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
-import { temporaryFolder } from "../../../support/service.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 describe("opening the database", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -2,38 +2,24 @@ import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
 import { answerOf } from "../../../api/client/client.ts";
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import {
   ERC721Collection__factory,
   factories,
   PlainERC1155__factory,
   PlainERC721__factory,
 } from "../../../types/ethers-contracts/index.js";
-import { ApiClient, type RequestBody } from "../../support/api-client.ts";
+import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 
-describe("the main job on a real node", function () {
+describe("minting and transferring on a real node", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
+  const moneta = useService();
+  const { api } = moneta;
   let outsider: JsonRpcSigner;
 
   before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "main")).token);
-    outsider = await node.provider.getSigner(3);
-  });
-  after(async () => {
-    await service.stop();
-    await node.stop();
-    await folder.remove();
+    outsider = await moneta.provider.getSigner(3);
   });
 
   const contents = (wallet: string, contract: string) => {
@@ -112,7 +98,7 @@ describe("the main job on a real node", function () {
       await (await plain721.mint(alice, 77)).wait();
       await (await plain721.mint(alice, 78)).wait();
       await (await plain1155.mint(alice, 5, 10)).wait();
-      const before = await node.provider.getCode(alice);
+      const before = await moneta.provider.getCode(alice);
       const transfers: RequestBody[] = [];
       for (const fields of [
         { contract_address: await plain721.getAddress(), token_id: 77 },
@@ -125,14 +111,14 @@ describe("the main job on a real node", function () {
       expect(await plain721.ownerOf(78)).to.equal(friend);
       expect([await plain1155.balanceOf(alice, 5), await plain1155.balanceOf(friend, 5)]).to.deep.equal([6n, 4n]);
       expect(before).to.equal("0x");
-      expect((await node.provider.getCode(alice)).toLowerCase()).to.equal(
-        `0xef0100${service.contracts.delegate.slice(2)}`.toLowerCase(),
+      expect((await moneta.provider.getCode(alice)).toLowerCase()).to.equal(
+        `0xef0100${moneta.service.contracts.delegate.slice(2)}`.toLowerCase(),
       );
       const types = await Promise.all(
-        transfers.map(async ({ transaction_hash: hash }) => (await node.provider.getTransaction(hash ?? ""))?.type),
+        transfers.map(async ({ transaction_hash: hash }) => (await moneta.provider.getTransaction(hash ?? ""))?.type),
       );
       expect(types).to.deep.equal([4, 2, 2]);
-      expect(await node.provider.getBalance(alice)).to.equal(0n);
+      expect(await moneta.provider.getBalance(alice)).to.equal(0n);
       expect((await contents(alice, await plain1155.getAddress())).nfts[0]).to.include({ token_id: 5, quantity: 6 });
     });
   });

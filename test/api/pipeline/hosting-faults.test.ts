@@ -6,28 +6,21 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { importContent } from "../../../api/ipfs/content.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
 import { TrustlessGateway } from "../../support/trustless-gateway.ts";
+import { useService } from "../../support/use-service.ts";
 
-describe("hosting while something is in the way", function () {
+describe("hosting with a failing gateway, disk or media server", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
+  const moneta = useService({ per: "test", start: false });
+  const { api } = moneta;
   let gateway: TrustlessGateway;
   let server: Server;
   let held: ServerResponse[];
 
   before(async () => {
-    node = await startNode();
     gateway = new TrustlessGateway();
     await gateway.start();
     server = createServer((_request, response) => held.push(response));
@@ -36,21 +29,10 @@ describe("hosting while something is in the way", function () {
   beforeEach(async () => {
     held = [];
     gateway.instead = null;
-    folder = await temporaryFolder();
-    service = await startTestService({
-      rpcUrl: node.url,
-      dataDir: folder.path,
-      env: { IPFS_GATEWAY: gateway.url },
-    });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "hosting")).token);
-  });
-  afterEach(async () => {
-    await service.stop();
-    await folder.remove();
+    await moneta.start({ IPFS_GATEWAY: gateway.url });
   });
   after(async () => {
     await gateway.stop();
-    await node.stop();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -68,18 +50,18 @@ describe("hosting while something is in the way", function () {
     return (await importContent({ put }, source())).cid;
   };
 
-  it("keeps the CID of what a mint names on IPFS, and serves it", async () => {
+  it("copies an ipfs:// image under the same CID, and serves it", async () => {
     const collection = await api.collection({ type: "ERC721" });
     const cid = await published(Buffer.alloc(2_500_000, "cat"));
     const image = `ipfs://${cid.toString()}`;
     const body = { collection_address: collection, to_address: await api.wallet(), image, copy_media: true };
     await api.completed("/v1/nfts", body);
     expect(await api.ok("GET", `/metadata/31337/${collection}/1`)).to.deep.equal({ image });
-    const answer = await fetch(`${service.baseUrl}/ipfs/${cid.toString()}`);
+    const answer = await fetch(`${moneta.baseUrl}/ipfs/${cid.toString()}`);
     expect((await answer.arrayBuffer()).byteLength).to.equal(2_500_000);
   });
 
-  it("fails a mint whose gateway lies, and says why", async () => {
+  it("fails a mint when the gateway returns other content, and says why", async () => {
     const collection = await api.collection({ type: "ERC721" });
     const cid = await published(Buffer.from("cat"));
     gateway.instead = (response) => response.end("dog");
@@ -93,9 +75,9 @@ describe("hosting while something is in the way", function () {
     expect(failed.errors?.[0]?.message).to.contain("other bytes");
   });
 
-  it("waits for a disk that takes nothing, and goes on by itself", async () => {
+  it("retries until the disk is writable again", async () => {
     const collection = await api.collection({ type: "ERC721" });
-    const blocks = join(folder.path, "blocks");
+    const blocks = join(moneta.folder, "blocks");
     await rm(blocks, { recursive: true, force: true });
     // No folder can be made here: any write fails, as on a full disk.
     await writeFile(blocks, "");
@@ -115,7 +97,7 @@ describe("hosting while something is in the way", function () {
     expect(await api.settled(id)).to.include({ status: "completed" });
   });
 
-  it("freezes what a mint under way brings, and lets nobody change anything meanwhile", async () => {
+  it("includes a pending mint in a freeze, and rejects changes meanwhile", async () => {
     const address = await api.collection({ type: "ERC721" });
     const to = await api.wallet();
     await api.completed("/v1/nfts", { collection_address: address, to_address: to, name: "One" });
@@ -134,15 +116,15 @@ describe("hosting while something is in the way", function () {
     expect(await api.ok("GET", `/v1/requests/${freeze}`)).to.include({ status: "pending" });
     response.end("cat");
     for (const id of [mint, freeze]) expect(await api.settled(id)).to.include({ status: "completed" });
-    const uri = await ERC721Collection__factory.connect(address, node.provider).tokenURI(2n);
-    const frozen = await fetch(uri.replace("ipfs://", `${service.baseUrl}/ipfs/`));
+    const uri = await ERC721Collection__factory.connect(address, moneta.provider).tokenURI(2n);
+    const frozen = await fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
     const metadata = (await frozen.json()) as { name: string; image: string };
     expect(metadata.name).to.equal("Two");
-    const image = await fetch(metadata.image.replace("ipfs://", `${service.baseUrl}/ipfs/`));
+    const image = await fetch(metadata.image.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
     expect(await image.text()).to.equal("cat");
   });
 
-  it("freezes the rest when a mint that it waits for fails", async () => {
+  it("freezes the other tokens when a pending mint fails", async () => {
     const address = await api.collection({ type: "ERC721" });
     const to = await api.wallet();
     await api.completed("/v1/nfts", { collection_address: address, to_address: to, name: "One" });

@@ -1,13 +1,9 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 
 /** Reverts with Error(string) over the bytes ff fe, which are not UTF-8. */
 const REVERTS_WITH_RUBBISH = "0x6308c379a060e01b600052602060045260026024526100fffe60f01b60445260646000fd".replace(
@@ -15,25 +11,14 @@ const REVERTS_WITH_RUBBISH = "0x6308c379a060e01b600052602060045260026024526100ff
   "61fffe",
 );
 
-describe("strangers on chain", function () {
+describe("transactions that others send to the service's collections", function () {
   this.timeout(60_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let api: ApiClient;
+  const moneta = useService();
+  const { api } = moneta;
   let owner: JsonRpcSigner;
 
   before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = new ApiClient(service.baseUrl, (await createApp(service, "strangers")).token);
-    owner = await node.provider.getSigner(3);
-  });
-  after(async () => {
-    await service.stop();
-    await node.stop();
-    await folder.remove();
+    owner = await moneta.provider.getSigner(3);
   });
 
   const record = (address: string) =>
@@ -41,10 +26,10 @@ describe("strangers on chain", function () {
       .ok<{ collections: Record<string, unknown>[] }>("GET", "/v1/collections?limit=30")
       .then(({ collections }) => collections.find((one) => one["address"] === address));
 
-  describe("a receiver that reverts with a reason that is no text", () => {
-    it("fails alone, and stops nothing", async () => {
+  describe("given a receiver whose revert reason is not valid text", () => {
+    it("fails only its own mint", async () => {
       const receiver = Wallet.createRandom().address;
-      await node.provider.send("hardhat_setCode", [receiver, REVERTS_WITH_RUBBISH]);
+      await moneta.provider.send("hardhat_setCode", [receiver, REVERTS_WITH_RUBBISH]);
       const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       const ids = await Promise.all(
         [to, receiver, to].map((one) => api.accept("/v1/nfts", { collection_address: collection, to_address: one })),
@@ -58,7 +43,7 @@ describe("strangers on chain", function () {
     });
   });
 
-  describe("the owner of an ERC721 collection, outside the service", () => {
+  describe("given an owner who uses an ERC721 collection directly", () => {
     it("sets a base URI that is no text, appoints itself, mints, burns, lowers the cap and dismisses the service", async () => {
       const to = await api.wallet();
       const collection = await api.collection({
@@ -88,7 +73,7 @@ describe("strangers on chain", function () {
       expect(over.body).to.include({ error_code: "supply_exceeded" });
       const { total } = await api.ok<{ total: number }>("GET", `/v1/collections/${collection}`);
       expect(total).to.equal(3);
-      await (await contract.setMinter(service.contracts.relay, false)).wait();
+      await (await contract.setMinter(moneta.service.contracts.relay, false)).wait();
       await eventually(async () => {
         const refused = await api.send("POST", "/v1/nfts", { collection_address: collection, to_address: to });
         return refused.body["error_code"] === "service_cannot_mint" ? true : undefined;
@@ -121,7 +106,7 @@ describe("strangers on chain", function () {
       const contract = ERC1155Collection__factory.connect(collection, owner);
       await (await contract.setMinter(owner.address, true)).wait();
       // No block until the owner's transaction is first in line.
-      await node.provider.send("evm_setAutomine", [false]);
+      await moneta.provider.send("evm_setAutomine", [false]);
       const bid = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n - 1n, gasLimit: 500_000 };
       await contract.create(to, 5, 2, "ipfs://outside", bid);
       const id = await api.accept("/v1/nfts", {
@@ -135,8 +120,8 @@ describe("strangers on chain", function () {
       await eventually(async () =>
         (await api.ok("GET", `/v1/requests/${id}`))["status"] === "processing" ? true : undefined,
       );
-      await node.provider.send("evm_mine", []);
-      await node.provider.send("evm_setAutomine", [true]);
+      await moneta.provider.send("evm_mine", []);
+      await moneta.provider.send("evm_setAutomine", [true]);
       expect(await api.settled(id)).to.include({ status: "failed", error_code: "token_already_exists" });
       const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}/${collection}`);
       expect(nfts).to.have.length(1);

@@ -1,21 +1,16 @@
 import { expect } from "chai";
 
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import { ProxiedService } from "../../support/proxied-service.ts";
+import { useService } from "../../support/use-service.ts";
 
-describe("a node that answers, and refuses every call for a limit of its own", function () {
+describe("a node that rejects every call with its rate limit", function () {
   this.timeout(60_000);
-  let proxied: ProxiedService;
+  const moneta = useService({ proxy: true });
+  const { api } = moneta;
 
-  before(async () => {
-    proxied = await ProxiedService.start();
-  });
-  after(() => proxied.end());
-
-  it("is to callers as one that is away", async () => {
-    const { api } = proxied;
+  it("answers 503, like a stopped node", async () => {
     const wallet = await api.wallet();
-    const outsider = await proxied.provider.getSigner(3);
+    const outsider = await moneta.provider.getSigner(3);
     const contracts = [];
     for (let count = 0; count < 2; count++) {
       const plain = await new PlainERC721__factory(outsider).deploy();
@@ -24,7 +19,7 @@ describe("a node that answers, and refuses every call for a limit of its own", f
     }
     const [followed = "", unknown = ""] = contracts;
     await api.ok("GET", `/v1/accounts/${wallet}/${followed}`);
-    proxied.intercept = () => ({ error: { code: -32_005, message: "too many requests" } });
+    moneta.intercept = () => ({ error: { code: -32_005, message: "too many requests" } });
 
     const transfer = { from_address: wallet, to_address: followed, contract_address: unknown, token_id: 5 };
     for (const answer of [

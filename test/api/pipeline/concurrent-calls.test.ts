@@ -1,20 +1,18 @@
 import { expect } from "chai";
 
 import { createProgram } from "../../../api/cli/program.ts";
-import { createApp } from "../../../api/operator/create-app.ts";
 import { type Answer, ApiClient } from "../../support/api-client.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
 import { TestProcess } from "../../support/process.ts";
-import { createAppIn, startTestService, temporaryFolder } from "../../support/service.ts";
+import { createAppIn } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 
 type Json = Record<string, unknown>;
 
 /** Two processes that answer HTTP beside each other, over one database file; nothing sends what they accept yet. */
-describe("calls at the same instant to two API processes", function () {
+describe("concurrent calls to two API processes", function () {
   this.timeout(120_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const moneta = useService();
   let processes: TestProcess[];
   let clients: ApiClient[];
   let urls: string[];
@@ -22,40 +20,34 @@ describe("calls at the same instant to two API processes", function () {
   let erc721: string;
   let erc1155: string;
   const accepted: string[] = [];
-  const databaseUrl = () => `file:${folder.path}/moneta.sqlite`;
+  const databaseUrl = () => `file:${moneta.databaseFile}`;
 
   before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    const { token } = await createApp(service, "racing");
-    const api = new ApiClient(service.baseUrl, token);
+    const { api } = moneta;
     wallet = await api.wallet();
     erc721 = await api.collection({ type: "ERC721", mint_supply_count: 3 });
     erc1155 = await api.collection({ type: "ERC1155" });
     await api.completed("/v1/nfts", { collection_address: erc721, to_address: wallet });
     const copies = { collection_address: erc1155, initial_owner: wallet, token_id: 1, initial_supply: 10 };
     await api.completed("/v1/nfts", copies);
-    await service.stop();
+    await moneta.stop();
 
     const ports = [await freePort(), await freePort()];
     processes = ports.map(
       (port) =>
         new TestProcess(["--import", "tsx", "api/main.ts"], {
           PORT: port.toString(),
-          RPC_URL: node.url,
-          DATA_DIR: folder.path,
+          RPC_URL: moneta.node.url,
+          DATA_DIR: moneta.folder,
           ROLES: "api",
         }),
     );
     for (const process of processes) await process.printed(/"msg":"serving"/);
     urls = ports.map((port) => `http://127.0.0.1:${port.toString()}`);
-    clients = urls.map((url) => new ApiClient(url, token));
+    clients = urls.map((url) => ApiClient.at(url, moneta.app.token));
   });
   after(async () => {
     for (const process of processes) await process.end("SIGKILL");
-    await node.stop();
-    await folder.remove();
   });
 
   /** Sends to both in turn, all at once. */
@@ -132,9 +124,7 @@ describe("calls at the same instant to two API processes", function () {
   it("are refused by both as soon as the token is revoked", async () => {
     const leaving = await createAppIn(databaseUrl(), "leaving");
     const statuses = () =>
-      Promise.all(
-        urls.map(async (url) => (await new ApiClient(url, leaving.token).send("GET", "/v1/accounts")).status),
-      );
+      Promise.all(urls.map(async (url) => (await ApiClient.at(url, leaving.token).send("GET", "/v1/accounts")).status));
     expect(await statuses()).to.deep.equal([200, 200]);
     const listed = JSON.parse(await cli("token", "list", "leaving", "--json")) as { token_id: string }[];
     await cli("token", "revoke", listed[0]?.token_id ?? "");
@@ -153,9 +143,8 @@ describe("calls at the same instant to two API processes", function () {
   it("can all be done that were accepted", async () => {
     expect(accepted).to.have.length(2 + 1 + 1 + 3 + 3);
     const env = { ROLES: "relayer,indexer" };
-    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path, env });
+    await moneta.start(env);
     const ended = await Promise.all(accepted.map((id) => clients[0]!.settled(id)));
     expect(ended.map((request) => request.status)).to.deep.equal(accepted.map(() => "completed"));
-    await service.stop();
   });
 });
