@@ -13,7 +13,10 @@ export async function borrowNode(): Promise<TestNode> {
   if (isBorrowed) throw new Error('The shared node is in use. Start a second node with `node: "own"`.');
   isBorrowed = true;
   try {
-    starting ??= startNode().then(async (node) => ({ node, snapshot: await node.provider.send("evm_snapshot", []) }));
+    starting ??= startNode().then(async (node) => {
+      const snapshot: unknown = await node.provider.send("evm_snapshot", []);
+      return { node, snapshot };
+    });
     const { node } = await starting;
     return { ...node, stop: giveBack };
   } catch (error) {
