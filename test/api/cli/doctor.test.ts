@@ -111,7 +111,7 @@ describe("doctor", function () {
           () => null,
           (reason: unknown) => reason as Error,
         );
-        expect(error?.message).to.match(/is new: the service was never started with it/);
+        expect(error?.message).to.match(/^There is no database at /);
       } finally {
         await empty.remove();
       }
