@@ -2,22 +2,23 @@ import { randomBytes } from "node:crypto";
 
 import type { Command } from "../domain/command.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { estimateGas } from "../domain/gas-estimate.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { counterKeys, readCounter } from "../store/db/counters.ts";
+import { Gather } from "../shared/gather.ts";
+import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/engine.ts";
-import { chargeGas, type GasCharge, secondsOfDayLeft } from "../store/requests/gas-usage.ts";
-import { insertRequest } from "../store/requests/requests.ts";
-import { type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
+import { secondsOfDayLeft } from "../store/requests/gas-usage.ts";
+import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
+import { acceptGroup, type AcceptLimits, type Candidate, type Decision } from "./accept-group.ts";
+import { type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 
 /** `Retry-After` in seconds when the backlog is full. */
 const RETRY_WHEN_FULL = 30;
 
 export interface AcceptDeps extends IdempotencyDeps {
+  accepting: AcceptQueue;
   /** Notified when a request can be claimed. */
   signals: { requests: { notify(): void } };
-  settings: { appGasPerDay: number | null; limits: { backlog: number } };
 }
 
 /** A command whose rules are checked, ready to be stored. */
@@ -28,61 +29,93 @@ export interface Acceptance {
   unlockable?: string | null;
   collection?: string | null;
   tokenId?: string | null;
-  /** Reserves what the request needs, such as supply or copies. If it throws, nothing of the request is stored. */
-  reserve?: (trx: Trx, requestId: string) => Promise<void>;
+  /** Whether content must be copied before the request may be sent. */
+  waitsForMedia?: boolean;
+  /** The error for a reservation that is refused. */
+  refusal?: (code: ReservationRefusal) => ApiError;
+  /**
+   * Changes that only this command makes, in the same transaction and before the decision. Such a call is decided by
+   * itself. If it throws, or the call is refused, nothing remains.
+   */
+  prepare?: (trx: Trx) => Promise<void>;
+}
+
+/** Decides the calls that arrive together in one transaction. One for each process and database. */
+export class AcceptQueue {
+  readonly #database: Database;
+  readonly #limits: AcceptLimits;
+  readonly #gather: Gather<Candidate, Decision>;
+
+  constructor(database: Database, settings: { appGasPerDay: number | null; limits: { backlog: number } }) {
+    this.#database = database;
+    this.#limits = { appGasPerDay: settings.appGasPerDay, backlog: settings.limits.backlog };
+    this.#gather = new Gather((group) => database.write((trx) => acceptGroup(trx, group, this.#limits, Date.now())));
+  }
+
+  /** @throws what `prepare` throws, and whatever the database throws. */
+  async accept(candidate: Candidate, prepare?: (trx: Trx) => Promise<void>): Promise<Decision> {
+    if (prepare === undefined) return this.#gather.add(candidate);
+    try {
+      return await this.#database.write(async (trx) => {
+        await prepare(trx);
+        const [decision] = await acceptGroup(trx, [candidate], this.#limits, Date.now());
+        if (decision === undefined) throw new Error("a group of one has one decision");
+        if (decision.kind !== "accepted") throw new NotAccepted(decision);
+        return decision;
+      });
+    } catch (error) {
+      if (error instanceof NotAccepted) return error.decision;
+      throw error;
+    }
+  }
+}
+
+/** Takes the preparation back. */
+class NotAccepted extends Error {
+  override readonly name = "NotAccepted";
+  readonly decision: Decision;
+
+  constructor(decision: Decision) {
+    super(decision.kind);
+    this.decision = decision;
+  }
 }
 
 /**
- * Stores a request with its reservations and its idempotency key in one transaction.
+ * Stores a request with its reservations and its idempotency key, all or nothing.
  * @returns the JSON text of the answer; for a repeated call, the answer of the first one.
- * @throws ApiError `quota_exceeded`, `unavailable`
+ * @throws ApiError `quota_exceeded`, `unavailable`, `idempotency_key_reused`, and the command's refusals
  */
 export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
   const id = randomBytes(32).toString("hex");
   const response = JSON.stringify({ request_id: id });
-  const answer = await deps.database.write(async (trx) => {
-    const now = Date.now();
-    const earlier = await claimKey(deps, trx, caller, response, now);
-    if (earlier !== null) return earlier;
-    await checkBacklog(deps, trx);
-    const gas = await charge(deps, trx, caller.appId, acceptance.command, now);
-    await insertRequest(trx, {
-      id,
-      appId: caller.appId,
-      type: acceptance.type,
-      command: acceptance.command,
-      unlockable: acceptance.unlockable ?? null,
-      collection: acceptance.collection ?? null,
-      tokenId: acceptance.tokenId ?? null,
-      gas,
-      now,
-    });
-    await acceptance.reserve?.(trx, id);
-    return response;
-  });
+  const candidate: Candidate = {
+    id,
+    appId: caller.appId,
+    type: acceptance.type,
+    command: acceptance.command,
+    unlockable: acceptance.unlockable ?? null,
+    collection: acceptance.collection ?? null,
+    tokenId: acceptance.tokenId ?? null,
+    waitsForMedia: acceptance.waitsForMedia === true,
+    answer: newAnswerOf(deps, caller, response),
+  };
+  const decision = await deps.accepting.accept(candidate, acceptance.prepare);
   crashPoint("request:committed");
-  if (answer === response) deps.signals.requests.notify();
-  return answer;
-}
-
-/** While the node is unavailable, requests wait in the backlog. This limits the backlog. @throws ApiError `unavailable` */
-async function checkBacklog(deps: AcceptDeps, trx: Trx): Promise<void> {
-  if ((await readCounter(trx, counterKeys.backlog())) >= deps.settings.limits.backlog) {
-    throw new ApiError("unavailable", null, { retryAfter: RETRY_WHEN_FULL });
+  switch (decision.kind) {
+    case "accepted":
+      deps.signals.requests.notify();
+      return response;
+    case "repeated":
+      return replay(deps.sealer, caller, decision.answer);
+    case "refused":
+      throw errorOf(decision.code, acceptance);
   }
 }
 
-/** @returns null when the app has no gas budget. */
-async function charge(
-  deps: AcceptDeps,
-  trx: Trx,
-  appId: string,
-  command: Command,
-  now: number,
-): Promise<GasCharge | null> {
-  const { appGasPerDay: budget } = deps.settings;
-  if (budget === null) return null;
-  const charged = await chargeGas(trx, appId, { gas: estimateGas(command), budget, now });
-  if (charged === null) throw new ApiError("quota_exceeded", null, { retryAfter: secondsOfDayLeft(now) });
-  return charged;
+function errorOf(code: Extract<Decision, { kind: "refused" }>["code"], { refusal }: Acceptance): ApiError {
+  if (code === "unavailable") return new ApiError(code, null, { retryAfter: RETRY_WHEN_FULL });
+  if (code === "quota_exceeded") return new ApiError(code, null, { retryAfter: secondsOfDayLeft(Date.now()) });
+  if (refusal === undefined) throw new Error(`a request that reserves nothing was refused: ${code}`);
+  return refusal(code);
 }

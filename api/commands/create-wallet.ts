@@ -1,10 +1,89 @@
 import { fieldError } from "../domain/error-codes.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
-import { insertWallet } from "../store/apps/wallets.ts";
-import { answerOfEarlierCall, type Caller, claimKey, type IdempotencyDeps } from "./idempotency.ts";
+import { Gather } from "../shared/gather.ts";
+import {
+  answerKey,
+  findStoredAnswers,
+  insertAnswers,
+  type NewAnswer,
+  type StoredAnswer,
+} from "../store/apps/idempotency.ts";
+import { insertWallets } from "../store/apps/wallets.ts";
+import type { Database } from "../store/db/database.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 
 export interface CreateWalletDeps extends IdempotencyDeps {
   deriver: WalletDeriver;
+  creatingWallets: WalletQueue;
+}
+
+interface NewWallet {
+  address: string;
+  appId: string;
+  userIdentifier: string | null;
+  path: string;
+}
+
+interface Candidate {
+  wallet: NewWallet;
+  answer: NewAnswer | null;
+}
+
+type Decision = { kind: "created" } | { kind: "taken" } | { kind: "repeated"; answer: StoredAnswer };
+
+/** Creates the wallets of calls that arrive together in one transaction. One for each process and database. */
+export class WalletQueue {
+  readonly #gather: Gather<Candidate, Decision>;
+
+  constructor(database: Database) {
+    this.#gather = new Gather((group) => database.write((trx) => createGroup(trx, group, Date.now())));
+  }
+
+  add(candidate: Candidate): Promise<Decision> {
+    return this.#gather.add(candidate);
+  }
+}
+
+/** Of calls with one key, the first that creates a wallet decides for the others: they are looked at after it. */
+async function createGroup(trx: Trx, group: readonly Candidate[], now: number): Promise<Decision[]> {
+  const answers = await findStoredAnswers(
+    trx,
+    group.flatMap(({ answer }) => answer ?? []),
+  );
+  const keys = new Set<string>();
+  const later: Candidate[] = [];
+  const fresh: Candidate[] = [];
+  const decisions = new Map<Candidate, Decision>();
+  for (const candidate of group) {
+    const key = candidate.answer === null ? null : answerKey(candidate.wallet.appId, candidate.answer.key);
+    const earlier = key === null ? undefined : answers.get(key);
+    if (earlier !== undefined) decisions.set(candidate, { kind: "repeated", answer: earlier });
+    else if (key !== null && keys.has(key)) later.push(candidate);
+    else fresh.push(candidate);
+    if (key !== null) keys.add(key);
+  }
+  const unique = [...new Map(fresh.toReversed().map((candidate) => [candidate.wallet.address, candidate])).values()];
+  const inserted = await insertWallets(
+    trx,
+    unique.toReversed().map(({ wallet }) => ({
+      address: wallet.address,
+      app_id: wallet.appId,
+      user_identifier: wallet.userIdentifier,
+      path: wallet.path,
+      created_at: now,
+    })),
+  );
+  const created = unique.filter(({ wallet }) => inserted.has(wallet.address));
+  await insertAnswers(
+    trx,
+    created.flatMap(({ answer }) => answer ?? []),
+    now,
+  );
+  for (const candidate of fresh) decisions.set(candidate, { kind: created.includes(candidate) ? "created" : "taken" });
+  const rest = later.length === 0 ? [] : await createGroup(trx, later, now);
+  for (const [index, candidate] of later.entries()) decisions.set(candidate, rest[index] ?? { kind: "taken" });
+  return group.map((candidate) => decisions.get(candidate) ?? { kind: "taken" });
 }
 
 /**
@@ -22,14 +101,14 @@ export async function createWallet(
   if (earlier !== null) return earlier;
   const { address, path } = deps.deriver.derive(caller.appId, userIdentifier);
   const response = JSON.stringify({ address, user_identifier: userIdentifier });
-  return deps.database.write(async (trx) => {
-    const now = Date.now();
-    const replayed = await claimKey(deps, trx, caller, response, now);
-    if (replayed !== null) return replayed;
-    const wallet = { address, app_id: caller.appId, user_identifier: userIdentifier, path, created_at: now };
-    if (!(await insertWallet(trx, wallet))) {
+  const wallet = { address, appId: caller.appId, userIdentifier, path };
+  const decision = await deps.creatingWallets.add({ wallet, answer: newAnswerOf(deps, caller, response) });
+  switch (decision.kind) {
+    case "created":
+      return response;
+    case "repeated":
+      return replay(deps.sealer, caller, decision.answer);
+    case "taken":
       throw fieldError("user_identifier_taken", "user_identifier", "This app already has a wallet for this user.");
-    }
-    return response;
-  });
+  }
 }

@@ -1,7 +1,6 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { findCollectionOfApp } from "../store/listings/collections.ts";
 import { startFreezing } from "../store/requests/freezing.ts";
-import { holdForMedia } from "../store/media/media-jobs.ts";
 import { acceptRequest } from "./accept-request.ts";
 import type { Caller } from "./idempotency.ts";
 import type { MintDeps } from "./mint.ts";
@@ -30,9 +29,9 @@ export async function freezeMetadata(deps: MintDeps, caller: Caller, address: st
     type: "freeze",
     command: { kind: "freeze-metadata", collection: address, type: collection.type, directory: null },
     collection: address,
-    reserve: async (trx, requestId) => {
+    waitsForMedia: true,
+    prepare: async (trx) => {
       if (!(await startFreezing(trx, address))) throw frozen();
-      await holdForMedia(trx, requestId);
     },
   });
   deps.signals.media.notify();

@@ -1,6 +1,5 @@
 import type { Database } from "../store/db/database.ts";
-import type { Trx } from "../store/db/engine.ts";
-import { claimIdempotencyKey, findStoredAnswer, type StoredAnswer } from "../store/apps/idempotency.ts";
+import { findStoredAnswer, type NewAnswer, type StoredAnswer } from "../store/apps/idempotency.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
 
@@ -31,29 +30,19 @@ export interface Caller {
 export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller): Promise<string | null> {
   if (caller.idempotency === null) return null;
   const earlier = await findStoredAnswer(deps.database.read, caller.appId, caller.idempotency.key);
-  return earlier === undefined ? null : replay(deps.sealer, caller.idempotency, earlier);
+  return earlier === undefined ? null : replay(deps.sealer, caller, earlier);
 }
 
-/**
- * Claims the key inside the transaction that does the work, before the work. Of concurrent equal calls one gets null and
- * continues; the others get its answer.
- * @throws ApiError `idempotency_key_reused`
- */
-export async function claimKey(
-  deps: IdempotencyDeps,
-  trx: Trx,
-  caller: Caller,
-  response: string,
-  now: number,
-): Promise<string | null> {
-  const { idempotency } = caller;
+/** What the caller's key will stand for if the call is accepted; null without a key. */
+export function newAnswerOf(deps: IdempotencyDeps, { appId, idempotency }: Caller, response: string): NewAnswer | null {
   if (idempotency === null) return null;
-  const answer = { fingerprint: deps.sealer.fingerprint(idempotency.content), response };
-  const earlier = await claimIdempotencyKey(trx, caller.appId, idempotency.key, answer, now);
-  return earlier === null ? null : replay(deps.sealer, idempotency, earlier);
+  return { appId, key: idempotency.key, fingerprint: deps.sealer.fingerprint(idempotency.content), response };
 }
 
-function replay(sealer: Sealer, call: IdempotentCall, earlier: StoredAnswer): string {
-  if (!sealer.matches(call.content, earlier.fingerprint)) throw new ApiError("idempotency_key_reused");
+/** @returns the answer of the call that came first. @throws ApiError `idempotency_key_reused` */
+export function replay(sealer: Sealer, { idempotency }: Caller, earlier: StoredAnswer): string {
+  if (idempotency === null || !sealer.matches(idempotency.content, earlier.fingerprint)) {
+    throw new ApiError("idempotency_key_reused");
+  }
   return earlier.response;
 }

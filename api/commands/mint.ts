@@ -1,10 +1,7 @@
-import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { type ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Mint } from "../domain/command.ts";
 import { findCollectionOfApp } from "../store/listings/collections.ts";
-import type { Trx } from "../store/db/engine.ts";
-import { isMetadataOpen } from "../store/requests/freezing.ts";
-import { holdForMedia } from "../store/media/media-jobs.ts";
-import { reserveErc1155Create, reserveErc1155Mint, reserveErc721Mint } from "../store/requests/reservations.ts";
+import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import { checkMedia } from "./check-media.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
@@ -42,53 +39,35 @@ export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): 
     unlockable: content == null ? null : await deps.sealer.seal(content),
     collection: command.collection,
     tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
-    reserve: async (trx, requestId) => {
-      await reserve(trx, command, requestId);
-      if (copies) await holdForMedia(trx, requestId);
-    },
+    waitsForMedia: copies,
+    refusal: (code) => refusalOf(command, code),
   });
   if (copies) deps.signals.media.notify();
   return answer;
 }
 
-/** A token with hosted metadata cannot be added once the metadata is frozen. */
-async function checkOpen(trx: Trx, command: Mint): Promise<void> {
-  if (command.kind === "mint-erc1155" || command.metadata === null) return;
-  if (await isMetadataOpen(trx, command.collection)) return;
-  throw fieldError(
-    "metadata_frozen",
-    "collection_address",
-    "The collection's metadata is frozen, or a freeze is in progress.",
-  );
-}
-
-async function reserve(trx: Trx, command: Mint, requestId: string): Promise<void> {
-  await checkOpen(trx, command);
-  switch (command.kind) {
-    case "mint-erc721":
-      if (await reserveErc721Mint(trx, command.collection)) return;
-      throw fieldError(
-        "supply_exceeded",
-        "collection_address",
-        "The collection's maximum supply is reached, pending mints included.",
-      );
-    case "create-erc1155": {
-      const { collection, tokenId, quantity, uri, metadata } = command;
-      if (await reserveErc1155Create(trx, { collection, tokenId, quantity, requestId, uri, metadata })) return;
-      throw fieldError("token_already_exists", "token_id", "This token id already exists, or its creation is pending.");
-    }
-    case "mint-erc1155": {
-      const result = await reserveErc1155Mint(trx, command.collection, command.tokenId, BigInt(command.quantity));
-      if (result === "ok") return;
-      if (result === "token_not_found")
-        throw fieldError(
-          result,
-          "token_id",
-          "This token id does not exist. Create it first, with initial_supply and initial_owner.",
+function refusalOf(command: Mint, code: ReservationRefusal): ApiError {
+  switch (code) {
+    case "metadata_frozen":
+      return fieldError(code, "collection_address", "The collection's metadata is frozen, or a freeze is in progress.");
+    case "supply_exceeded":
+      if (command.kind === "mint-erc721")
+        return fieldError(
+          code,
+          "collection_address",
+          "The collection's maximum supply is reached, pending mints included.",
         );
-      throw new ApiError(result, [
-        { field: "quantity", code: result, message: "The total would exceed the most copies of an id, 2^128-1." },
-      ]);
-    }
+      return fieldError(code, "quantity", "The total would exceed the most copies of an id, 2^128-1.");
+    case "token_already_exists":
+      return fieldError(code, "token_id", "This token id already exists, or its creation is pending.");
+    case "token_not_found":
+      return fieldError(
+        code,
+        "token_id",
+        "This token id does not exist. Create it first, with initial_supply and initial_owner.",
+      );
+    case "insufficient_balance":
+    case "token_busy":
+      throw new Error(`a mint was refused for the balance of a wallet: ${code}`);
   }
 }

@@ -1,11 +1,11 @@
-import { ApiError, fieldError, type HttpErrorCode } from "../domain/error-codes.ts";
+import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { CollectionType, Transfer } from "../domain/command.ts";
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
 import { findCollection } from "../store/listings/collections.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { followForeignContract, foreignContract, recordForeignHolding } from "../store/ledger/foreign.ts";
 import { isHeld } from "../store/listings/holdings.ts";
-import { reserveTransfer } from "../store/requests/reservations.ts";
+import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import { findWallet } from "../store/apps/wallets.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
@@ -52,10 +52,8 @@ export async function transfer(deps: TransferDeps, caller: Caller, fields: Trans
     command,
     collection: command.contract,
     tokenId: command.tokenId,
-    reserve: async (trx) => {
-      await record?.(trx);
-      await reserve(trx, command);
-    },
+    refusal: refusalOf,
+    ...(record === null ? {} : { prepare: record }),
   });
 }
 
@@ -111,17 +109,21 @@ async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promi
   };
 }
 
-async function reserve(trx: Trx, command: Transfer): Promise<void> {
-  const { contract, tokenId, from, quantity, contractType } = command;
-  const result = await reserveTransfer(trx, contract, tokenId, from, BigInt(quantity), contractType);
-  if (result !== "ok") throw refusalOf(result);
-}
-
-function refusalOf(code: "insufficient_balance" | "token_busy" | "token_not_found"): ApiError {
-  const words: Record<typeof code, string> = {
-    insufficient_balance: "The wallet does not hold enough copies of the token, pending transfers subtracted.",
-    token_busy: "An earlier transfer of the token is still pending. Try again when it is final.",
-    token_not_found: "The token does not exist.",
-  };
-  return fieldError(code satisfies HttpErrorCode, "token_id", words[code]);
+function refusalOf(code: ReservationRefusal): ApiError {
+  switch (code) {
+    case "insufficient_balance":
+      return fieldError(
+        code,
+        "token_id",
+        "The wallet does not hold enough copies of the token, pending transfers subtracted.",
+      );
+    case "token_busy":
+      return fieldError(code, "token_id", "An earlier transfer of the token is still pending.");
+    case "token_not_found":
+      return fieldError(code, "token_id", "The token does not exist.");
+    case "supply_exceeded":
+    case "token_already_exists":
+    case "metadata_frozen":
+      throw new Error(`a transfer was refused for the supply of a collection: ${code}`);
+  }
 }

@@ -1,10 +1,12 @@
 import express, { type Express } from "express";
 import helmet from "helmet";
 
+import { AcceptQueue } from "../commands/accept-request.ts";
+import { WalletQueue } from "../commands/create-wallet.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
 import { checkRequest } from "./check-request.ts";
-import type { HttpDeps } from "./deps.ts";
+import type { AppDeps, HttpDeps } from "./deps.ts";
 import { docs } from "./docs/routes.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { errorHandler } from "./errors.ts";
@@ -17,7 +19,13 @@ import { RateLimit } from "./rate-limit.ts";
 import { requestLog } from "./request-log.ts";
 
 /** The whole HTTP side. It opens no port: `server.ts` does. */
-export function createApp(deps: HttpDeps): Express {
+export function createApp(parts: AppDeps): Express {
+  const { database, settings } = parts;
+  const deps: HttpDeps = {
+    ...parts,
+    accepting: new AcceptQueue(database, settings),
+    creatingWallets: new WalletQueue(database),
+  };
   const app = express();
   const rates = new RateLimit(deps.settings.limits.ratePerMinute);
   // Express would hash every answer. Only hosted metadata needs a tag, and makes its own.

@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
 
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
+import type { AcceptQueue } from "../commands/accept-request.ts";
+import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { Limits } from "../config/limits.ts";
 import type { BlockFiles } from "../ipfs/block-files.ts";
 import type { Sealer } from "../keys/sealer.ts";
@@ -9,7 +11,7 @@ import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Database } from "../store/db/database.ts";
 
 /** Everything that the HTTP side needs. */
-export interface HttpDeps {
+export interface AppDeps {
   settings: { publicUrl: string; limits: Limits; appGasPerDay: number | null };
   database: Database;
   /** Blocks of the content hosted on IPFS. */
@@ -25,4 +27,11 @@ export interface HttpDeps {
   /** Whether the service can work now, and the result of each check: "ok", or what is wrong. */
   readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;
   chainId: number;
+}
+
+/** What the endpoints need. */
+export interface HttpDeps extends AppDeps {
+  /** Calls that arrive together are decided together. */
+  accepting: AcceptQueue;
+  creatingWallets: WalletQueue;
 }

@@ -1,4 +1,7 @@
+import { sql } from "kysely";
+
 import type { Db, Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
 
 /** What an `Idempotency-Key` stands for: the call that came first, and the answer that it got. */
 export interface StoredAnswer {
@@ -16,24 +19,36 @@ export async function findStoredAnswer(db: Db, appId: string, key: string): Prom
     .executeTakeFirst();
 }
 
-/** @returns null when the key was free and is now taken; the answer of the call that has it otherwise. */
-export async function claimIdempotencyKey(
+/** A key of an app, with what it will stand for if its call is accepted. */
+export interface NewAnswer extends StoredAnswer {
+  appId: string;
+  key: string;
+}
+
+/** The answers that these keys stand for already, by `answerKey`. */
+export async function findStoredAnswers(
   trx: Trx,
-  appId: string,
-  key: string,
-  answer: StoredAnswer,
-  now: number,
-): Promise<StoredAnswer | null> {
-  const inserted = await trx
-    .insertInto("idempotency_keys")
-    .values({ app_id: appId, key, ...answer, created_at: now })
-    .onConflict((conflict) => conflict.columns(["app_id", "key"]).doNothing())
-    .executeTakeFirst();
-  if (inserted.numInsertedOrUpdatedRows === 1n) return null;
-  return trx
-    .selectFrom("idempotency_keys")
-    .select(["fingerprint", "response"])
-    .where("app_id", "=", appId)
-    .where("key", "=", key)
-    .executeTakeFirstOrThrow();
+  keys: readonly { appId: string; key: string }[],
+): Promise<Map<string, StoredAnswer>> {
+  if (keys.length === 0) return new Map();
+  const wanted = keys.map(({ appId, key }) => ({ app_id: appId, key }));
+  const { rows } = await sql<StoredAnswer & { app_id: string; key: string }>`
+    select stored.app_id, stored.key, stored.fingerprint, stored.response from idempotency_keys as stored
+      join ${rowSet(trx, { app_id: "text", key: "text" }, wanted)} as input
+        on stored.app_id = input.app_id and stored.key = input.key`.execute(trx);
+  return new Map(rows.map(({ app_id, key, ...answer }) => [answerKey(app_id, key), answer]));
+}
+
+export function answerKey(appId: string, key: string): string {
+  return `${appId}/${key}`;
+}
+
+/** Stores the answers of accepted calls. @throws Error when another process has taken one of the keys meanwhile. */
+export async function insertAnswers(trx: Trx, answers: readonly NewAnswer[], now: number): Promise<void> {
+  if (answers.length === 0) return;
+  const rows = answers.map(({ appId: app_id, key, fingerprint, response }) => ({ app_id, key, fingerprint, response }));
+  const columns = { app_id: "text", key: "text", fingerprint: "text", response: "text" } as const;
+  await sql`
+    insert into idempotency_keys (app_id, key, fingerprint, response, created_at)
+    select app_id, key, fingerprint, response, ${now} from ${rowSet(trx, columns, rows)} as input`.execute(trx);
 }

@@ -1,18 +1,30 @@
-import { addToCounter, counterKeys, readCounter } from "../db/counters.ts";
+import { sql } from "kysely";
+
+import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { WalletRow } from "../db/schema.ts";
 
-/** @returns false when the app has a wallet for this user already. */
-export async function insertWallet(trx: Trx, wallet: Omit<WalletRow, "seq">): Promise<boolean> {
-  const inserted = await trx
-    .insertInto("wallets")
-    .values(wallet)
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  if (inserted.numInsertedOrUpdatedRows !== 1n) return false;
-  await addToCounter(trx, counterKeys.wallets(wallet.app_id), 1);
-  return true;
+/** @returns the addresses of those that were inserted: an app has one wallet for each of its users. */
+export async function insertWallets(trx: Trx, wallets: readonly Omit<WalletRow, "seq">[]): Promise<Set<string>> {
+  if (wallets.length === 0) return new Set();
+  const columns = {
+    address: "text",
+    app_id: "text",
+    user_identifier: "text",
+    path: "text",
+    created_at: "integer",
+  } as const;
+  const { rows } = await sql<{ address: string; app_id: string }>`
+    insert into wallets (address, app_id, user_identifier, path, created_at)
+    select address, app_id, user_identifier, path, created_at
+      from ${rowSet(trx, columns, wallets)} as input where true order by ord
+    on conflict do nothing returning address, app_id`.execute(trx);
+  const counters = new CounterDeltas();
+  for (const { app_id } of rows) counters.add(counterKeys.wallets(app_id), 1);
+  await counters.flush(trx);
+  return new Set(rows.map(({ address }) => address));
 }
 
 /** A wallet of this app; another app's counts as none. */

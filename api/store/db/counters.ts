@@ -1,5 +1,8 @@
 import type { RequestStatus, RequestType } from "../../domain/request.ts";
+import { sql } from "kysely";
+
 import type { Db, Trx } from "./engine.ts";
+import { rowSet } from "./row-set.ts";
 
 /** The total that each listing shows, by the key of its counter. */
 export const counterKeys = {
@@ -20,23 +23,23 @@ export const counterKeys = {
 } as const;
 
 export async function addToCounter(trx: Trx, key: string, delta: number): Promise<void> {
-  if (delta === 0) return;
-  await trx
-    .insertInto("counters")
-    .values({ key, value: delta })
-    .onConflict((conflict) => conflict.column("key").doUpdateSet((eb) => ({ value: eb("counters.value", "+", delta) })))
-    .execute();
+  await addToCounters(trx, new Map([[key, delta]]));
 }
 
-/** @returns the counter after adding one. Other transactions that count it wait until this one is over. */
-export async function countUp(trx: Trx, key: string): Promise<number> {
-  const { value } = await trx
-    .insertInto("counters")
-    .values({ key, value: 1 })
-    .onConflict((conflict) => conflict.column("key").doUpdateSet((eb) => ({ value: eb("counters.value", "+", 1) })))
-    .returning("value")
-    .executeTakeFirstOrThrow();
-  return value;
+/**
+ * Adds to many counters in one statement, in the order of their keys, so that two writers never wait for each other in a
+ * circle.
+ * @returns the counters after the change.
+ */
+export async function addToCounters(trx: Trx, deltas: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const rows = [...deltas].filter(([, delta]) => delta !== 0).map(([key, delta]) => ({ key, delta }));
+  if (rows.length === 0) return new Map();
+  const input = rowSet(trx, { key: "text", delta: "integer" }, rows);
+  const { rows: changed } = await sql<{ key: string; value: number }>`
+    insert into counters (key, value) select key, delta from ${input} as input where true order by key
+    on conflict (key) do update set value = counters.value + excluded.value
+    returning key, value`.execute(trx);
+  return new Map(changed.map(({ key, value }) => [key, value]));
 }
 
 export async function readCounter(db: Db, key: string): Promise<number> {
@@ -52,11 +55,8 @@ export class CounterDeltas {
     this.#deltas.set(key, (this.#deltas.get(key) ?? 0) + delta);
   }
 
-  /** In the order of the keys, so that two writers never wait for each other in a circle. */
   async flush(trx: Trx): Promise<void> {
-    for (const key of [...this.#deltas.keys()].sort()) {
-      await addToCounter(trx, key, this.#deltas.get(key) ?? 0);
-    }
+    await addToCounters(trx, this.#deltas);
     this.#deltas.clear();
   }
 }

@@ -7,6 +7,7 @@ import { CompiledQuery, type DatabaseConnection, Kysely, SqliteAdapter, SqliteDi
 import { fileErrorReason, makeFolder } from "../../shared/folder.ts";
 import { DatabaseError, DatabaseMissing } from "./database-error.ts";
 import type { Tables } from "./schema.ts";
+import { cachingStatements } from "./statement-cache.ts";
 
 /** Whether opening may create the database file. */
 export type OpenMode = "create" | "existing";
@@ -34,7 +35,7 @@ class ImmediateDialect extends SqliteDialect {
   readonly #database: BetterSqlite3.Database;
 
   constructor(database: BetterSqlite3.Database) {
-    super({ database });
+    super({ database: cachingStatements(database) });
     this.#database = database;
   }
 
@@ -43,7 +44,7 @@ class ImmediateDialect extends SqliteDialect {
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver({ database: this.#database });
+    return new ImmediateDriver({ database: cachingStatements(this.#database) });
   }
 }
 
@@ -93,7 +94,10 @@ export function openSqlite(file: string, mode: OpenMode): { writer: Kysely<Table
     else requireFile(file);
     const writer = new Kysely<Tables>({ dialect: new ImmediateDialect(connect(file, false)) });
     const reader = () => explained(file, () => connect(file, true));
-    return { writer, reader: () => new Kysely<Tables>({ dialect: new SqliteDialect({ database: reader() }) }) };
+    return {
+      writer,
+      reader: () => new Kysely<Tables>({ dialect: new SqliteDialect({ database: cachingStatements(reader()) }) }),
+    };
   });
 }
 

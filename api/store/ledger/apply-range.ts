@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import type { CollectionType, Command } from "../../domain/command.ts";
 import { returnUntouched } from "../sending/batches.ts";
 import { storedBlock } from "./blocks.ts";
@@ -9,16 +11,11 @@ import { forgetForeign } from "./foreign.ts";
 import { settleGas } from "../requests/gas-usage.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { replaceMeta, writeMeta } from "../db/meta.ts";
-import {
-  addSupply,
-  addToHistory,
-  type MintContent,
-  moveHoldings,
-  removeSupply,
-  setHolding,
-  type StoredMove,
-} from "./ownership.ts";
-import { releaseReservation } from "../requests/release-reservation.ts";
+import { addToHistory, type StoredMove } from "./history.ts";
+import { type HoldingKey, HoldingSet, setHoldings } from "./holding-set.ts";
+import { type MintContent, TokenSet } from "./token-set.ts";
+import { rowSet } from "../db/row-set.ts";
+import { releaseReservations } from "../requests/reservations.ts";
 import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
 import type { BlockRow } from "../db/schema.ts";
 import { settleConfirmed } from "../requests/settle-confirmed.ts";
@@ -74,8 +71,8 @@ export async function applyRange(trx: Trx, range: BlockRange, facts: CreationFac
   await rememberBlocks(trx, range);
   const counters = new CounterDeltas();
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
-  for (const entry of range.moves) await applyMove(trx, entry, range, counters);
-  for (const holding of range.foreignHoldings) await applyForeign(trx, holding, range.to, counters);
+  await applyMoves(trx, range, counters);
+  await applyForeign(trx, range, counters);
   for (const change of range.changes) await applyEdit(trx, change);
   await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
@@ -89,6 +86,7 @@ async function rememberBlocks(trx: Trx, range: BlockRange): Promise<void> {
   await trx.deleteFrom("blocks").where("number", "<", range.forgetBlocksBefore).execute();
 }
 
+/** Stores what the calls of a batch did. Requests that are final already are corrected, the others wait for their depth. */
 async function applyOutcomes(
   trx: Trx,
   batch: BlockRange["batches"][number],
@@ -101,63 +99,84 @@ async function applyOutcomes(
     .set({ status: "closed", block_number: batch.blockNumber })
     .where("id", "=", batch.batchId)
     .execute();
-  for (const { request, outcome } of batch.outcomes) {
-    const made = outcome.ok
-      ? {
-          nft_collection: outcome.collection ?? request.nft_collection,
-          nft_token_id: outcome.tokenId ?? request.nft_token_id,
-        }
-      : {};
-    const updated = await trx
-      .updateTable("requests")
-      .set({
-        outcome: JSON.stringify(outcome),
-        transaction_hash: batch.transactionHash,
-        block_number: batch.blockNumber,
-        ready_at: null,
-        lane: null,
-        ...made,
-        updated_at: now,
-      })
-      .where("id", "=", request.id)
-      .where("status", "in", ["pending", "processing"])
-      .where("outcome", "is", null)
-      .executeTakeFirst();
-    if (updated.numUpdatedRows !== 1n) {
-      await correctFinal(trx, { request, outcome }, batch, now);
-      continue;
-    }
-    const { command } = request;
-    await releaseReservation(trx, command, outcome.ok);
-    if (outcome.ok && command.kind === "create-collection" && outcome.collection !== null) {
-      await forgetForeign(trx, outcome.collection, counters);
-      await insertCollection(trx, request, command, {
-        address: outcome.collection,
-        owner: command.newOwner ?? facts.relayOwner,
-        blockNumber: batch.blockNumber,
-        createdAt: batch.timestamp,
-      });
-    }
+  const stored = await storeOutcomes(trx, batch, now);
+  for (const settled of batch.outcomes) {
+    if (!stored.has(settled.request.id)) await correctFinal(trx, settled, batch, now);
   }
+  const fresh = batch.outcomes.filter(({ request }) => stored.has(request.id));
+  await releaseReservations(
+    trx,
+    fresh.map(({ request, outcome }) => ({ command: request.command, happened: outcome.ok })),
+  );
+  for (const settled of fresh) await addCollection(trx, settled, { batch, facts, counters });
   const ran = batch.outcomes.map(({ request }) => request);
   if (batch.gasUsed !== undefined) await settleGas(trx, ran, batch.gasUsed);
-  for (const request of batch.untouched) await returnUntouched(trx, request, batch.batchId, now);
+  await returnUntouched(trx, batch.untouched, batch.batchId, now);
 }
 
-async function applyMove(
+/** @returns the ids of the requests that were not final, and have their outcome now. */
+async function storeOutcomes(trx: Trx, batch: BlockRange["batches"][number], now: number): Promise<Set<string>> {
+  if (batch.outcomes.length === 0) return new Set();
+  const rows = batch.outcomes.map(({ request, outcome }) => ({
+    id: request.id,
+    outcome: JSON.stringify(outcome),
+    nft_collection: (outcome.ok ? outcome.collection : null) ?? request.nft_collection,
+    nft_token_id: (outcome.ok ? outcome.tokenId : null) ?? request.nft_token_id,
+  }));
+  const columns = { id: "text", outcome: "text", nft_collection: "text", nft_token_id: "text" } as const;
+  const { rows: stored } = await sql<{ id: string }>`
+    update requests set outcome = input.outcome, transaction_hash = ${batch.transactionHash},
+           block_number = ${batch.blockNumber}, ready_at = null, lane = null,
+           nft_collection = input.nft_collection, nft_token_id = input.nft_token_id, updated_at = ${now}
+      from ${rowSet(trx, columns, rows)} as input
+     where requests.id = input.id and requests.status in ('pending', 'processing') and requests.outcome is null
+    returning requests.id as id`.execute(trx);
+  return new Set(stored.map(({ id }) => id));
+}
+
+async function addCollection(
   trx: Trx,
-  entry: BlockRange["moves"][number],
-  range: BlockRange,
-  counters: CounterDeltas,
+  { request, outcome }: SettledRequest,
+  made: { batch: BlockRange["batches"][number]; facts: CreationFacts; counters: CounterDeltas },
 ): Promise<void> {
-  const { move, type, foreign, mintedBy } = entry;
-  await addToHistory(trx, move, range.wallets, counters);
-  if (foreign) return;
-  if (move.from === null) {
-    await addSupply(trx, move, type, mintedBy === null ? null : contentOf(mintedBy.command), counters);
+  const { command } = request;
+  if (!outcome.ok || command.kind !== "create-collection" || outcome.collection === null) return;
+  await forgetForeign(trx, outcome.collection, made.counters);
+  await insertCollection(trx, request, command, {
+    address: outcome.collection,
+    owner: command.newOwner ?? made.facts.relayOwner,
+    blockNumber: made.batch.blockNumber,
+    createdAt: made.batch.timestamp,
+  });
+}
+
+/** Foreign contracts' moves are history only: what wallets hold of them is read from the contracts. */
+async function applyMoves(trx: Trx, { moves, wallets }: BlockRange, counters: CounterDeltas): Promise<void> {
+  await addToHistory(
+    trx,
+    moves.map(({ move }) => move),
+    wallets,
+    counters,
+  );
+  const own = moves.filter(({ foreign }) => !foreign);
+  if (own.length === 0) return;
+  const tokens = await TokenSet.read(
+    trx,
+    own.filter(({ move }) => move.from === null || move.to === null).map(({ move }) => move),
+  );
+  const holdings = await HoldingSet.read(trx, own.flatMap(endsOf));
+  for (const { move, type, mintedBy } of own) {
+    if (move.from === null) tokens.mint(move, type, mintedBy === null ? null : contentOf(mintedBy.command));
+    if (move.to === null) tokens.burn(move);
+    holdings.move(move, move.blockNumber);
   }
-  if (move.to === null) await removeSupply(trx, move, counters);
-  await moveHoldings(trx, move, move.blockNumber, counters);
+  await tokens.store(trx, counters);
+  await holdings.store(trx, counters);
+}
+
+function endsOf({ move }: { move: StoredMove }): HoldingKey[] {
+  const { contract, tokenId } = move;
+  return [move.from, move.to].flatMap((owner) => (owner === null ? [] : [{ contract, tokenId, owner }]));
 }
 
 function contentOf(command: Command): MintContent | null {
@@ -171,16 +190,15 @@ function contentOf(command: Command): MintContent | null {
   }
 }
 
-async function applyForeign(
-  trx: Trx,
-  holding: BlockRange["foreignHoldings"][number],
-  block: number,
-  counters: CounterDeltas,
-): Promise<void> {
-  if (holding.quantity === null) {
-    await markUncertain(trx, holding);
-    return;
-  }
-  await markCertain(trx, holding);
-  await setHolding(trx, holding, holding.quantity, block, counters);
+/** What the node could not tell is asked again later. */
+async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas): Promise<void> {
+  const known = range.foreignHoldings.flatMap(({ quantity, ...key }) =>
+    quantity === null ? [] : [{ ...key, quantity, sinceBlock: range.to }],
+  );
+  await markUncertain(
+    trx,
+    range.foreignHoldings.filter(({ quantity }) => quantity === null),
+  );
+  await markCertain(trx, known);
+  await setHoldings(trx, known, counters);
 }

@@ -1,7 +1,7 @@
 import type { CollectionType } from "../../domain/command.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { setHolding } from "./ownership.ts";
+import { setHoldings } from "./holding-set.ts";
 import type { ForeignContractRow } from "../db/schema.ts";
 
 /** Follows nothing that is one of the service's collections: an address may be named before its block is stored here. */
@@ -36,7 +36,8 @@ export async function recordForeignHolding(
 ): Promise<void> {
   if (await isCollection(trx, holding.contract)) return;
   const counters = new CounterDeltas();
-  await setHolding(trx, holding, BigInt(holding.quantity), holding.block, counters);
+  const { quantity, block: sinceBlock, ...key } = holding;
+  await setHoldings(trx, [{ ...key, quantity: BigInt(quantity), sinceBlock }], counters);
   await counters.flush(trx);
 }
 
@@ -50,7 +51,11 @@ export async function forgetForeign(trx: Trx, address: string, counters: Counter
     .select(["token_id as tokenId", "owner"])
     .where("contract", "=", address)
     .execute();
-  for (const holding of holdings) await setHolding(trx, { contract: address, ...holding }, 0n, 0, counters);
+  await setHoldings(
+    trx,
+    holdings.map((holding) => ({ contract: address, ...holding, quantity: 0n, sinceBlock: 0 })),
+    counters,
+  );
 }
 
 export async function foreignContract(db: Db, address: string): Promise<ForeignContractRow | undefined> {

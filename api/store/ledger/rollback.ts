@@ -1,10 +1,14 @@
+import { sql } from "kysely";
+
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Trx } from "../db/engine.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
-import { moveHoldings } from "./ownership.ts";
-import { reserveAgain } from "../requests/release-reservation.ts";
+import { HoldingSet } from "./holding-set.ts";
+import { TokenSet } from "./token-set.ts";
+import { rowSet } from "../db/row-set.ts";
+import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { TransferRow } from "../db/schema.ts";
 import { markUncertain } from "./uncertain.ts";
@@ -41,22 +45,74 @@ async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): P
     .orderBy("id", "desc")
     .execute();
   const foreign = await foreignAmong(trx, dropped);
-  for (const row of dropped) {
-    counters.add(counterKeys.tokenHistory(row.contract, row.token_id), -1);
-    const wallets = await trx
-      .deleteFrom("wallet_history")
-      .where("transfer_id", "=", row.id)
-      .returning("wallet")
-      .execute();
-    for (const { wallet } of wallets) {
-      counters.add(counterKeys.walletHistory(wallet), -1);
-      if (foreign.has(row.contract)) {
-        await markUncertain(trx, { contract: row.contract, tokenId: row.token_id, owner: wallet });
-      }
-    }
-    await trx.deleteFrom("transfers").where("id", "=", row.id).execute();
-    if (!foreign.has(row.contract)) await undoMove(trx, row, fork, counters);
+  await undoHistory(trx, dropped, foreign, counters);
+  await undoMoves(
+    trx,
+    dropped.filter((row) => !foreign.has(row.contract)),
+    fork,
+    counters,
+  );
+}
+
+/** Removes moves from all histories. What wallets hold of foreign contracts must be read again. */
+async function undoHistory(
+  trx: Trx,
+  dropped: readonly TransferRow[],
+  foreign: ReadonlySet<string>,
+  counters: CounterDeltas,
+): Promise<void> {
+  if (dropped.length === 0) return;
+  const ids = () =>
+    rowSet(
+      trx,
+      { id: "integer" },
+      dropped.map(({ id }) => ({ id })),
+    );
+  const { rows: entries } = await sql<{ wallet: string; transfer_id: number }>`
+    delete from wallet_history where transfer_id in (select id from ${ids()} as input) returning wallet, transfer_id
+  `.execute(trx);
+  await sql`delete from transfers where id in (select id from ${ids()} as input)`.execute(trx);
+  const byId = new Map(dropped.map((row) => [row.id, row]));
+  for (const row of dropped) counters.add(counterKeys.tokenHistory(row.contract, row.token_id), -1);
+  for (const { wallet } of entries) counters.add(counterKeys.walletHistory(wallet), -1);
+  const uncertain = entries.flatMap(({ wallet: owner, transfer_id: id }) => {
+    const row = byId.get(id);
+    if (row === undefined || !foreign.has(row.contract)) return [];
+    return [{ contract: row.contract, tokenId: row.token_id, owner }];
+  });
+  await markUncertain(trx, uncertain);
+}
+
+/** @param dropped newest first. */
+async function undoMoves(
+  trx: Trx,
+  dropped: readonly TransferRow[],
+  fork: number,
+  counters: CounterDeltas,
+): Promise<void> {
+  const moves = dropped.map((row) => ({
+    contract: row.contract,
+    tokenId: row.token_id,
+    quantity: row.quantity,
+    from: row.to_address,
+    to: row.from_address,
+    type: row.type,
+  }));
+  const tokens = await TokenSet.read(
+    trx,
+    moves.filter(({ type }) => type !== "transfer"),
+  );
+  const ends = moves.flatMap(({ contract, tokenId, from, to }) =>
+    [from, to].flatMap((owner) => (owner === null ? [] : [{ contract, tokenId, owner }])),
+  );
+  const holdings = await HoldingSet.read(trx, ends);
+  for (const move of moves) {
+    if (move.type === "mint") tokens.undoMint(move);
+    if (move.type === "burn") tokens.undoBurn(move);
+    holdings.move(move, fork);
   }
+  await tokens.store(trx, counters);
+  await holdings.store(trx, counters);
 }
 
 /** What was read of foreign contracts in dropped blocks is read again, and what followed is followed from the fork. */
@@ -67,25 +123,8 @@ async function undoForeign(trx: Trx, fork: number): Promise<void> {
     .select(["holdings.contract", "holdings.token_id as tokenId", "holdings.owner"])
     .where("holdings.since_block", ">", fork)
     .execute();
-  for (const holding of read) await markUncertain(trx, holding);
+  await markUncertain(trx, read);
   await trx.updateTable("foreign_contracts").set({ followed_from: fork }).where("followed_from", ">", fork).execute();
-}
-
-async function undoMove(trx: Trx, row: TransferRow, fork: number, counters: CounterDeltas): Promise<void> {
-  const token = { contract: row.contract, tokenId: row.token_id, quantity: row.quantity };
-  await moveHoldings(trx, { ...token, from: row.to_address, to: row.from_address }, fork, counters);
-  if (row.type === "transfer") return;
-  const nft = await trx
-    .selectFrom("nfts")
-    .select(["seq", "supply"])
-    .where("contract", "=", row.contract)
-    .where("token_id", "=", row.token_id)
-    .executeTakeFirstOrThrow();
-  const before = BigInt(nft.supply);
-  const after = row.type === "mint" ? before - BigInt(row.quantity) : before + BigInt(row.quantity);
-  await trx.updateTable("nfts").set({ supply: after.toString() }).where("seq", "=", nft.seq).execute();
-  if (before === 0n) counters.add(counterKeys.nfts(row.contract), 1);
-  if (after === 0n) counters.add(counterKeys.nfts(row.contract), -1);
 }
 
 /** Tokens whose first mint was dropped: an id that a request reserves stays reserved, any other is gone. */
@@ -95,18 +134,21 @@ async function undoMints(trx: Trx, fork: number): Promise<void> {
     .select(["seq", "contract", "reserved"])
     .where("minted_block", ">", fork)
     .execute();
-  for (const row of dropped) {
-    if (row.reserved !== "0") {
-      await trx.updateTable("nfts").set({ minted_block: null, minted_at: null }).where("seq", "=", row.seq).execute();
-    } else {
-      await trx.deleteFrom("nfts").where("seq", "=", row.seq).execute();
-    }
-    await trx
-      .updateTable("collections")
-      .set((eb) => ({ minted: eb("minted", "-", 1) }))
-      .where("address", "=", row.contract)
-      .execute();
-  }
+  if (dropped.length === 0) return;
+  const reserved = dropped.filter((row) => row.reserved !== "0").map(({ seq }) => ({ seq }));
+  const gone = dropped.filter((row) => row.reserved === "0").map(({ seq }) => ({ seq }));
+  await sql`
+    update nfts set minted_block = null, minted_at = null
+     where seq in (select seq from ${rowSet(trx, { seq: "integer" }, reserved)} as input)`.execute(trx);
+  await sql`delete from nfts where seq in (select seq from ${rowSet(trx, { seq: "integer" }, gone)} as input)`.execute(
+    trx,
+  );
+  const byContract = Map.groupBy(dropped, (row) => row.contract);
+  const counts = [...byContract].map(([address, tokens]) => ({ address, count: tokens.length }));
+  await sql`
+    update collections set minted = minted - input.count
+      from ${rowSet(trx, { address: "text", count: "integer" }, counts)} as input
+     where collections.address = input.address`.execute(trx);
 }
 
 async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
@@ -116,9 +158,10 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
     .where("outcome", "is not", null)
     .where("block_number", ">", fork)
     .execute();
-  for (const request of dropped.map(toRequest)) {
+  const requests = dropped.map(toRequest);
+  await reserveAgain(trx, requests);
+  for (const request of requests) {
     const { command, outcome } = request;
-    await reserveAgain(trx, request);
     await trx
       .updateTable("requests")
       .set({

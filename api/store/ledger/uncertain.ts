@@ -1,4 +1,7 @@
+import { sql } from "kysely";
+
 import type { Db, Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
 
 /** A holding of a foreign contract that must be read from the chain again. */
 export interface UncertainHolding {
@@ -16,19 +19,23 @@ export async function uncertainHoldings(db: Db, limit: number): Promise<Uncertai
     .execute();
 }
 
-export async function markUncertain(trx: Trx, holding: UncertainHolding): Promise<void> {
-  await trx
-    .insertInto("uncertain_holdings")
-    .values({ contract: holding.contract, token_id: holding.tokenId, owner: holding.owner })
-    .onConflict((conflict) => conflict.columns(["contract", "token_id", "owner"]).doNothing())
-    .execute();
+const COLUMNS = { contract: "text", token_id: "text", owner: "text" } as const;
+
+function rowOf({ contract, tokenId, owner }: UncertainHolding) {
+  return { contract, token_id: tokenId, owner };
 }
 
-export async function markCertain(trx: Trx, holding: UncertainHolding): Promise<void> {
-  await trx
-    .deleteFrom("uncertain_holdings")
-    .where("contract", "=", holding.contract)
-    .where("token_id", "=", holding.tokenId)
-    .where("owner", "=", holding.owner)
-    .execute();
+export async function markUncertain(trx: Trx, holdings: readonly UncertainHolding[]): Promise<void> {
+  if (holdings.length === 0) return;
+  await sql`
+    insert into uncertain_holdings (contract, token_id, owner)
+    select contract, token_id, owner from ${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input where true
+    on conflict (contract, token_id, owner) do nothing`.execute(trx);
+}
+
+export async function markCertain(trx: Trx, holdings: readonly UncertainHolding[]): Promise<void> {
+  if (holdings.length === 0) return;
+  await sql`
+    delete from uncertain_holdings where (contract, token_id, owner) in
+      (select contract, token_id, owner from ${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input)`.execute(trx);
 }

@@ -1,8 +1,11 @@
+import { sql } from "kysely";
+
 import type { Command, TokenMetadata } from "../../domain/command.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { AT_ONCE, whenDue } from "../db/due.ts";
 import { type Db, engineOf, type Trx } from "../db/engine.ts";
 import { type Slots, takeFairly } from "../db/fair-share.ts";
+import { rowSet } from "../db/row-set.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
@@ -18,13 +21,13 @@ export interface MediaJob {
   fence: number;
 }
 
-/** Keeps a request that was just stored from the relayers, in the transaction that stores it. */
-export async function holdForMedia(trx: Trx, requestId: string): Promise<void> {
-  await trx.updateTable("requests").set({ ready_at: null }).where("id", "=", requestId).execute();
-  await trx
-    .insertInto("media_jobs")
-    .values({ request_id: requestId, due_at: AT_ONCE, tries: 0, fence: 0, holder: null })
-    .execute();
+/** Adds the jobs of requests that wait for content, in the transaction that stores the requests. */
+export async function insertMediaJobs(trx: Trx, requestIds: readonly string[]): Promise<void> {
+  if (requestIds.length === 0) return;
+  const rows = requestIds.map((request_id) => ({ request_id }));
+  await sql`
+    insert into media_jobs (request_id, due_at, tries, fence)
+    select request_id, ${AT_ONCE}, 0, 0 from ${rowSet(trx, { request_id: "text" }, rows)} as input`.execute(trx);
 }
 
 /** Takes jobs that are due. The lease keeps other processes away until `leaseUntil`. */
@@ -139,7 +142,7 @@ export async function failMediaJob(
   now: number,
 ): Promise<boolean> {
   if (!(await endJob(trx, job))) return false;
-  await failBeforeSending(trx, job.request, failure, now);
+  await failBeforeSending(trx, [{ request: job.request, outcome: failure }], now);
   return true;
 }
 

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 
+import { sql } from "kysely";
+
 import { AT_ONCE } from "../db/due.ts";
-import { addToCounter, counterKeys } from "../db/counters.ts";
+import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { engineOf, type Trx } from "../db/engine.ts";
 import { type Slots, takeFairly } from "../db/fair-share.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { DeliveryRow, EventRow, NewDeliveryRow } from "../db/schema.ts";
 
 /** A delivery that is due, with everything that sending it takes. */
@@ -19,12 +22,29 @@ export interface DueDelivery {
   secrets: string;
 }
 
-/** Adds a delivery of an event, due at once. */
-export async function insertDelivery(
-  trx: Trx,
-  event: Pick<EventRow, "seq" | "app_id" | "request_id">,
-  now: number,
-): Promise<DeliveryRow> {
+type DeliveredEvent = Pick<EventRow, "seq" | "app_id" | "request_id">;
+
+/** Adds a delivery of each event, due at once, in their order. */
+export async function insertDeliveries(trx: Trx, events: readonly DeliveredEvent[], now: number): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map((event) => ({
+    id: randomUUID(),
+    event_seq: event.seq,
+    app_id: event.app_id,
+    request_id: event.request_id,
+  }));
+  const input = rowSet(trx, { id: "text", event_seq: "integer", app_id: "text", request_id: "text" }, rows);
+  await sql`
+    insert into deliveries (id, event_seq, app_id, request_id, status, tries, next_at, created_at, updated_at)
+    select id, event_seq, app_id, request_id, 'pending', 0, ${AT_ONCE}, ${now}, ${now}
+      from ${input} as input order by ord`.execute(trx);
+  const counters = new CounterDeltas();
+  for (const event of events) counters.add(counterKeys.deliveries(event.app_id), 1);
+  await counters.flush(trx);
+}
+
+/** Adds a delivery of one event, due at once. */
+export async function insertDelivery(trx: Trx, event: DeliveredEvent, now: number): Promise<DeliveryRow> {
   const delivery: NewDeliveryRow = {
     id: randomUUID(),
     event_seq: event.seq,

@@ -7,10 +7,11 @@ import type { RequestFailureCode } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
 import type { RequestType } from "../../domain/request.ts";
 import type { RequestEvent } from "../../domain/event.ts";
-import { countUp, counterKeys } from "../db/counters.ts";
-import { insertDelivery } from "./deliveries.ts";
+import { addToCounters, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import type { DeliveryRow } from "../db/schema.ts";
+import { rowSet, type SetColumns } from "../db/row-set.ts";
+import type { DeliveryRow, EventRow, WebhookRow } from "../db/schema.ts";
+import { insertDeliveries, insertDelivery } from "./deliveries.ts";
 import { toEventTypes } from "./webhooks.ts";
 
 /** Body of a webhook and of an entry of the events feed. */
@@ -35,7 +36,8 @@ export interface FeedEvent {
   body: EventBody;
 }
 
-interface Subject {
+/** The request that an event is about, as it stands after the change that the event announces. */
+export interface EventSubject {
   id: string;
   app_id: string;
   type: RequestType;
@@ -45,21 +47,44 @@ interface Subject {
   nft_token_id: string | null;
 }
 
+export interface NewEvent {
+  request: EventSubject;
+  type: RequestEvent;
+  errorCode?: RequestFailureCode | undefined;
+}
+
 /**
- * Adds an event to the outbox, with a delivery where the app has a webhook, inside the transaction that makes it true.
- * The same event of the same request again changes nothing: `sent` may be reached twice, after a reorg. Only `corrected`
- * is told each time.
+ * Adds events to the outbox in their order, with a delivery each where the app has a webhook, inside the transaction
+ * that makes them true. An event that its request already has is left out: `sent` may be reached twice, after a reorg.
+ * Only `corrected` may repeat.
  */
-export async function enqueueEvent(
-  trx: Trx,
-  request: Subject,
-  type: RequestEvent,
-  now: number,
-  errorCode?: RequestFailureCode,
-): Promise<void> {
-  const id = randomUUID();
-  const body: EventBody = {
-    id,
+export async function enqueueEvents(trx: Trx, events: readonly NewEvent[], now: number): Promise<void> {
+  if (events.length === 0) return;
+  const positions = await takePositions(trx, events);
+  const rows = events.map((event, index) => {
+    const body = bodyOf(event, now);
+    return {
+      id: body.id,
+      app_id: event.request.app_id,
+      position: positions[index] ?? null,
+      request_id: event.request.id,
+      type: event.type,
+      body: JSON.stringify(body),
+    };
+  });
+  const columns = { id: "text", app_id: "text", position: "integer", request_id: "text", type: "text", body: "text" };
+  const { rows: inserted } = await sql<StoredEvent>`
+    insert into events (id, app_id, position, request_id, type, body, created_at)
+    select id, app_id, position, request_id, type, body, ${now}
+      from ${rowSet(trx, columns as SetColumns<keyof typeof columns>, rows)} as input where true order by ord
+    on conflict (request_id, type) where type <> 'corrected' do nothing
+    returning seq, app_id, request_id, type`.execute(trx);
+  await enqueueDeliveries(trx, inserted, now);
+}
+
+function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody {
+  return {
+    id: randomUUID(),
     type,
     request_id: request.id,
     request_type: request.type,
@@ -68,44 +93,47 @@ export async function enqueueEvent(
     ...(errorCode === undefined ? {} : { error_code: errorCode }),
     created_at: new Date(now).toISOString(),
   };
-  // The app's counter stays locked until the commit, so positions grow in the order of the commits: who reads the feed
-  // up to one has seen all before it. (The row number is drawn earlier, and on PostgreSQL may become visible later.)
-  const position = await countUp(trx, counterKeys.events(request.app_id));
-  const event = await trx
-    .insertInto("events")
-    .values({
-      id,
-      app_id: request.app_id,
-      position,
-      request_id: request.id,
-      type,
-      body: JSON.stringify(body),
-      created_at: now,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(["request_id", "type"]).where("type", "<>", sql.lit("corrected")).doNothing(),
-    )
-    .returning("seq")
-    .executeTakeFirst();
-  if (event === undefined) return;
-  await enqueueDelivery(trx, { seq: event.seq, app_id: request.app_id, request_id: request.id, type }, now);
 }
 
+/**
+ * The next positions in the feeds of the events' apps. An app's counter stays locked until the commit, so positions grow
+ * in the order of the commits: who reads the feed up to a position has seen all before it. (Row numbers are drawn earlier
+ * and may become visible later on PostgreSQL.)
+ */
+async function takePositions(trx: Trx, events: readonly NewEvent[]): Promise<number[]> {
+  const counters = new Map<string, number>();
+  for (const { request } of events) {
+    const key = counterKeys.events(request.app_id);
+    counters.set(key, (counters.get(key) ?? 0) + 1);
+  }
+  const after = await addToCounters(trx, counters);
+  const next = new Map([...counters].map(([key, count]) => [key, (after.get(key) ?? 0) - count]));
+  return events.map(({ request }) => {
+    const key = counterKeys.events(request.app_id);
+    const position = (next.get(key) ?? 0) + 1;
+    next.set(key, position);
+    return position;
+  });
+}
+
+type StoredEvent = Pick<EventRow, "seq" | "app_id" | "request_id" | "type">;
+
 /** Deliveries exist only for apps that have a webhook for this type of event when the event happens. */
-async function enqueueDelivery(
-  trx: Trx,
-  event: { seq: number; app_id: string; request_id: string; type: RequestEvent },
-  now: number,
-): Promise<void> {
-  const webhook = await trx
-    .selectFrom("webhooks")
-    .select(["events", "disabled_at"])
-    .where("app_id", "=", event.app_id)
-    .executeTakeFirst();
-  if (webhook === undefined || webhook.disabled_at !== null) return;
-  const wanted = toEventTypes(webhook.events);
-  if (wanted !== null && !wanted.includes(event.type)) return;
-  await insertDelivery(trx, event, now);
+async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): Promise<void> {
+  if (events.length === 0) return;
+  const apps = [...new Set(events.map((event) => event.app_id))].map((app_id) => ({ app_id }));
+  const { rows } = await sql<Pick<WebhookRow, "app_id" | "events">>`
+    select app_id, events from webhooks
+     where disabled_at is null and app_id in (select app_id from ${rowSet(trx, { app_id: "text" }, apps)} as input)
+  `.execute(trx);
+  const wanted = new Map(rows.map((row) => [row.app_id, toEventTypes(row.events)]));
+  const delivered = events.filter((event) => {
+    const types = wanted.get(event.app_id);
+    return types === null || types?.some((type) => type === event.type) === true;
+  });
+  // Rows come back in no promised order; events of one request must be delivered in theirs.
+  delivered.sort((a, b) => a.seq - b.seq);
+  await insertDeliveries(trx, delivered, now);
 }
 
 /** An event that stands for nothing that happened: delivered, never in the feed. */
@@ -149,7 +177,7 @@ export async function eventsAfter(db: Db, appId: string, after: number, limit: n
   return rows.map(({ position, body }) => ({ position, body: JSON.parse(body) as EventBody }));
 }
 
-function created(request: Subject): Pick<EventBody, "nft_collection" | "nft_token_id"> {
+function created(request: EventSubject): Pick<EventBody, "nft_collection" | "nft_token_id"> {
   const { command, nft_collection: collection, nft_token_id: tokenId } = request;
   if (command.kind === "create-collection") return collection === null ? {} : { nft_collection: collection };
   if (command.kind !== "mint-erc721" && command.kind !== "create-erc1155") return {};

@@ -13,7 +13,7 @@ import {
 import type { Db, Trx } from "../db/engine.ts";
 import { failBeforeSending, markProcessing } from "../requests/request-state.ts";
 import { insertRequest } from "../requests/requests.ts";
-import { reserveAgain } from "../requests/release-reservation.ts";
+import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { LaneRow } from "../db/schema.ts";
 import { RECOVERED_APP } from "./recovered-app.ts";
@@ -106,7 +106,7 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
       .set({ number: call.number.toString(), batch_id: batchId, lane: null, ready_at: null })
       .where("id", "=", request.id)
       .execute();
-    await markProcessing(trx, request, batch.attempt.hash, now);
+    await markProcessing(trx, [request], batch.attempt.hash, now);
   }
   return adopted;
 }
@@ -167,7 +167,7 @@ async function addRequest(trx: Trx, { command }: LostCall, now: number): Promise
   const request = { id, appId: RECOVERED_APP, type: typeOf(command), command };
   await insertRequest(trx, { ...request, unlockable: null, collection, tokenId, now });
   // Taken back when its block is read, as that of any request.
-  await reserveAgain(trx, { id, command });
+  await reserveAgain(trx, [{ id, command }]);
   return toRequest(await trx.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow());
 }
 
@@ -214,8 +214,12 @@ export async function failUncertain(trx: Trx, requests: StoredRequest[], now: nu
     errorCode: "number_taken",
     errors: [{ field: "request", code: "number_taken", message }],
   } as const;
-  for (const request of requests)
-    await failBeforeSending(trx, request, { ...failure, errors: [...failure.errors] }, now);
+  const outcome = { ...failure, errors: [...failure.errors] };
+  await failBeforeSending(
+    trx,
+    requests.map((request) => ({ request, outcome })),
+    now,
+  );
 }
 
 /** Batches of the lane whose nonces are used, and whose transactions the chain does not have. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { CounterDeltas } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { addToHistory } from "../ledger/ownership.ts";
+import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import type { TransferRow } from "../db/schema.ts";
 import { type Difference, pairs, type Pages } from "./difference.ts";
 
@@ -72,25 +72,23 @@ async function rewrite(trx: Trx, chain: Db, fromBlock: number): Promise<void> {
   await trx.deleteFrom("transfers").where("block_number", ">=", fromBlock).execute();
   const pages = history(chain, fromBlock);
   for (let page = await pages(null); page.length > 0; page = await pages(page.at(-1) ?? null)) {
-    for (const entry of page) {
-      await addToHistory(
-        trx,
-        {
-          contract: entry.contract,
-          tokenId: entry.token_id,
-          quantity: entry.quantity,
-          from: entry.from_address,
-          to: entry.to_address,
-          transactionHash: entry.transaction_hash,
-          blockNumber: entry.block_number,
-          logIndex: entry.log_index,
-          subIndex: entry.sub_index,
-          timestamp: entry.timestamp,
-          requestId: entry.request_id,
-        },
-        new Set(entry.wallets),
-        new CounterDeltas(),
-      );
-    }
+    const wallets = new Set(page.flatMap((entry) => entry.wallets));
+    await addToHistory(trx, page.map(moveOf), wallets, new CounterDeltas());
   }
+}
+
+function moveOf(entry: TransferRow): StoredMove {
+  return {
+    contract: entry.contract,
+    tokenId: entry.token_id,
+    quantity: entry.quantity,
+    from: entry.from_address,
+    to: entry.to_address,
+    transactionHash: entry.transaction_hash,
+    blockNumber: entry.block_number,
+    logIndex: entry.log_index,
+    subIndex: entry.sub_index,
+    timestamp: entry.timestamp,
+    requestId: entry.request_id,
+  };
 }

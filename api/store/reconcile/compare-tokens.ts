@@ -1,6 +1,6 @@
 import { CounterDeltas } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { setHolding } from "../ledger/ownership.ts";
+import { setHoldings } from "../ledger/holding-set.ts";
 import type { HoldingRow, NftRow } from "../db/schema.ts";
 import { type Difference, pairs } from "./difference.ts";
 
@@ -84,8 +84,10 @@ export async function compareHoldings(trx: Trx, chain: Db, contract: string, men
       stored: has,
       chain: should,
     });
+    if (!mend) continue;
     const holding = { contract, tokenId: row.token_id, owner: row.owner };
-    if (mend) await setHolding(trx, holding, BigInt(should), row.since_block, new CounterDeltas());
+    const right = { ...holding, quantity: BigInt(should), sinceBlock: row.since_block };
+    await setHoldings(trx, [right], new CounterDeltas());
   }
   return differences;
 }

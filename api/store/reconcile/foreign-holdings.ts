@@ -1,7 +1,7 @@
 import type { CollectionType } from "../../domain/command.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { setHolding } from "../ledger/ownership.ts";
+import { setHoldings } from "../ledger/holding-set.ts";
 
 export interface ForeignHolding {
   seq: number;
@@ -38,5 +38,6 @@ export async function setForeignHolding(
   quantity: bigint,
   block: number,
 ): Promise<void> {
-  await setHolding(trx, holding, quantity, block, new CounterDeltas());
+  const { contract, tokenId, owner } = holding;
+  await setHoldings(trx, [{ contract, tokenId, owner, quantity, sinceBlock: block }], new CounterDeltas());
 }

@@ -1,6 +1,6 @@
 import { isFinal } from "../../domain/request.ts";
 import type { Trx } from "../db/engine.ts";
-import { enqueueEvent } from "../outbox/events.ts";
+import { enqueueEvents } from "../outbox/events.ts";
 import { type SettledRequest, toRequest } from "./stored-request.ts";
 
 /**
@@ -37,5 +37,6 @@ export async function correctFinal(
     .where("id", "=", row.id)
     .execute();
   if (same) return;
-  await enqueueEvent(trx, { ...current, ...moved }, "corrected", now, outcome.ok ? undefined : outcome.errorCode);
+  const errorCode = outcome.ok ? undefined : outcome.errorCode;
+  await enqueueEvents(trx, [{ request: { ...current, ...moved }, type: "corrected", errorCode }], now);
 }

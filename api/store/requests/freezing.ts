@@ -31,6 +31,11 @@ export async function stopFreezing(trx: Trx, collection: string): Promise<void> 
     .execute();
 }
 
+/** Whether a collection that exists can still change its metadata, or add to it. */
+export function isOpen(collection: { metadata_frozen: number } | undefined): boolean {
+  return collection?.metadata_frozen === OPEN;
+}
+
 /** Whether metadata can still change, or be added to, in the caller's transaction. */
 export async function isMetadataOpen(db: Db, collection: string): Promise<boolean> {
   const row = await db
@@ -38,7 +43,7 @@ export async function isMetadataOpen(db: Db, collection: string): Promise<boolea
     .select("metadata_frozen")
     .where("address", "=", collection)
     .executeTakeFirst();
-  return row?.metadata_frozen === OPEN;
+  return isOpen(row);
 }
 
 /** Whether mints accepted before the freeze are still on their way: which id belongs to which metadata is not final yet. */

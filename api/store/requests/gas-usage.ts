@@ -1,5 +1,8 @@
+import { sql } from "kysely";
+
 import { estimateGas, shareGas } from "../../domain/gas-estimate.ts";
 import type { Trx } from "../db/engine.ts";
+import { forUpdate, rowSet } from "../db/row-set.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
 /*
@@ -21,26 +24,55 @@ export function secondsOfDayLeft(now: number): number {
   return Math.ceil((DAY - (now % DAY)) / 1_000);
 }
 
-/** Charges gas to the app's day in one conditional update. @returns null when the day's budget does not hold that much. */
-export async function chargeGas(
-  trx: Trx,
-  appId: string,
-  charge: { gas: number; budget: number; now: number },
-): Promise<GasCharge | null> {
-  const day = Math.floor(charge.now / DAY);
-  await trx
-    .insertInto("gas_usage")
-    .values({ app_id: appId, day, used: 0 })
-    .onConflict((conflict) => conflict.columns(["app_id", "day"]).doNothing())
-    .execute();
-  const updated = await trx
-    .updateTable("gas_usage")
-    .set((eb) => ({ used: eb("used", "+", charge.gas) }))
-    .where("app_id", "=", appId)
-    .where("day", "=", day)
-    .where((eb) => eb(eb("used", "+", charge.gas), "<=", charge.budget))
-    .executeTakeFirst();
-  return updated.numUpdatedRows === 1n ? { day, gas: charge.gas } : null;
+/** What the apps of a group of calls have left of their day's budget. */
+export class GasBudgets {
+  readonly #budget: number;
+  readonly #day: number;
+  readonly #used = new Map<string, { before: number; charged: number }>();
+
+  private constructor(budget: number, day: number) {
+    this.#budget = budget;
+    this.#day = day;
+  }
+
+  /** @param budget gas that each app may use in a day. */
+  static async read(trx: Trx, apps: ReadonlySet<string>, budget: number, now: number): Promise<GasBudgets> {
+    const budgets = new GasBudgets(budget, Math.floor(now / DAY));
+    const wanted = [...apps].map((app_id) => ({ app_id }));
+    const { rows } = await sql<{ app_id: string; used: number }>`
+      select app_id, used from gas_usage where day = ${budgets.#day}
+         and app_id in (select app_id from ${rowSet(trx, { app_id: "text" }, wanted)} as input)
+       order by app_id ${forUpdate(trx)}`.execute(trx);
+    for (const app of apps) budgets.#used.set(app, { before: 0, charged: 0 });
+    for (const { app_id, used } of rows) budgets.#used.set(app_id, { before: used, charged: 0 });
+    return budgets;
+  }
+
+  /** @returns what the request is charged; null when the day's budget does not hold that much. */
+  charge(appId: string, gas: number): GasCharge | null {
+    const app = this.#used.get(appId);
+    if (app === undefined || app.before + app.charged + gas > this.#budget) return null;
+    app.charged += gas;
+    return { day: this.#day, gas };
+  }
+
+  /** Takes a charge back: the request is refused for another reason. */
+  refund(appId: string, { gas }: GasCharge): void {
+    const app = this.#used.get(appId);
+    if (app !== undefined) app.charged -= gas;
+  }
+
+  async store(trx: Trx): Promise<void> {
+    const rows = [...this.#used]
+      .filter(([, { charged }]) => charged > 0)
+      .map(([app_id, { charged }]) => ({ app_id, charged }));
+    if (rows.length === 0) return;
+    await sql`
+      insert into gas_usage (app_id, day, used)
+      select app_id, ${this.#day}, charged from ${rowSet(trx, { app_id: "text", charged: "integer" }, rows)} as input
+       where true order by app_id
+      on conflict (app_id, day) do update set used = gas_usage.used + excluded.used`.execute(trx);
+  }
 }
 
 type Charged = Pick<StoredRequest, "id" | "app_id" | "command" | "gas_day" | "gas_charged">;
@@ -51,20 +83,33 @@ function estimateOf(request: Charged): number {
 
 /** Puts the shares of what a transaction used in the place of what its requests were charged so far. */
 export async function settleGas(trx: Trx, requests: readonly Charged[], used: number): Promise<void> {
+  if (requests.length === 0) return;
   const shares = shareGas(used, requests.map(estimateOf));
+  const rows = requests.map(({ id }, index) => ({ id, share: shares[index] ?? 0 }));
+  const shareOf = new Map(rows.map(({ id, share }) => [id, share]));
+  // What they are charged is read again: a reorg may have had them settled before.
+  const { rows: charged } = await sql<{ id: string; app_id: string; gas_day: number; gas_charged: number }>`
+    select id, app_id, gas_day, gas_charged from requests
+     where gas_day is not null and gas_charged is not null
+       and id in (select id from ${rowSet(trx, { id: "text" }, rows)} as input) ${forUpdate(trx)}`.execute(trx);
+  await charge(
+    trx,
+    charged.map((row) => ({ ...row, gas: shareOf.get(row.id) ?? 0 })),
+  );
+}
+
+/** Replaces what requests are charged, and moves the usage of their days along. */
+async function charge(
+  trx: Trx,
+  requests: readonly { id: string; app_id: string; gas_day: number; gas_charged: number; gas: number }[],
+): Promise<void> {
+  if (requests.length === 0) return;
+  const rows = requests.map(({ id, gas }) => ({ id, gas }));
+  await sql`
+    update requests set gas_charged = input.gas
+      from ${rowSet(trx, { id: "text", gas: "integer" }, rows)} as input where requests.id = input.id`.execute(trx);
   const changes = new UsageChanges();
-  for (const [index, request] of requests.entries()) {
-    const share = shares[index] ?? 0;
-    // Read anew: a reorg may have had it settled before.
-    const row = await trx
-      .selectFrom("requests")
-      .select(["gas_day", "gas_charged"])
-      .where("id", "=", request.id)
-      .executeTakeFirst();
-    if (row?.gas_charged == null || row.gas_day === null) continue;
-    await trx.updateTable("requests").set({ gas_charged: share }).where("id", "=", request.id).execute();
-    changes.add(request.app_id, row.gas_day, share - row.gas_charged);
-  }
+  for (const { app_id, gas_day, gas_charged, gas } of requests) changes.add(app_id, gas_day, gas - gas_charged);
   await changes.store(trx);
 }
 
@@ -78,13 +123,14 @@ export async function chargeReverted(trx: Trx, requests: readonly Charged[], use
   await changes.store(trx);
 }
 
-/** Gives back what a request was charged that will never be sent. */
-export async function refundGas(trx: Trx, request: Charged): Promise<void> {
-  if (request.gas_day === null || request.gas_charged === null) return;
-  await trx.updateTable("requests").set({ gas_charged: 0 }).where("id", "=", request.id).execute();
-  const changes = new UsageChanges();
-  changes.add(request.app_id, request.gas_day, -request.gas_charged);
-  await changes.store(trx);
+/** Gives back what requests were charged that will never be sent. */
+export async function refundGas(trx: Trx, requests: readonly Charged[]): Promise<void> {
+  await charge(
+    trx,
+    requests.flatMap(({ id, app_id, gas_day, gas_charged }) =>
+      gas_day === null || gas_charged === null ? [] : [{ id, app_id, gas_day, gas_charged, gas: 0 }],
+    ),
+  );
 }
 
 /** Collects changes by app and day, and stores them in one order, so that two writers never wait in a circle. */
@@ -98,15 +144,15 @@ class UsageChanges {
   }
 
   async store(trx: Trx): Promise<void> {
-    for (const key of [...this.#changes.keys()].sort()) {
-      const change = this.#changes.get(key);
-      if (change === undefined || change.gas === 0) continue;
-      await trx
-        .updateTable("gas_usage")
-        .set((eb) => ({ used: eb("used", "+", change.gas) }))
-        .where("app_id", "=", change.appId)
-        .where("day", "=", change.day)
-        .execute();
-    }
+    const rows = [...this.#changes.keys()]
+      .sort()
+      .flatMap((key) => this.#changes.get(key) ?? [])
+      .filter((change) => change.gas !== 0)
+      .map(({ appId, day, gas }) => ({ app_id: appId, day, gas }));
+    if (rows.length === 0) return;
+    await sql`
+      update gas_usage set used = used + input.gas
+        from ${rowSet(trx, { app_id: "text", day: "integer", gas: "integer" }, rows)} as input
+       where gas_usage.app_id = input.app_id and gas_usage.day = input.day`.execute(trx);
   }
 }

@@ -1,80 +1,141 @@
+import { sql } from "kysely";
+
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
-import { addToCounter, counterKeys } from "../db/counters.ts";
+import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
-import { enqueueEvent } from "../outbox/events.ts";
+import { rowSet } from "../db/row-set.ts";
+import { enqueueEvents } from "../outbox/events.ts";
 import { refundGas } from "./gas-usage.ts";
-import { releaseReservation } from "./release-reservation.ts";
+import { releaseReservations } from "./reservations.ts";
 import type { SettledRequest, StoredRequest } from "./stored-request.ts";
 
-/** Its transaction is signed and committed: `pending` becomes `processing`, with the event `sent`. */
+/** Their transaction is signed and committed: `pending` becomes `processing`, with the event `sent`. */
 export async function markProcessing(
   trx: Trx,
-  request: StoredRequest,
+  requests: readonly StoredRequest[],
   transactionHash: string,
   now: number,
 ): Promise<void> {
-  await trx
-    .updateTable("requests")
-    .set({ transaction_hash: transactionHash, updated_at: now })
-    .where("id", "=", request.id)
-    .execute();
-  if (await moveTo(trx, request, "processing", now)) {
-    await enqueueEvent(trx, { ...request, transaction_hash: transactionHash }, "sent", now);
-  }
+  const input = rowSet(
+    trx,
+    { id: "text" },
+    requests.map(({ id }) => ({ id })),
+  );
+  await sql`update requests set transaction_hash = ${transactionHash}, updated_at = ${now}
+             where id in (select id from ${input} as input)`.execute(trx);
+  const moved = await moveTo(
+    trx,
+    requests.map((request) => ({ request, to: "processing" as const })),
+    now,
+  );
+  await enqueueEvents(
+    trx,
+    moved.map(({ request }) => ({ request: { ...request, transaction_hash: transactionHash }, type: "sent" as const })),
+    now,
+  );
 }
 
 /**
- * Stores the final outcome: status, what it made or why it failed, and its one final event.
- * @returns false when the request was final already; nothing is changed then.
+ * Stores final outcomes: status, what was made or why it failed, and the one final event of each request.
+ * @returns those that were not final already. Nothing changes for the others.
  */
-export async function settle(trx: Trx, { request, outcome }: SettledRequest, now: number): Promise<boolean> {
-  if (!(await moveTo(trx, request, outcome.ok ? "completed" : "failed", now))) return false;
-  const made = {
-    nft_collection: (outcome.ok ? outcome.collection : null) ?? request.nft_collection,
-    nft_token_id: (outcome.ok ? outcome.tokenId : null) ?? request.nft_token_id,
-  };
-  const result = outcome.ok
-    ? { error_code: null, errors: null }
-    : {
-        error_code: outcome.errorCode,
-        errors: outcome.errors === null ? null : JSON.stringify(outcome.errors),
-      };
-  await trx
-    .updateTable("requests")
-    .set({ ...made, ...result, outcome: null, ready_at: null, lane: null, updated_at: now })
-    .where("id", "=", request.id)
-    .execute();
-  const subject = { ...request, ...made };
-  if (outcome.ok) await enqueueEvent(trx, subject, "completed", now);
-  else await enqueueEvent(trx, subject, "error", now, outcome.errorCode);
-  return true;
-}
-
-/** Fails a request that was never signed: nothing can have happened, so what it had reserved goes back. */
-export async function failBeforeSending(
+export async function settle<R extends StoredRequest>(
   trx: Trx,
-  request: StoredRequest,
-  failure: Extract<ChainOutcome, { ok: false }>,
+  settled: readonly SettledRequest<R>[],
   now: number,
-): Promise<void> {
-  if (!(await settle(trx, { request, outcome: failure }, now))) return;
-  await releaseReservation(trx, request.command, false);
-  await refundGas(trx, request);
+): Promise<SettledRequest<R>[]> {
+  const moved = await moveTo(
+    trx,
+    settled.map((one) => ({ ...one, to: one.outcome.ok ? ("completed" as const) : ("failed" as const) })),
+    now,
+  );
+  if (moved.length === 0) return [];
+  const results = moved.map(({ request, outcome }) => ({ id: request.id, ...resultOf(request, outcome) }));
+  const columns = {
+    id: "text",
+    nft_collection: "text",
+    nft_token_id: "text",
+    error_code: "text",
+    errors: "text",
+  } as const;
+  await sql`
+    update requests set nft_collection = input.nft_collection, nft_token_id = input.nft_token_id,
+           error_code = input.error_code, errors = input.errors,
+           outcome = null, ready_at = null, lane = null, updated_at = ${now}
+      from ${rowSet(trx, columns, results)} as input where requests.id = input.id`.execute(trx);
+  await enqueueEvents(
+    trx,
+    moved.map(({ request, outcome }, index) => ({
+      request: {
+        ...request,
+        nft_collection: results[index]?.nft_collection ?? null,
+        nft_token_id: results[index]?.nft_token_id ?? null,
+      },
+      type: outcome.ok ? ("completed" as const) : ("error" as const),
+      errorCode: outcome.ok ? undefined : outcome.errorCode,
+    })),
+    now,
+  );
+  return moved;
 }
 
-/** The only statement that changes a status: it checks the step, and moves the totals of the listings along. */
-async function moveTo(trx: Trx, request: StoredRequest, to: RequestStatus, now: number): Promise<boolean> {
-  const updated = await trx
-    .updateTable("requests")
-    .set({ status: to, updated_at: now })
-    .where("id", "=", request.id)
-    .where("status", "=", request.status)
-    .where("status", "in", statusesBefore(to))
-    .executeTakeFirst();
-  if (updated.numUpdatedRows !== 1n) return false;
-  await addToCounter(trx, counterKeys.requests(request.app_id, request.status, request.type), -1);
-  await addToCounter(trx, counterKeys.requests(request.app_id, to, request.type), 1);
-  if (isFinal(to)) await addToCounter(trx, counterKeys.backlog(), -1);
-  return true;
+function resultOf(request: StoredRequest, outcome: ChainOutcome) {
+  if (!outcome.ok) {
+    return {
+      nft_collection: request.nft_collection,
+      nft_token_id: request.nft_token_id,
+      error_code: outcome.errorCode,
+      errors: outcome.errors === null ? null : JSON.stringify(outcome.errors),
+    };
+  }
+  return {
+    nft_collection: outcome.collection ?? request.nft_collection,
+    nft_token_id: outcome.tokenId ?? request.nft_token_id,
+    error_code: null,
+    errors: null,
+  };
+}
+
+/** A request that was never signed, and why it will not be. */
+export type UnsentFailure = SettledRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
+
+/** Fails requests that were never signed: nothing can have happened, so what they had reserved goes back. */
+export async function failBeforeSending(trx: Trx, failures: readonly UnsentFailure[], now: number): Promise<void> {
+  const failed = (await settle(trx, failures, now)).map(({ request }) => request);
+  await releaseReservations(
+    trx,
+    failed.map(({ command }) => ({ command, happened: false })),
+  );
+  await refundGas(trx, failed);
+}
+
+interface Step {
+  request: StoredRequest;
+  to: RequestStatus;
+}
+
+/**
+ * The only statement that changes a status. It checks the step, and moves the totals of the listings along.
+ * @returns the steps that were taken, in their order.
+ */
+async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number): Promise<S[]> {
+  const legal = steps.filter(({ request, to }) => statusesBefore(to).includes(request.status));
+  if (legal.length === 0) return [];
+  const rows = legal.map(({ request, to }) => ({ id: request.id, before: request.status, after: to }));
+  const { rows: updated } = await sql<{ id: string }>`
+    update requests set status = input.after, updated_at = ${now}
+      from ${rowSet(trx, { id: "text", before: "text", after: "text" }, rows)} as input
+     where requests.id = input.id and requests.status = input.before
+    returning requests.id as id`.execute(trx);
+  const changed = new Set(updated.map(({ id }) => id));
+  const taken = legal.filter(({ request }) => changed.has(request.id));
+  const counters = new CounterDeltas();
+  for (const { request, to } of taken) {
+    counters.add(counterKeys.requests(request.app_id, request.status, request.type), -1);
+    counters.add(counterKeys.requests(request.app_id, to, request.type), 1);
+    if (isFinal(to)) counters.add(counterKeys.backlog(), -1);
+  }
+  await counters.flush(trx);
+  return taken;
 }

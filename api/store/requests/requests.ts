@@ -1,8 +1,11 @@
+import { sql } from "kysely";
+
 import type { Command } from "../../domain/command.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../../domain/request.ts";
-import { addToCounter, counterKeys } from "../db/counters.ts";
+import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { GasCharge } from "./gas-usage.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { type StoredRequest, toRequest } from "./stored-request.ts";
@@ -17,32 +20,58 @@ export interface NewRequest {
   tokenId: string | null;
   /** null where gas is not limited. */
   gas?: GasCharge | null;
+  /** Whether something must be done before a relayer may claim it. */
+  waits?: boolean;
   now: number;
 }
 
-/** Stores an accepted request, free for a relayer to claim as soon as this commits. */
+const COLUMNS = {
+  id: "text",
+  app_id: "text",
+  type: "text",
+  command: "text",
+  unlockable: "text",
+  ready_at: "integer",
+  nft_collection: "text",
+  nft_token_id: "text",
+  gas_day: "integer",
+  gas_charged: "integer",
+  created_at: "integer",
+} as const;
+
+function rowOf(request: NewRequest) {
+  return {
+    id: request.id,
+    app_id: request.appId,
+    type: request.type,
+    command: JSON.stringify(request.command),
+    unlockable: request.unlockable,
+    ready_at: request.waits === true ? null : AT_ONCE,
+    nft_collection: request.collection,
+    nft_token_id: request.tokenId,
+    gas_day: request.gas?.day ?? null,
+    gas_charged: request.gas?.gas ?? null,
+    created_at: request.now,
+  };
+}
+
+/** Stores accepted requests in their order, free for a relayer to claim as soon as this commits. */
+export async function insertRequests(trx: Trx, requests: readonly NewRequest[]): Promise<void> {
+  if (requests.length === 0) return;
+  await sql`
+    insert into requests (id, app_id, type, status, command, unlockable, ready_at, returns, nft_collection, nft_token_id,
+                          gas_day, gas_charged, created_at, updated_at)
+    select id, app_id, type, 'pending', command, unlockable, ready_at, 0, nft_collection, nft_token_id,
+           gas_day, gas_charged, created_at, created_at
+      from ${rowSet(trx, COLUMNS, requests.map(rowOf))} as input order by ord`.execute(trx);
+  const counters = new CounterDeltas();
+  for (const { appId, type } of requests) counters.add(counterKeys.requests(appId, "pending", type), 1);
+  counters.add(counterKeys.backlog(), requests.length);
+  await counters.flush(trx);
+}
+
 export async function insertRequest(trx: Trx, request: NewRequest): Promise<void> {
-  await trx
-    .insertInto("requests")
-    .values({
-      id: request.id,
-      app_id: request.appId,
-      type: request.type,
-      status: "pending",
-      command: JSON.stringify(request.command),
-      unlockable: request.unlockable,
-      ready_at: AT_ONCE,
-      returns: 0,
-      nft_collection: request.collection,
-      nft_token_id: request.tokenId,
-      gas_day: request.gas?.day ?? null,
-      gas_charged: request.gas?.gas ?? null,
-      created_at: request.now,
-      updated_at: request.now,
-    })
-    .execute();
-  await addToCounter(trx, counterKeys.requests(request.appId, "pending", request.type), 1);
-  await addToCounter(trx, counterKeys.backlog(), 1);
+  await insertRequests(trx, [request]);
 }
 
 export async function hasRequests(db: Db): Promise<boolean> {

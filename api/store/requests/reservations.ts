@@ -1,132 +1,230 @@
-import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
-import { MAX_QUANTITY } from "../../domain/numbers.ts";
+import { sql } from "kysely";
+
+import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import type { Trx } from "../db/engine.ts";
+import { forUpdate, rowSet } from "../db/row-set.ts";
+import { startFreezing, stopFreezing } from "./freezing.ts";
+import type { StoredRequest } from "./stored-request.ts";
 
-/*
- * A reservation is what an accepted request takes before it is on chain: a place under the cap, an ERC1155 id, copies of a
- * holding. Each is taken by one conditional update, so of two requests that cannot both succeed one is refused at once.
- * It ends when the request's call is seen on chain (the chain's own figures take over) or the request has failed.
- */
-
-/** @returns false when the cap is reached. */
-export async function reserveErc721Mint(trx: Trx, collection: string): Promise<boolean> {
-  const updated = await trx
-    .updateTable("collections")
-    .set((eb) => ({ reserved: eb("reserved", "+", 1) }))
-    .where("address", "=", collection)
-    .where((eb) =>
-      eb.or([eb("max_supply", "is", null), eb(eb("minted", "+", eb.ref("reserved")), "<", eb.ref("max_supply"))]),
-    )
-    .executeTakeFirst();
-  return updated.numUpdatedRows === 1n;
+export interface Release {
+  command: Command;
+  /** Whether the call was seen to succeed. Otherwise it has failed, or was never made. */
+  happened: boolean;
 }
 
-/** Inserts the token's row; listings show it once its mint is on chain. @returns false when the id exists or is reserved. */
-export async function reserveErc1155Create(
+/** Copies of a token whose reservation changes. `owner` is null for the supply of the token itself. */
+interface Copies {
+  contract: string;
+  tokenId: string;
+  owner: string | null;
+  quantity: bigint;
+}
+
+/** Gives back what requests had reserved. Called once for each: when its call was seen to succeed, or when it has failed. */
+export async function releaseReservations(trx: Trx, releases: readonly Release[]): Promise<void> {
+  const places = new Map<string, number>();
+  const supplies: Copies[] = [];
+  const holdings: Copies[] = [];
+  const abandoned: { contract: string; token_id: string }[] = [];
+  for (const { command, happened } of releases) {
+    switch (command.kind) {
+      case "create-collection":
+      case "announce-metadata":
+        break;
+      case "mint-erc721":
+        places.set(command.collection, (places.get(command.collection) ?? 0) + 1);
+        break;
+      case "create-erc1155":
+      case "mint-erc1155": {
+        const { collection: contract, tokenId, quantity } = command;
+        supplies.push(copiesOf(contract, tokenId, null, quantity));
+        if (!happened) abandoned.push({ contract, token_id: tokenId });
+        break;
+      }
+      case "freeze-metadata":
+        if (!happened) await stopFreezing(trx, command.collection);
+        break;
+      case "transfer": {
+        const { contract, tokenId, from: owner, quantity } = command;
+        holdings.push(copiesOf(contract, tokenId, owner, quantity));
+        break;
+      }
+    }
+  }
+  await releasePlaces(trx, places);
+  await changeSupplies(trx, supplies, lowered);
+  await changeHoldings(trx, holdings, lowered);
+  await deleteAbandoned(trx, abandoned);
+}
+
+/**
+ * A row that was deleted and came back (the token moved outside the service meanwhile) has no reservation to give back
+ * any more, so nothing goes below zero.
+ */
+function lowered(reserved: bigint, quantity: bigint): bigint {
+  return reserved > quantity ? reserved - quantity : 0n;
+}
+
+function raised(reserved: bigint, quantity: bigint): bigint {
+  return reserved + quantity;
+}
+
+/**
+ * Takes reservations again, because a reorg dropped the block of their calls. They were granted once, so no limit is
+ * checked: the chain itself decides in the end.
+ */
+export async function reserveAgain(
   trx: Trx,
-  token: {
-    collection: string;
-    tokenId: string;
-    quantity: string;
-    requestId: string;
-    uri: string | null;
-    metadata: TokenMetadata | null;
-  },
-): Promise<boolean> {
-  const inserted = await trx
+  requests: readonly Pick<StoredRequest, "id" | "command">[],
+): Promise<void> {
+  const places = new Map<string, number>();
+  const supplies: Copies[] = [];
+  const holdings: Copies[] = [];
+  for (const { id, command } of requests) {
+    switch (command.kind) {
+      case "create-collection":
+      case "announce-metadata":
+        break;
+      case "freeze-metadata":
+        await startFreezing(trx, command.collection);
+        break;
+      case "mint-erc721":
+        places.set(command.collection, (places.get(command.collection) ?? 0) + 1);
+        break;
+      case "create-erc1155":
+        // Its row is gone where the call had failed.
+        await insertReservedToken(trx, id, command);
+        supplies.push(copiesOf(command.collection, command.tokenId, null, command.quantity));
+        break;
+      case "mint-erc1155":
+        supplies.push(copiesOf(command.collection, command.tokenId, null, command.quantity));
+        break;
+      case "transfer":
+        holdings.push(copiesOf(command.contract, command.tokenId, command.from, command.quantity));
+        break;
+    }
+  }
+  await takePlacesAgain(trx, places);
+  await changeSupplies(trx, supplies, raised);
+  await changeHoldings(trx, holdings, raised);
+}
+
+function copiesOf(contract: string, tokenId: string, owner: string | null, quantity: string): Copies {
+  return { contract, tokenId, owner, quantity: BigInt(quantity) };
+}
+
+/** The row of an id that is not on chain, with nothing reserved yet. Does nothing where the id has a row. */
+async function insertReservedToken(trx: Trx, requestId: string, command: CreateErc1155): Promise<void> {
+  await trx
     .insertInto("nfts")
     .values({
-      contract: token.collection,
-      token_id: token.tokenId,
-      request_id: token.requestId,
+      contract: command.collection,
+      token_id: command.tokenId,
+      request_id: requestId,
       supply: "0",
-      reserved: token.quantity,
-      token_uri: token.uri,
-      metadata: token.metadata === null ? null : JSON.stringify(token.metadata),
+      reserved: "0",
+      token_uri: command.uri,
+      metadata: command.metadata === null ? null : JSON.stringify(command.metadata),
       minted_block: null,
       minted_at: null,
     })
     .onConflict((conflict) => conflict.columns(["contract", "token_id"]).doNothing())
-    .executeTakeFirst();
-  return inserted.numInsertedOrUpdatedRows === 1n;
+    .execute();
 }
 
-/** Reserves further copies of an id. It must be on chain, and its total must stay within uint128. */
-export async function reserveErc1155Mint(
-  trx: Trx,
-  collection: string,
-  tokenId: string,
-  quantity: bigint,
-): Promise<"ok" | "token_not_found" | "supply_exceeded"> {
-  for (;;) {
-    const token = await trx
-      .selectFrom("nfts")
-      .select(["supply", "reserved", "minted_block"])
-      .where("contract", "=", collection)
-      .where("token_id", "=", tokenId)
-      .executeTakeFirst();
-    if (token?.minted_block == null) return "token_not_found";
-    const reserved = BigInt(token.reserved) + quantity;
-    if (BigInt(token.supply) + reserved > MAX_QUANTITY) return "supply_exceeded";
-    const updated = await trx
-      .updateTable("nfts")
-      .set({ reserved: reserved.toString() })
-      .where("contract", "=", collection)
-      .where("token_id", "=", tokenId)
-      .where("supply", "=", token.supply)
-      .where("reserved", "=", token.reserved)
-      .executeTakeFirst();
-    if (updated.numUpdatedRows === 1n) return "ok";
+async function takePlacesAgain(trx: Trx, places: ReadonlyMap<string, number>): Promise<void> {
+  if (places.size === 0) return;
+  const rows = [...places].map(([address, count]) => ({ address, count }));
+  await sql`
+    update collections set reserved = reserved + input.count
+      from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input
+     where collections.address = input.address`.execute(trx);
+}
+
+/** Places under the caps of ERC721 collections. */
+async function releasePlaces(trx: Trx, places: ReadonlyMap<string, number>): Promise<void> {
+  if (places.size === 0) return;
+  const rows = [...places].map(([address, count]) => ({ address, count }));
+  await sql`
+    update collections set reserved = case when reserved > input.count then reserved - input.count else 0 end
+      from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input
+     where collections.address = input.address`.execute(trx);
+}
+
+async function changeSupplies(trx: Trx, copies: readonly Copies[], change: Change): Promise<void> {
+  if (copies.length === 0) return;
+  const wanted = [...sumOf(copies).values()].map(({ contract, tokenId }) => ({ contract, token_id: tokenId }));
+  const { rows } = await sql<ReservedRow>`
+    select nfts.seq, nfts.contract, nfts.token_id, null as owner, nfts.reserved from nfts
+      join ${rowSet(trx, { contract: "text", token_id: "text" }, wanted)} as input
+        on nfts.contract = input.contract and nfts.token_id = input.token_id
+    ${forUpdate(trx)}`.execute(trx);
+  const changed = changedRows(rows, copies, change);
+  if (changed.length === 0) return;
+  await sql`
+    update nfts set reserved = input.reserved
+      from ${rowSet(trx, { seq: "integer", reserved: "text" }, changed)} as input where nfts.seq = input.seq`.execute(
+    trx,
+  );
+}
+
+async function changeHoldings(trx: Trx, copies: readonly Copies[], change: Change): Promise<void> {
+  if (copies.length === 0) return;
+  const wanted = [...sumOf(copies).values()].map(({ contract, tokenId, owner }) => ({
+    contract,
+    token_id: tokenId,
+    owner,
+  }));
+  const columns = { contract: "text", token_id: "text", owner: "text" } as const;
+  const { rows } = await sql<ReservedRow>`
+    select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.reserved from holdings
+      join ${rowSet(trx, columns, wanted)} as input
+        on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
+    ${forUpdate(trx)}`.execute(trx);
+  const changed = changedRows(rows, copies, change);
+  if (changed.length === 0) return;
+  await sql`
+    update holdings set reserved = input.reserved
+      from ${rowSet(trx, { seq: "integer", reserved: "text" }, changed)} as input
+     where holdings.seq = input.seq`.execute(trx);
+}
+
+/** The row of an ERC1155 id that is not on chain lives exactly as long as something of it is reserved. */
+async function deleteAbandoned(trx: Trx, tokens: readonly { contract: string; token_id: string }[]): Promise<void> {
+  if (tokens.length === 0) return;
+  const input = rowSet(trx, { contract: "text", token_id: "text" }, tokens);
+  await sql`
+    delete from nfts where minted_block is null and reserved = '0'
+       and (contract, token_id) in (select contract, token_id from ${input} as input)`.execute(trx);
+}
+
+interface ReservedRow {
+  seq: number;
+  contract: string;
+  token_id: string;
+  owner: string | null;
+  reserved: string;
+}
+
+type Change = (reserved: bigint, quantity: bigint) => bigint;
+
+function changedRows(rows: readonly ReservedRow[], copies: readonly Copies[], change: Change) {
+  const sums = sumOf(copies);
+  return rows.map((row) => {
+    const quantity = sums.get(keyOf(row.contract, row.token_id, row.owner))?.quantity ?? 0n;
+    return { seq: row.seq, reserved: change(BigInt(row.reserved), quantity).toString() };
+  });
+}
+
+function sumOf(copies: readonly Copies[]): Map<string, Copies> {
+  const sums = new Map<string, Copies>();
+  for (const one of copies) {
+    const key = keyOf(one.contract, one.tokenId, one.owner);
+    sums.set(key, { ...one, quantity: one.quantity + (sums.get(key)?.quantity ?? 0n) });
   }
+  return sums;
 }
 
-/** Reserves copies that the wallet holds and that no earlier transfer has reserved. */
-export async function reserveTransfer(
-  trx: Trx,
-  contract: string,
-  tokenId: string,
-  from: string,
-  quantity: bigint,
-  type: CollectionType,
-): Promise<"ok" | "insufficient_balance" | "token_busy" | "token_not_found"> {
-  for (;;) {
-    const holding = await trx
-      .selectFrom("holdings")
-      .select(["seq", "quantity", "reserved"])
-      .where("contract", "=", contract)
-      .where("token_id", "=", tokenId)
-      .where("owner", "=", from)
-      .executeTakeFirst();
-    if (holding === undefined)
-      return (await tokenIsKnown(trx, contract, tokenId)) ? "insufficient_balance" : "token_not_found";
-    if (type === "ERC721" && holding.reserved !== "0") return "token_busy";
-    const reserved = BigInt(holding.reserved) + quantity;
-    if (reserved > BigInt(holding.quantity)) return "insufficient_balance";
-    const updated = await trx
-      .updateTable("holdings")
-      .set({ reserved: reserved.toString() })
-      .where("seq", "=", holding.seq)
-      .where("quantity", "=", holding.quantity)
-      .where("reserved", "=", holding.reserved)
-      .executeTakeFirst();
-    if (updated.numUpdatedRows === 1n) return "ok";
-  }
-}
-
-async function tokenIsKnown(trx: Trx, contract: string, tokenId: string): Promise<boolean> {
-  const nft = await trx
-    .selectFrom("nfts")
-    .select("minted_block")
-    .where("contract", "=", contract)
-    .where("token_id", "=", tokenId)
-    .executeTakeFirst();
-  if (nft?.minted_block != null) return true;
-  const held = await trx
-    .selectFrom("holdings")
-    .select("seq")
-    .where("contract", "=", contract)
-    .where("token_id", "=", tokenId)
-    .limit(1)
-    .executeTakeFirst();
-  return held !== undefined;
+function keyOf(contract: string, tokenId: string, owner: string | null): string {
+  return `${contract}/${tokenId}/${owner ?? ""}`;
 }

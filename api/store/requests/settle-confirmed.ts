@@ -1,4 +1,4 @@
-import { addToCounter, counterKeys } from "../db/counters.ts";
+import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { settle } from "./request-state.ts";
@@ -14,9 +14,11 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
     .orderBy("block_number")
     .orderBy("seq")
     .execute();
-  for (const request of due.map(toRequest)) {
-    if (request.outcome !== null) await settle(trx, { request, outcome: request.outcome }, now);
-  }
+  const settled = due.map(toRequest).flatMap((request) => {
+    const { outcome } = request;
+    return outcome === null ? [] : [{ request, outcome }];
+  });
+  await settle(trx, settled, now);
   const listed = await trx
     .updateTable("collections")
     .set({ listed: 1 })
@@ -24,7 +26,9 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
     .where("block_number", "<=", confirmed)
     .returning("app_id")
     .execute();
-  for (const { app_id: app } of listed) await addToCounter(trx, counterKeys.collections(app), 1);
+  const counters = new CounterDeltas();
+  for (const { app_id: app } of listed) counters.add(counterKeys.collections(app), 1);
+  await counters.flush(trx);
 }
 
 /**

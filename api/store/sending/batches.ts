@@ -1,5 +1,8 @@
+import { sql } from "kysely";
+
 import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { AttemptRow, BatchRow } from "../db/schema.ts";
 import { chargeReverted } from "../requests/gas-usage.ts";
 import { markProcessing } from "../requests/request-state.ts";
@@ -74,12 +77,24 @@ export async function recordBatch(
     .returning("id")
     .executeTakeFirstOrThrow();
   const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
-  for (const [position, row] of batch.requests.entries()) {
-    await trx.insertInto("batch_items").values({ batch_id: batchId, position, request_id: row.id }).execute();
-    await trx.updateTable("requests").set({ batch_id: batchId, lane: null }).where("id", "=", row.id).execute();
-    await markProcessing(trx, row, batch.attempt.hash, now);
-  }
+  await carryRequests(trx, batchId, batch.requests);
+  await markProcessing(trx, batch.requests, batch.attempt.hash, now);
   return { batchId, attemptId };
+}
+
+/** The batch carries these requests, in this order. */
+export async function carryRequests(trx: Trx, batchId: number, requests: readonly { id: string }[]): Promise<void> {
+  const input = () =>
+    rowSet(
+      trx,
+      { id: "text" },
+      requests.map(({ id }) => ({ id })),
+    );
+  await sql`
+    insert into batch_items (batch_id, position, request_id)
+    select ${batchId}, ord, id from ${input()} as input`.execute(trx);
+  await sql`update requests set batch_id = ${batchId}, lane = null
+             where id in (select id from ${input()} as input)`.execute(trx);
 }
 
 /**
@@ -195,9 +210,7 @@ export async function closeBatch(
   if (closed.numUpdatedRows !== 1n) return;
   const requests = await batchRequests(trx, batchId);
   await chargeReverted(trx, requests, Number(reverted.gasUsed));
-  for (const request of requests) {
-    await returnUntouched(trx, request, batchId, now, waitBeforeReturn(request.returns));
-  }
+  await returnUntouched(trx, requests, batchId, now, waitBeforeReturn);
 }
 
 /** Each whole revert costs gas: what keeps causing them comes back ever later. In milliseconds. */
@@ -212,18 +225,16 @@ function waitBeforeReturn(returns: number): number {
  */
 export async function returnUntouched(
   trx: Trx,
-  request: Pick<StoredRequest, "id" | "returns">,
+  requests: readonly Pick<StoredRequest, "id" | "returns">[],
   batchId: number,
   now: number,
-  wait = 0,
+  wait: (returns: number) => number = () => 0,
 ): Promise<void> {
-  const readyAt = request.returns === 0 ? AT_ONCE : now + wait;
-  await trx
-    .updateTable("requests")
-    .set((eb) => ({ ready_at: readyAt, batch_id: null, returns: eb("returns", "+", 1) }))
-    .where("id", "=", request.id)
-    .where("batch_id", "=", batchId)
-    .where("status", "in", ["pending", "processing"])
-    .where("outcome", "is", null)
-    .execute();
+  if (requests.length === 0) return;
+  const rows = requests.map(({ id, returns }) => ({ id, ready_at: returns === 0 ? AT_ONCE : now + wait(returns) }));
+  await sql`
+    update requests set ready_at = input.ready_at, batch_id = null, returns = returns + 1
+      from ${rowSet(trx, { id: "text", ready_at: "integer" }, rows)} as input
+     where requests.id = input.id and requests.batch_id = ${batchId}
+       and requests.status in ('pending', 'processing') and requests.outcome is null`.execute(trx);
 }

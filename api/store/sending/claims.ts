@@ -1,6 +1,9 @@
+import { sql } from "kysely";
+
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { LONGEST_WAIT, whenDue } from "../db/due.ts";
 import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
 import { type NumberedRequest, toNumberedRequest } from "../requests/stored-request.ts";
 import { holdLease, type Lease } from "./lanes.ts";
@@ -27,29 +30,30 @@ export async function claimRequests(
     .orderBy("seq")
     .limit(options.limit);
   if (engineOf(trx) === "postgres") ready = ready.forUpdate().skipLocked();
-  const claimed: ClaimedRequest[] = [];
-  for (const row of await ready.execute()) {
+  const claimed = (await ready.execute()).map((row) => {
     const number = row.number ?? options.nextNumber().toString();
-    await trx
-      .updateTable("requests")
-      .set({ ready_at: null, lane: lease.lane, number })
-      .where("id", "=", row.id)
-      .execute();
-    claimed.push(toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number }));
-  }
+    return toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number });
+  });
+  if (claimed.length === 0) return [];
+  const numbers = claimed.map(({ id, number }) => ({ id, number: number.toString() }));
+  await sql`
+    update requests set ready_at = null, lane = ${lease.lane}, number = input.number
+      from ${rowSet(trx, { id: "text", number: "text" }, numbers)} as input where requests.id = input.id`.execute(trx);
   return claimed;
 }
 
 /** Gives claimed requests back, to be claimed again from `readyAt` on. */
 export async function returnClaims(trx: Trx, ids: string[], readyAt: number): Promise<void> {
   if (ids.length === 0) return;
-  await trx
-    .updateTable("requests")
-    .set({ ready_at: readyAt, lane: null })
-    .where("id", "in", ids)
-    .where("batch_id", "is", null)
-    .where("status", "in", ["pending", "processing"])
-    .execute();
+  const input = rowSet(
+    trx,
+    { id: "text" },
+    ids.map((id) => ({ id })),
+  );
+  await sql`
+    update requests set ready_at = ${readyAt}, lane = null
+     where id in (select id from ${input} as input) and batch_id is null and status in ('pending', 'processing')
+  `.execute(trx);
 }
 
 /** Ends claimed requests that are not to be sent. One that was signed before may still reach the chain: it is put off. */
@@ -60,13 +64,18 @@ export async function failClaims(
   now: number,
 ): Promise<void> {
   await holdLease(trx, lease);
-  for (const { request, errorCode, errors } of failures) {
-    if (request.status !== "pending") {
-      await returnClaims(trx, [request.id], now + LONGEST_WAIT);
-      continue;
-    }
-    await failBeforeSending(trx, request, { ok: false, errorCode, errors }, now);
-  }
+  const signed = failures.filter(({ request }) => request.status !== "pending");
+  await returnClaims(
+    trx,
+    signed.map(({ request }) => request.id),
+    now + LONGEST_WAIT,
+  );
+  const unsent = failures.filter(({ request }) => request.status === "pending");
+  await failBeforeSending(
+    trx,
+    unsent.map(({ request, errorCode, errors }) => ({ request, outcome: { ok: false, errorCode, errors } })),
+    now,
+  );
 }
 
 /** What a process left claimed but unsigned when it died is ready again: nothing of it can have reached the chain. */

@@ -90,8 +90,8 @@ describe("gas budget of an app per day", () => {
     const id = expectAccepted(await mint());
     await api.database.write(async (trx) => chargeReverted(trx, [await row(id)], 21_000));
     expect(await used()).to.deep.equal([MINT + 21_000]);
-    await api.database.write(async (trx) => refundGas(trx, await row(id)));
-    await api.database.write(async (trx) => refundGas(trx, await row(id)));
+    await api.database.write(async (trx) => refundGas(trx, [await row(id)]));
+    await api.database.write(async (trx) => refundGas(trx, [await row(id)]));
     expect(await used()).to.deep.equal([21_000]);
   });
 

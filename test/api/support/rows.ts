@@ -12,13 +12,9 @@ import type {
 import { addToCounter, CounterDeltas, counterKeys } from "../../../api/store/db/counters.ts";
 import type { Trx } from "../../../api/store/db/engine.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
-import {
-  addSupply,
-  addToHistory,
-  moveHoldings,
-  removeSupply,
-  type StoredMove,
-} from "../../../api/store/ledger/ownership.ts";
+import { addToHistory, type StoredMove } from "../../../api/store/ledger/history.ts";
+import { HoldingSet } from "../../../api/store/ledger/holding-set.ts";
+import { TokenSet } from "../../../api/store/ledger/token-set.ts";
 import type { TestApi } from "./api.ts";
 
 /* Rows that only the chain brings about, made with the same functions that the indexer uses. */
@@ -118,7 +114,9 @@ export async function addMint(api: TestApi, options: MintOptions): Promise<void>
       metadata: options.metadata === undefined ? {} : options.metadata,
       tokenUri: options.tokenUri ?? null,
     };
-    await addSupply(trx, mint, type, content, counters);
+    const tokens = await TokenSet.read(trx, [mint]);
+    tokens.mint(mint, type, content);
+    await tokens.store(trx, counters);
     await store(trx, mint, counters);
   });
 }
@@ -138,15 +136,23 @@ export async function addMove(
   await api.database.write(async (trx) => {
     const counters = new CounterDeltas();
     const stored = { ...moveOf(move.contract, move.tokenId, move.from, move.to, move), requestId: null };
-    if (move.to === null) await removeSupply(trx, stored, counters);
+    if (move.to === null) {
+      const tokens = await TokenSet.read(trx, [stored]);
+      tokens.burn(stored);
+      await tokens.store(trx, counters);
+    }
     await store(trx, stored, counters);
   });
 }
 
 async function store(trx: Trx, move: StoredMove, counters: CounterDeltas): Promise<void> {
-  await moveHoldings(trx, move, move.blockNumber, counters);
+  const { contract, tokenId } = move;
+  const ends = [move.from, move.to].flatMap((owner) => (owner === null ? [] : [{ contract, tokenId, owner }]));
+  const holdings = await HoldingSet.read(trx, ends);
+  holdings.move(move, move.blockNumber);
+  await holdings.store(trx, counters);
   const wallets = await trx.selectFrom("wallets").select("address").execute();
-  await addToHistory(trx, move, new Set(wallets.map((row) => row.address)), counters);
+  await addToHistory(trx, [move], new Set(wallets.map((row) => row.address)), counters);
   await counters.flush(trx);
 }
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import type { CreateCollection } from "../../../api/domain/command.ts";
 import type { RequestEvent } from "../../../api/domain/event.ts";
-import { enqueueEvent } from "../../../api/store/outbox/events.ts";
+import { enqueueEvents } from "../../../api/store/outbox/events.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 
@@ -32,7 +32,8 @@ describe("GET /v1/events", () => {
       .executeTakeFirstOrThrow();
     const command = JSON.parse(row.command) as CreateCollection;
     const errorCode = type === "error" ? "execution_reverted" : undefined;
-    await api.database.write((trx) => enqueueEvent(trx, { ...row, app_id: app, command }, type, Date.now(), errorCode));
+    const request = { ...row, app_id: app, command };
+    await api.database.write((trx) => enqueueEvents(trx, [{ request, type, errorCode }], Date.now()));
   }
 
   it("starts empty, with a cursor for later", async () => {
@@ -93,7 +94,7 @@ describe("GET /v1/events", () => {
       rows.map((row, index) =>
         api.database.write(async (trx) => {
           const command = JSON.parse(row.command) as CreateCollection;
-          await enqueueEvent(trx, { ...row, command }, "sent", Date.now());
+          await enqueueEvents(trx, [{ request: { ...row, command }, type: "sent" }], Date.now());
           if (index === 1) throw new Error("rolled back");
         }),
       ),

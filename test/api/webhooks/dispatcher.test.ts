@@ -8,7 +8,7 @@ import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { takeDueDeliveries } from "../../../api/store/outbox/deliveries.ts";
-import { enqueueEvent } from "../../../api/store/outbox/events.ts";
+import { enqueueEvents } from "../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../api/store/outbox/webhooks.ts";
 import { Dispatcher } from "../../../api/webhooks/dispatcher.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -89,7 +89,12 @@ describe("Dispatcher", function () {
   async function happen(types: ("sent" | "completed")[], app = APP): Promise<string> {
     const row = await addRequest(database, creation(), { app });
     await database.write(async (trx) => {
-      for (const type of types) await enqueueEvent(trx, { ...row, command: creation() }, type, clock);
+      const request = { ...row, command: creation() };
+      await enqueueEvents(
+        trx,
+        types.map((type) => ({ request, type })),
+        clock,
+      );
     });
     wake.notify();
     return row.id;

@@ -3,7 +3,6 @@ import { expect } from "chai";
 import type { CreateErc1155 } from "../../../../api/domain/command.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { followForeignContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
-import { reserveErc1155Create, reserveErc1155Mint } from "../../../../api/store/requests/reservations.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -18,6 +17,7 @@ import {
   requestRow,
   startAtBlock,
 } from "../support/rows.ts";
+import { reserve } from "../support/reserve.ts";
 import { batchOf, contents, countedTotals } from "../support/whole.ts";
 
 describe("applyRange", () => {
@@ -44,7 +44,7 @@ describe("applyRange", () => {
       metadata: { name: "of the request" },
     };
     const request = await addRequest(database, command);
-    await database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: request.id }));
+    await database.write((trx) => reserve(trx, request.id, command));
     return { request, command };
   }
 
@@ -95,8 +95,9 @@ describe("applyRange", () => {
         error_code: "token_already_exists",
       });
       expect(await token(collection)).to.include({ supply: "2", reserved: "0", request_id: null });
-      const rest = 2n ** 128n - 3n;
-      expect(await database.write((trx) => reserveErc1155Mint(trx, collection, "5", rest))).to.equal("ok");
+      const rest = (2n ** 128n - 3n).toString();
+      const more = { kind: "mint-erc1155", collection, to: address(), tokenId: "5", quantity: rest } as const;
+      expect(await database.write((trx) => reserve(trx, "more", more))).to.equal("ok");
       expect(await countedTotals(database)).to.deep.equal([]);
     });
 
@@ -107,9 +108,7 @@ describe("applyRange", () => {
       await apply(database, { block: 1, moves: [{ move, type: "ERC1155", foreign: false, mintedBy: null }] });
       await database.write((trx) => rollback(trx, 0));
       expect(await token(collection)).to.include({ supply: "0", reserved: "10", minted_block: null });
-      expect(await database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: request.id }))).to.equal(
-        false,
-      );
+      expect(await database.write((trx) => reserve(trx, request.id, command))).to.equal("token_already_exists");
       const minted = moveOf({
         contract: collection,
         tokenId: "5",

@@ -5,11 +5,6 @@ import type { Command } from "../../../../api/domain/command.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { counterKeys } from "../../../../api/store/db/counters.ts";
 import { followForeignContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
-import {
-  reserveErc1155Create,
-  reserveErc1155Mint,
-  reserveErc721Mint,
-} from "../../../../api/store/requests/reservations.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainHoldings } from "../../../../api/store/ledger/uncertain.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -23,6 +18,7 @@ import {
   requestRow,
   startAtBlock,
 } from "../support/rows.ts";
+import { reserve } from "../support/reserve.ts";
 import { batchOf, contents, countedTotals } from "../support/whole.ts";
 
 const WALLETS = [address(), address(), address()];
@@ -169,8 +165,7 @@ describe("rollback", function () {
         const { id } = await addRequest(database, command);
         ids.push(id);
         await database.write(async (trx) => {
-          if (command.kind === "mint-erc721") return reserveErc721Mint(trx, command.collection);
-          return command.kind === "create-erc1155" && reserveErc1155Create(trx, { ...command, requestId: id });
+          if (command.kind === "mint-erc721" || command.kind === "create-erc1155") await reserve(trx, id, command);
         });
       }
       const { batchId, requests } = await batchOf(database, ids);
@@ -226,9 +221,17 @@ describe("rollback", function () {
         { contract: erc721, token_id: "1", supply: "1", reserved: "0" },
         { contract: erc1155, token_id: "7", supply: "10", reserved: "0" },
       ]);
-      expect(await database.write((trx) => reserveErc1155Mint(trx, erc1155, "7", 2n ** 128n - 10n))).to.equal(
-        "supply_exceeded",
-      );
+      expect(
+        await database.write((trx) =>
+          reserve(trx, "more", {
+            kind: "mint-erc1155",
+            collection: erc1155,
+            to: address(),
+            tokenId: "7",
+            quantity: (2n ** 128n - 10n).toString(),
+          }),
+        ),
+      ).to.equal("supply_exceeded");
 
       await database.write((trx) => rollback(trx, 0));
       expect(await contents(database)).to.deep.equal(before);

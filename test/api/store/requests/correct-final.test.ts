@@ -1,10 +1,10 @@
 import { expect } from "chai";
 
 import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
-import { reserveErc721Mint } from "../../../../api/store/requests/reservations.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addCollection, address, addRequest, apply, requestRow, startAtBlock } from "../support/rows.ts";
+import { reserve } from "../support/reserve.ts";
 import { batchOf } from "../support/whole.ts";
 
 describe("a reorganisation deeper than the confirmations", () => {
@@ -18,8 +18,9 @@ describe("a reorganisation deeper than the confirmations", () => {
     await addApp(database);
     await startAtBlock(database, 0);
     collection = await addCollection(database);
-    ({ id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null }));
-    await database.write((trx) => reserveErc721Mint(trx, collection));
+    const command = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+    ({ id } = await addRequest(database, command));
+    await database.write((trx) => reserve(trx, id, command));
     batch = await batchOf(database, [id]);
   });
   afterEach(() => database.remove());

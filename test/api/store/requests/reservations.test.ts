@@ -1,19 +1,19 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import type { Command } from "../../../../api/domain/command.ts";
+import type { CollectionType, Transfer } from "../../../../api/domain/command.ts";
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
-import { setHolding } from "../../../../api/store/ledger/ownership.ts";
-import { releaseReservation, reserveAgain } from "../../../../api/store/requests/release-reservation.ts";
-import {
-  reserveErc721Mint,
-  reserveErc1155Create,
-  reserveErc1155Mint,
-  reserveTransfer,
-} from "../../../../api/store/requests/reservations.ts";
+import { setHoldings } from "../../../../api/store/ledger/holding-set.ts";
+import { releaseReservations, reserveAgain } from "../../../../api/store/requests/reservations.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { reserve } from "../support/reserve.ts";
 import { addApp, addCollection, address, addRequest } from "../support/rows.ts";
 import { contents } from "../support/whole.ts";
+
+function transferOf(contract: string, from: string, quantity: bigint, contractType: CollectionType): Transfer {
+  const ends = { from, to: address(), tokenId: "1", quantity: quantity.toString() };
+  return { kind: "transfer", contract, contractType, foreign: false, ...ends };
+}
 
 describe("reservations", function () {
   this.timeout(60_000);
@@ -28,7 +28,7 @@ describe("reservations", function () {
   const hold = (contract: string, tokenId: string, owner: string, quantity: bigint) =>
     database.write(async (trx) => {
       const counters = new CounterDeltas();
-      await setHolding(trx, { contract, tokenId, owner }, quantity, 0, counters);
+      await setHoldings(trx, [{ contract, tokenId, owner, quantity, sinceBlock: 0 }], counters);
       await counters.flush(trx);
     });
 
@@ -40,15 +40,15 @@ describe("reservations", function () {
           fc.array(fc.boolean(), { maxLength: 30 }),
           async (cap, wants) => {
             const collection = await addCollection(database, { maxSupply: cap });
-            const command: Command = { kind: "mint-erc721", collection, to: address(), metadata: null };
+            const command = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
             let held = 0;
             for (const take of wants) {
               if (take) {
-                const granted = await database.write((trx) => reserveErc721Mint(trx, collection));
-                expect(granted).to.equal(held < cap);
-                if (granted) held += 1;
+                const answer = await database.write((trx) => reserve(trx, "mint", command));
+                expect(answer).to.equal(held < cap ? "ok" : "supply_exceeded");
+                if (answer === "ok") held += 1;
               } else if (held > 0) {
-                await database.write((trx) => releaseReservation(trx, command, false));
+                await database.write((trx) => releaseReservations(trx, [{ command, happened: false }]));
                 held -= 1;
               }
               const row = await database.read
@@ -80,25 +80,14 @@ describe("reservations", function () {
             const total = () => granted.reduce((sum, one) => sum + one, 0n);
             const release = (quantity: bigint) =>
               database.write((trx) =>
-                releaseReservation(
-                  trx,
-                  {
-                    kind: "transfer",
-                    contract,
-                    contractType: "ERC1155",
-                    foreign: false,
-                    from: owner,
-                    to: address(),
-                    tokenId: "1",
-                    quantity: quantity.toString(),
-                  },
-                  false,
-                ),
+                releaseReservations(trx, [
+                  { happened: false, command: transferOf(contract, owner, quantity, "ERC1155") },
+                ]),
               );
             for (const [take, quantity] of wants) {
               if (take) {
                 const answer = await database.write((trx) =>
-                  reserveTransfer(trx, contract, "1", owner, quantity, "ERC1155"),
+                  reserve(trx, "transfer", transferOf(contract, owner, quantity, "ERC1155")),
                 );
                 expect(answer).to.equal(total() + quantity <= balance ? "ok" : "insufficient_balance");
                 if (answer === "ok") granted.push(quantity);
@@ -121,7 +110,7 @@ describe("reservations", function () {
       const [contract, owner] = [address(), address()];
       await hold(contract, "1", owner, 1n);
       const transfers = await Promise.all(
-        [1, 2].map(() => database.write((trx) => reserveTransfer(trx, contract, "1", owner, 1n, "ERC721"))),
+        [1, 2].map(() => database.write((trx) => reserve(trx, "transfer", transferOf(contract, owner, 1n, "ERC721")))),
       );
       expect(transfers).to.deep.equal(["ok", "token_busy"]);
       const collection = await addCollection(database, { type: "ERC1155" });
@@ -135,10 +124,8 @@ describe("reservations", function () {
         metadata: null,
       } as const;
       const requests = await Promise.all([1, 2].map(() => addRequest(database, command)));
-      const creates = await Promise.all(
-        requests.map(({ id }) => database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: id }))),
-      );
-      expect(creates).to.deep.equal([true, false]);
+      const creates = await Promise.all(requests.map(({ id }) => database.write((trx) => reserve(trx, id, command))));
+      expect(creates).to.deep.equal(["ok", "token_already_exists"]);
     });
   });
 
@@ -155,9 +142,10 @@ describe("reservations", function () {
         metadata: null,
       } as const;
       const { id } = await addRequest(database, command);
-      await database.write((trx) => reserveErc1155Create(trx, { ...command, requestId: id }));
-      expect(await database.write((trx) => reserveErc1155Mint(trx, collection, "9", 1n))).to.equal("token_not_found");
-      await database.write((trx) => releaseReservation(trx, command, false));
+      await database.write((trx) => reserve(trx, id, command));
+      const more = { kind: "mint-erc1155", collection, to: address(), tokenId: "9", quantity: "1" } as const;
+      expect(await database.write((trx) => reserve(trx, "more", more))).to.equal("token_not_found");
+      await database.write((trx) => releaseReservations(trx, [{ command, happened: false }]));
       expect((await contents(database)).nfts).to.deep.equal([]);
     });
   });
@@ -166,24 +154,15 @@ describe("reservations", function () {
     it("is taken again whatever the limit says, and released down to zero", async () => {
       const [contract, owner] = [address(), address()];
       await hold(contract, "1", owner, 5n);
-      const command: Command = {
-        kind: "transfer",
-        contract,
-        contractType: "ERC1155",
-        foreign: false,
-        from: owner,
-        to: address(),
-        tokenId: "1",
-        quantity: "4",
-      };
+      const command = transferOf(contract, owner, 4n, "ERC1155");
       const { id } = await addRequest(database, command);
       const reserved = async () => (await contents(database)).holdings.map((row) => row["reserved"]);
       for (const total of ["4", "8"]) {
-        await database.write((trx) => reserveAgain(trx, { id, command }));
+        await database.write((trx) => reserveAgain(trx, [{ id, command }]));
         expect(await reserved()).to.deep.equal([total]);
       }
       for (const total of ["4", "0", "0"]) {
-        await database.write((trx) => releaseReservation(trx, command, false));
+        await database.write((trx) => releaseReservations(trx, [{ command, happened: false }]));
         expect(await reserved()).to.deep.equal([total]);
       }
     });

@@ -4,9 +4,9 @@ import { closeBatch } from "../../../../api/store/sending/batches.ts";
 import { claimRequests } from "../../../../api/store/sending/claims.ts";
 import { takeLease } from "../../../../api/store/sending/lanes.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { reserveErc721Mint } from "../../../../api/store/requests/reservations.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addCollection, address, addRequest, apply, requestRow, startAtBlock } from "../support/rows.ts";
+import { reserve } from "../support/reserve.ts";
 import { batchOf } from "../support/whole.ts";
 
 describe("requests that a batch gives back", () => {
@@ -22,8 +22,9 @@ describe("requests that a batch gives back", () => {
   afterEach(() => database.remove());
 
   async function mint(): Promise<string> {
-    const { id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null });
-    await database.write((trx) => reserveErc721Mint(trx, collection));
+    const command = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+    const { id } = await addRequest(database, command);
+    await database.write((trx) => reserve(trx, id, command));
     return id;
   }
 

@@ -9,7 +9,7 @@ import { addToCounter, counterKeys } from "../../../../api/store/db/counters.ts"
 import type { Database } from "../../../../api/store/db/database.ts";
 import { insertCollection } from "../../../../api/store/listings/collections.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
-import type { StoredMove } from "../../../../api/store/ledger/ownership.ts";
+import type { StoredMove } from "../../../../api/store/ledger/history.ts";
 import { findRequest, insertRequest } from "../../../../api/store/requests/requests.ts";
 import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 

@@ -1,0 +1,141 @@
+import type { Command } from "../domain/command.ts";
+import { estimateGas } from "../domain/gas-estimate.ts";
+import type { RequestType } from "../domain/request.ts";
+import {
+  answerKey,
+  findStoredAnswers,
+  insertAnswers,
+  type NewAnswer,
+  type StoredAnswer,
+} from "../store/apps/idempotency.ts";
+import { counterKeys, readCounter } from "../store/db/counters.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { insertMediaJobs } from "../store/media/media-jobs.ts";
+import { GasBudgets } from "../store/requests/gas-usage.ts";
+import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
+import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
+
+/** A call whose rules are met, as far as they can be checked by itself. */
+export interface Candidate {
+  id: string;
+  appId: string;
+  type: RequestType;
+  command: Command;
+  /** Sealed. */
+  unlockable: string | null;
+  collection: string | null;
+  tokenId: string | null;
+  /** Whether content must be copied before it may be sent. */
+  waitsForMedia: boolean;
+  /** The caller's idempotency key, and what it will stand for. */
+  answer: NewAnswer | null;
+}
+
+export type Decision =
+  | { kind: "accepted" }
+  /** Another call has the key. */
+  | { kind: "repeated"; answer: StoredAnswer }
+  | { kind: "refused"; code: ReservationRefusal | "unavailable" | "quota_exceeded" };
+
+export interface AcceptLimits {
+  /** Gas of an app in a day; null: unlimited. */
+  appGasPerDay: number | null;
+  /** Accepted requests of all apps that are not final. */
+  backlog: number;
+}
+
+/**
+ * Decides a group of calls in their order, and stores those that are accepted, with their reservations and idempotency
+ * keys: one fixed number of statements, whatever the size of the group.
+ */
+export async function acceptGroup(
+  trx: Trx,
+  candidates: readonly Candidate[],
+  limits: AcceptLimits,
+  now: number,
+): Promise<Decision[]> {
+  const group = await Group.read(trx, candidates, limits, now);
+  const decisions = candidates.map((candidate) => group.decide(candidate));
+  await group.store(trx);
+  return decisions;
+}
+
+class Group {
+  readonly #limits: AcceptLimits;
+  readonly #now: number;
+  #backlog = 0;
+  #answers = new Map<string, StoredAnswer>();
+  #reservations!: ReservationSet;
+  #budgets: GasBudgets | null = null;
+  readonly #accepted: NewRequest[] = [];
+  readonly #newAnswers: NewAnswer[] = [];
+
+  private constructor(limits: AcceptLimits, now: number) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  static async read(trx: Trx, candidates: readonly Candidate[], limits: AcceptLimits, now: number): Promise<Group> {
+    const group = new Group(limits, now);
+    group.#backlog = await readCounter(trx, counterKeys.backlog());
+    group.#answers = await findStoredAnswers(
+      trx,
+      candidates.flatMap(({ answer }) => answer ?? []),
+    );
+    group.#reservations = await ReservationSet.read(
+      trx,
+      candidates.flatMap(({ command }) => (reserves(command) ? [command] : [])),
+    );
+    if (limits.appGasPerDay !== null) {
+      const apps = new Set(candidates.map(({ appId }) => appId));
+      group.#budgets = await GasBudgets.read(trx, apps, limits.appGasPerDay, now);
+    }
+    return group;
+  }
+
+  decide(candidate: Candidate): Decision {
+    const { answer, appId, command } = candidate;
+    const earlier = answer === null ? undefined : this.#answers.get(answerKey(appId, answer.key));
+    if (earlier !== undefined) return { kind: "repeated", answer: earlier };
+    // While the chain is away requests wait, but no more of them than can be worked off.
+    if (this.#backlog + this.#accepted.length >= this.#limits.backlog) return { kind: "refused", code: "unavailable" };
+    const gas = this.#budgets === null ? undefined : this.#budgets.charge(appId, estimateGas(command));
+    if (gas === null) return { kind: "refused", code: "quota_exceeded" };
+    const reserved = reserves(command) ? this.#reservations.take(candidate.id, command) : "ok";
+    if (reserved !== "ok") {
+      if (gas !== undefined) this.#budgets?.refund(appId, gas);
+      return { kind: "refused", code: reserved };
+    }
+    const { id, type, unlockable, collection, tokenId, waitsForMedia: waits } = candidate;
+    const now = this.#now;
+    this.#accepted.push({ id, appId, type, command, unlockable, collection, tokenId, waits, gas: gas ?? null, now });
+    if (answer !== null) {
+      this.#answers.set(answerKey(appId, answer.key), answer);
+      this.#newAnswers.push(answer);
+    }
+    return { kind: "accepted" };
+  }
+
+  async store(trx: Trx): Promise<void> {
+    await insertRequests(trx, this.#accepted);
+    await this.#reservations.store(trx);
+    await this.#budgets?.store(trx);
+    await insertAnswers(trx, this.#newAnswers, this.#now);
+    await insertMediaJobs(
+      trx,
+      this.#accepted.filter(({ waits }) => waits === true).map(({ id }) => id),
+    );
+  }
+}
+
+function reserves(command: Command): command is ReservingCommand {
+  switch (command.kind) {
+    case "mint-erc721":
+    case "create-erc1155":
+    case "mint-erc1155":
+    case "transfer":
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,54 @@
+interface Waiting<In, Out> {
+  item: In;
+  resolve: (result: Out) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Most items of one group: bounds how long the first waits for the last. */
+const MAX_GROUP = 500;
+
+/**
+ * Lets calls that arrive together be handled together: those of one event-loop tick, and all that arrive while a group is
+ * being handled, form the next group.
+ */
+export class Gather<In, Out> {
+  readonly #handle: (items: In[]) => Promise<Out[]>;
+  #waiting: Waiting<In, Out>[] = [];
+  #running = false;
+
+  /** @param handle answers a group, one result for each item, in their order. */
+  constructor(handle: (items: In[]) => Promise<Out[]>) {
+    this.#handle = handle;
+  }
+
+  /** @throws whatever `handle` throws for this item. */
+  add(item: In): Promise<Out> {
+    return new Promise<Out>((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      if (!this.#running) {
+        this.#running = true;
+        // The rest of this tick joins the group.
+        setImmediate(() => void this.#drain());
+      }
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#run(this.#waiting.splice(0, MAX_GROUP));
+    }
+    this.#running = false;
+  }
+
+  async #run(group: Waiting<In, Out>[]): Promise<void> {
+    try {
+      const results = await this.#handle(group.map(({ item }) => item));
+      for (const [index, { resolve }] of group.entries()) resolve(results[index] as Out);
+    } catch (error) {
+      const [only] = group;
+      if (group.length === 1) only?.reject(error);
+      // Nothing of the group was stored. An item that breaks the whole must not break its neighbours.
+      else for (const member of group) await this.#run([member]);
+    }
+  }
+}

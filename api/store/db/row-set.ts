@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from "kysely";
+
+import { type Db, engineOf } from "./engine.ts";
+
+/** A value of a set's row, as JSON and both engines know it. */
+export type SetValue = string | number | null;
+
+/** The columns of a set with their SQL types, in the order of the values. */
+export type SetColumns<Name extends string> = Record<Name, "text" | "integer">;
+
+/**
+ * Rows as a table expression with a single parameter, for `insert ... select`, `update ... from` and joins. The text of
+ * the statement is the same for one row and for a thousand, so it is compiled and prepared once. The column `ord` numbers
+ * the rows from 0 on.
+ *
+ *     sql`insert into t (a, b) select a, b from ${rowSet(trx, { a: "text", b: "integer" }, rows)} as input order by ord`
+ */
+export function rowSet<Name extends string>(
+  db: Db,
+  columns: SetColumns<Name>,
+  rows: readonly Record<NoInfer<Name>, SetValue>[],
+): RawBuilder<unknown> {
+  const names = Object.keys(columns) as Name[];
+  const json = JSON.stringify(rows.map((row) => names.map((name) => row[name])));
+  if (engineOf(db) === "postgres") {
+    const picked = names.map((name, index) => {
+      const type = columns[name] === "text" ? sql`text` : sql`bigint`;
+      return sql`(item.value ->> ${sql.lit(index)})::${type} as ${sql.ref(name)}`;
+    });
+    return sql`(select ${sql.join(picked)}, item.ord - 1 as ord from jsonb_array_elements(${json}::jsonb) with ordinality as item(value, ord))`;
+  }
+  const picked = names.map((name, index) => sql`item.value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
+  return sql`(select ${sql.join(picked)}, item.key as ord from json_each(${json}) as item)`;
+}
+
+/** Locks the rows that a `select` reads, for a change that depends on them. SQLite has one writer and needs no lock. */
+export function forUpdate(db: Db): RawBuilder<unknown> {
+  return engineOf(db) === "postgres" ? sql`for update` : sql``;
+}

@@ -1,0 +1,94 @@
+import { sql } from "kysely";
+
+import { type CounterDeltas, counterKeys } from "../db/counters.ts";
+import type { Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
+
+/** One movement of copies of a token, as a log shows it, ready to be stored. */
+export interface StoredMove {
+  contract: string;
+  tokenId: string;
+  quantity: string;
+  /** null: minted. */
+  from: string | null;
+  /** null: burnt. */
+  to: string | null;
+  transactionHash: string;
+  blockNumber: number;
+  logIndex: number;
+  /** Position inside one log: a TransferBatch moves many ids. */
+  subIndex: number;
+  /** Milliseconds since 1970. */
+  timestamp: number;
+  requestId: string | null;
+}
+
+const COLUMNS = {
+  contract: "text",
+  token_id: "text",
+  type: "text",
+  quantity: "text",
+  from_address: "text",
+  to_address: "text",
+  transaction_hash: "text",
+  block_number: "integer",
+  log_index: "integer",
+  sub_index: "integer",
+  timestamp: "integer",
+  request_id: "text",
+} as const;
+
+/** Adds moves, in their order, to the histories of their tokens and of the ends that are wallets of the service. */
+export async function addToHistory(
+  trx: Trx,
+  moves: readonly StoredMove[],
+  wallets: ReadonlySet<string>,
+  counters: CounterDeltas,
+): Promise<void> {
+  if (moves.length === 0) return;
+  const { rows: inserted } = await sql<{ id: number; block_number: number; log_index: number; sub_index: number }>`
+    insert into transfers (contract, token_id, type, quantity, from_address, to_address, transaction_hash, block_number,
+                           log_index, sub_index, timestamp, request_id)
+    select contract, token_id, type, quantity, from_address, to_address, transaction_hash, block_number,
+           log_index, sub_index, timestamp, request_id
+      from ${rowSet(trx, COLUMNS, moves.map(rowOf))} as input order by ord
+    returning id, block_number, log_index, sub_index`.execute(trx);
+  const ids = new Map(inserted.map((row) => [placeOf(row.block_number, row.log_index, row.sub_index), row.id]));
+  const entries: { wallet: string; transfer_id: number }[] = [];
+  for (const move of moves) {
+    counters.add(counterKeys.tokenHistory(move.contract, move.tokenId), 1);
+    const id = ids.get(placeOf(move.blockNumber, move.logIndex, move.subIndex));
+    if (id === undefined) throw new Error("a stored move has no row");
+    for (const wallet of new Set([move.from, move.to])) {
+      if (wallet === null || !wallets.has(wallet)) continue;
+      entries.push({ wallet, transfer_id: id });
+      counters.add(counterKeys.walletHistory(wallet), 1);
+    }
+  }
+  if (entries.length === 0) return;
+  await sql`
+    insert into wallet_history (wallet, transfer_id)
+    select wallet, transfer_id from ${rowSet(trx, { wallet: "text", transfer_id: "integer" }, entries)} as input
+  `.execute(trx);
+}
+
+function placeOf(block: number, log: number, sub: number): string {
+  return `${block.toString()}/${log.toString()}/${sub.toString()}`;
+}
+
+function rowOf(move: StoredMove) {
+  return {
+    contract: move.contract,
+    token_id: move.tokenId,
+    type: move.from === null ? "mint" : move.to === null ? "burn" : "transfer",
+    quantity: move.quantity,
+    from_address: move.from,
+    to_address: move.to,
+    transaction_hash: move.transactionHash,
+    block_number: move.blockNumber,
+    log_index: move.logIndex,
+    sub_index: move.subIndex,
+    timestamp: move.timestamp,
+    request_id: move.requestId,
+  };
+}

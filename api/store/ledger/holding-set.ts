@@ -1,0 +1,157 @@
+import { sql } from "kysely";
+
+import { type CounterDeltas, counterKeys } from "../db/counters.ts";
+import type { Trx } from "../db/engine.ts";
+import { forUpdate, rowSet } from "../db/row-set.ts";
+
+export interface HoldingKey {
+  contract: string;
+  tokenId: string;
+  owner: string;
+}
+
+interface Entry extends HoldingKey {
+  /** The row as it is stored; null when there is none. */
+  stored: { seq: number; quantity: bigint } | null;
+  /** Whether the stored row goes: its reservations and its first block are gone with it. */
+  dropped: boolean;
+  quantity: bigint;
+  sinceBlock: number;
+}
+
+/**
+ * The holdings that a set of changes touches: read in one statement, changed here in their order, and stored in three.
+ * A holder who gives everything away and gets some back begins anew.
+ */
+export class HoldingSet {
+  readonly #entries = new Map<string, Entry>();
+
+  static async read(trx: Trx, keys: Iterable<HoldingKey>): Promise<HoldingSet> {
+    const set = new HoldingSet();
+    for (const { contract, tokenId, owner } of keys) {
+      const entry = { contract, tokenId, owner, stored: null, dropped: false, quantity: 0n, sinceBlock: 0 };
+      set.#entries.set(idOf({ contract, tokenId, owner }), entry);
+    }
+    if (set.#entries.size === 0) return set;
+    const wanted = [...set.#entries.values()].map(({ contract, tokenId, owner }) => ({
+      contract,
+      token_id: tokenId,
+      owner,
+    }));
+    const columns = { contract: "text", token_id: "text", owner: "text" } as const;
+    const { rows } = await sql<{ seq: number; contract: string; token_id: string; owner: string; quantity: string }>`
+      select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.quantity from holdings
+        join ${rowSet(trx, columns, wanted)} as input
+          on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
+      ${forUpdate(trx)}`.execute(trx);
+    for (const row of rows) {
+      const entry = set.#entries.get(idOf({ contract: row.contract, tokenId: row.token_id, owner: row.owner }));
+      if (entry === undefined) continue;
+      entry.quantity = BigInt(row.quantity);
+      entry.stored = { seq: row.seq, quantity: entry.quantity };
+    }
+    return set;
+  }
+
+  /** Moves copies between holders of a token; null is nobody: a mint or a burn. */
+  move(
+    move: { contract: string; tokenId: string; quantity: string; from: string | null; to: string | null },
+    sinceBlock: number,
+  ): void {
+    const { contract, tokenId, from, to } = move;
+    if (from === to) return;
+    const quantity = BigInt(move.quantity);
+    if (from !== null) this.#change({ contract, tokenId, owner: from }, -quantity, sinceBlock);
+    if (to !== null) this.#change({ contract, tokenId, owner: to }, quantity, sinceBlock);
+  }
+
+  #change(key: HoldingKey, delta: bigint, sinceBlock: number): void {
+    this.set(key, this.#entry(key).quantity + delta, sinceBlock);
+  }
+
+  /** Says how many copies an owner holds from now on. */
+  set(key: HoldingKey, quantity: bigint, sinceBlock: number): void {
+    if (quantity < 0n)
+      throw new Error(`${key.owner} would hold ${quantity.toString()} of ${key.contract}/${key.tokenId}`);
+    const entry = this.#entry(key);
+    if (entry.quantity === 0n && quantity > 0n) entry.sinceBlock = sinceBlock;
+    if (quantity === 0n && entry.stored !== null) entry.dropped = true;
+    entry.quantity = quantity;
+  }
+
+  #entry(key: HoldingKey): Entry {
+    const entry = this.#entries.get(idOf(key));
+    if (entry === undefined) throw new Error("a holding was changed that was not read");
+    return entry;
+  }
+
+  /** Stores the changes. */
+  async store(trx: Trx, counters: CounterDeltas): Promise<void> {
+    const entries = [...this.#entries.values()];
+    const dropped = entries.flatMap(({ stored, dropped: gone }) => (gone && stored !== null ? [stored.seq] : []));
+    const changed = entries.flatMap(({ stored, dropped: gone, quantity }) =>
+      stored !== null && !gone && stored.quantity !== quantity
+        ? [{ seq: stored.seq, quantity: quantity.toString() }]
+        : [],
+    );
+    const added = entries.filter(({ stored, dropped: gone, quantity }) => (stored === null || gone) && quantity > 0n);
+    for (const entry of entries) count(counters, entry);
+    if (dropped.length > 0) {
+      const rows = dropped.map((seq) => ({ seq }));
+      await sql`delete from holdings where seq in (select seq from ${rowSet(trx, { seq: "integer" }, rows)} as input)`.execute(
+        trx,
+      );
+    }
+    if (changed.length > 0) {
+      await sql`
+        update holdings set quantity = input.quantity
+          from ${rowSet(trx, { seq: "integer", quantity: "text" }, changed)} as input
+         where holdings.seq = input.seq`.execute(trx);
+    }
+    await insert(trx, added);
+  }
+}
+
+async function insert(trx: Trx, added: readonly Entry[]): Promise<void> {
+  if (added.length === 0) return;
+  const rows = added.map((entry) => ({
+    contract: entry.contract,
+    token_id: entry.tokenId,
+    owner: entry.owner,
+    quantity: entry.quantity.toString(),
+    since_block: entry.sinceBlock,
+  }));
+  const columns = {
+    contract: "text",
+    token_id: "text",
+    owner: "text",
+    quantity: "text",
+    since_block: "integer",
+  } as const;
+  await sql`
+    insert into holdings (contract, token_id, owner, quantity, reserved, since_block)
+    select contract, token_id, owner, quantity, '0', since_block from ${rowSet(trx, columns, rows)} as input order by ord
+  `.execute(trx);
+}
+
+function count(counters: CounterDeltas, { contract, tokenId, owner, stored, quantity }: Entry): void {
+  const delta = (quantity > 0n ? 1 : 0) - (stored === null ? 0 : 1);
+  counters.add(counterKeys.holdings(owner), delta);
+  counters.add(counterKeys.holdingsOfContract(owner, contract), delta);
+  counters.add(counterKeys.owners(contract, tokenId), delta);
+}
+
+function idOf({ contract, tokenId, owner }: HoldingKey): string {
+  return `${contract}/${tokenId}/${owner}`;
+}
+
+/** Stores how many copies owners hold, each by itself. */
+export async function setHoldings(
+  trx: Trx,
+  holdings: readonly (HoldingKey & { quantity: bigint; sinceBlock: number })[],
+  counters: CounterDeltas,
+): Promise<void> {
+  const set = await HoldingSet.read(trx, holdings);
+  for (const holding of holdings) set.set(holding, holding.quantity, holding.sinceBlock);
+  await set.store(trx, counters);
+}

@@ -1,0 +1,198 @@
+import { sql } from "kysely";
+
+import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
+import { type CounterDeltas, counterKeys } from "../db/counters.ts";
+import type { Trx } from "../db/engine.ts";
+import { forUpdate, rowSet } from "../db/row-set.ts";
+import type { StoredMove } from "./history.ts";
+
+/** What a mint brings along when it belongs to a request. */
+export interface MintContent {
+  metadata: TokenMetadata | null;
+  tokenUri: string | null;
+}
+
+export interface TokenKey {
+  contract: string;
+  tokenId: string;
+}
+
+interface Origin {
+  requestId: string | null;
+  content: MintContent | null;
+}
+
+interface Entry extends TokenKey {
+  stored: { seq: number; supply: bigint } | null;
+  requestId: string | null;
+  supply: bigint;
+  /** Block and time of the first mint; null while it is not on chain. */
+  minted: { block: number; at: number } | null;
+  /** Whether the first mint is among the changes. */
+  first: boolean;
+  /** Set when the row's request and content change with the first mint. */
+  origin: Origin | null;
+}
+
+/** The tokens that a set of moves touches: read in one statement, changed here in their order, and stored in three. */
+export class TokenSet {
+  readonly #entries = new Map<string, Entry>();
+
+  static async read(trx: Trx, keys: Iterable<TokenKey>): Promise<TokenSet> {
+    const set = new TokenSet();
+    for (const { contract, tokenId } of keys) {
+      const empty = { stored: null, requestId: null, supply: 0n, minted: null, first: false, origin: null };
+      set.#entries.set(idOf(contract, tokenId), { contract, tokenId, ...empty });
+    }
+    if (set.#entries.size === 0) return set;
+    const wanted = [...set.#entries.values()].map(({ contract, tokenId }) => ({ contract, token_id: tokenId }));
+    const { rows } = await sql<{
+      seq: number;
+      contract: string;
+      token_id: string;
+      supply: string;
+      request_id: string | null;
+      minted_block: number | null;
+      minted_at: number | null;
+    }>`
+      select nfts.seq, nfts.contract, nfts.token_id, nfts.supply, nfts.request_id, nfts.minted_block, nfts.minted_at
+        from nfts join ${rowSet(trx, { contract: "text", token_id: "text" }, wanted)} as input
+          on nfts.contract = input.contract and nfts.token_id = input.token_id
+      ${forUpdate(trx)}`.execute(trx);
+    for (const row of rows) {
+      const entry = set.#entries.get(idOf(row.contract, row.token_id));
+      if (entry === undefined) continue;
+      entry.supply = BigInt(row.supply);
+      entry.stored = { seq: row.seq, supply: entry.supply };
+      entry.requestId = row.request_id;
+      entry.minted = row.minted_block === null ? null : { block: row.minted_block, at: row.minted_at ?? 0 };
+    }
+    return set;
+  }
+
+  /** Adds minted copies, and the token itself at its first mint. */
+  mint(move: StoredMove, type: CollectionType, content: MintContent | null): void {
+    const entry = this.#entry(move);
+    if (entry.minted === null) {
+      entry.minted = { block: move.blockNumber, at: move.timestamp };
+      entry.first = true;
+      // An id that a request reserved, but somebody else created first, belongs to that somebody: nothing of the reserving
+      // request (its metadata, its unlockable content) may stay with it.
+      if (entry.stored === null || move.requestId === null || entry.requestId !== move.requestId) {
+        entry.requestId = move.requestId;
+        entry.origin = { requestId: move.requestId, content };
+      }
+    } else if (type === "ERC721") {
+      throw new Error(`${move.contract}/${move.tokenId} was minted twice`);
+    }
+    entry.supply += BigInt(move.quantity);
+  }
+
+  /** Takes burnt copies away. The row stays: its id is never minted again (ERC721) or may come back (ERC1155). */
+  burn(move: TokenKey & { quantity: string }): void {
+    const entry = this.#entry(move);
+    if (entry.minted === null) throw new Error(`${move.contract}/${move.tokenId} was burnt but never minted`);
+    entry.supply -= BigInt(move.quantity);
+  }
+
+  /** Takes a mint back that a reorg dropped. Whether the token itself goes is decided by its first block. */
+  undoMint(move: TokenKey & { quantity: string }): void {
+    this.#entry(move).supply -= BigInt(move.quantity);
+  }
+
+  /** Brings burnt copies back, because a reorg dropped the burn. */
+  undoBurn(move: TokenKey & { quantity: string }): void {
+    this.#entry(move).supply += BigInt(move.quantity);
+  }
+
+  #entry({ contract, tokenId }: TokenKey): Entry {
+    const entry = this.#entries.get(idOf(contract, tokenId));
+    if (entry === undefined) throw new Error("a token was changed that was not read");
+    return entry;
+  }
+
+  /** Stores the changes. */
+  async store(trx: Trx, counters: CounterDeltas): Promise<void> {
+    const entries = [...this.#entries.values()];
+    for (const { contract, supply, stored } of entries) {
+      counters.add(counterKeys.nfts(contract), (supply > 0n ? 1 : 0) - ((stored?.supply ?? 0n) > 0n ? 1 : 0));
+    }
+    await insertTokens(
+      trx,
+      entries.filter(({ stored, minted }) => stored === null && minted !== null),
+    );
+    await updateTokens(
+      trx,
+      entries.filter(({ stored, supply, first }) => stored !== null && (first || stored.supply !== supply)),
+    );
+    await countMinted(
+      trx,
+      entries.filter(({ first }) => first),
+    );
+  }
+}
+
+const COLUMNS = {
+  seq: "integer",
+  contract: "text",
+  token_id: "text",
+  request_id: "text",
+  supply: "text",
+  token_uri: "text",
+  metadata: "text",
+  minted_block: "integer",
+  minted_at: "integer",
+  first: "integer",
+  replaced: "integer",
+} as const;
+
+function rowOf(entry: Entry) {
+  const content = entry.origin?.content ?? null;
+  return {
+    seq: entry.stored?.seq ?? null,
+    contract: entry.contract,
+    token_id: entry.tokenId,
+    request_id: entry.requestId,
+    supply: entry.supply.toString(),
+    token_uri: content?.tokenUri ?? null,
+    metadata: content?.metadata == null ? null : JSON.stringify(content.metadata),
+    minted_block: entry.minted?.block ?? null,
+    minted_at: entry.minted?.at ?? null,
+    first: entry.first ? 1 : 0,
+    replaced: entry.origin === null ? 0 : 1,
+  };
+}
+
+async function insertTokens(trx: Trx, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await sql`
+    insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, minted_block, minted_at)
+    select contract, token_id, request_id, supply, '0', token_uri, metadata, minted_block, minted_at
+      from ${rowSet(trx, COLUMNS, entries.map(rowOf))} as input order by ord`.execute(trx);
+}
+
+async function updateTokens(trx: Trx, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await sql`
+    update nfts set supply = input.supply,
+           minted_block = case when input.first = 1 then input.minted_block else nfts.minted_block end,
+           minted_at = case when input.first = 1 then input.minted_at else nfts.minted_at end,
+           request_id = case when input.replaced = 1 then input.request_id else nfts.request_id end,
+           token_uri = case when input.replaced = 1 then input.token_uri else nfts.token_uri end,
+           metadata = case when input.replaced = 1 then input.metadata else nfts.metadata end
+      from ${rowSet(trx, COLUMNS, entries.map(rowOf))} as input where nfts.seq = input.seq`.execute(trx);
+}
+
+async function countMinted(trx: Trx, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const byContract = Map.groupBy(entries, (entry) => entry.contract);
+  const rows = [...byContract].map(([address, tokens]) => ({ address, count: tokens.length }));
+  await sql`
+    update collections set minted = minted + input.count
+      from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input
+     where collections.address = input.address`.execute(trx);
+}
+
+function idOf(contract: string, tokenId: string): string {
+  return `${contract}/${tokenId}`;
+}

@@ -1,0 +1,207 @@
+import { sql } from "kysely";
+
+import type { CreateErc1155, Mint, MintErc1155, Transfer } from "../../domain/command.ts";
+import { MAX_QUANTITY } from "../../domain/numbers.ts";
+import type { Trx } from "../db/engine.ts";
+import { forUpdate, rowSet } from "../db/row-set.ts";
+import { isOpen } from "./freezing.ts";
+import {
+  type CollectionState,
+  type HoldingState,
+  storeHoldings,
+  storePlaces,
+  storeTokens,
+  type TokenState,
+} from "./reservation-rows.ts";
+
+/*
+ * What an accepted request takes before the chain knows of it: a place under the cap, an ERC1155 id, copies of a holding.
+ * A group of requests is decided together: everything that the decisions depend on is read (and locked) in a fixed number
+ * of statements, decided here in the order of the calls, and stored. So of two that cannot both succeed one is refused at
+ * once, whether they come in one group or in two.
+ * A reservation ends when its request's call is seen on chain (the chain's own figures take over) or has failed.
+ */
+
+export type ReservingCommand = Mint | Transfer;
+
+/** Why there is nothing to reserve. */
+export type ReservationRefusal =
+  | "supply_exceeded"
+  | "token_already_exists"
+  | "token_not_found"
+  | "insufficient_balance"
+  | "token_busy"
+  | "metadata_frozen";
+
+export class ReservationSet {
+  readonly #collections = new Map<string, CollectionState>();
+  readonly #tokens = new Map<string, TokenState>();
+  readonly #holdings = new Map<string, HoldingState>();
+  /** Tokens that somebody holds, whoever it is. */
+  readonly #known = new Set<string>();
+
+  static async read(trx: Trx, commands: readonly ReservingCommand[]): Promise<ReservationSet> {
+    const set = new ReservationSet();
+    const mints = commands.filter((command) => command.kind !== "transfer");
+    const transfers = commands.filter((command) => command.kind === "transfer");
+    await set.#readCollections(trx, new Set(mints.map(({ collection }) => collection)));
+    await set.#readTokens(trx, commands.flatMap(tokenOf));
+    await set.#readHoldings(trx, transfers);
+    return set;
+  }
+
+  async #readCollections(trx: Trx, addresses: ReadonlySet<string>): Promise<void> {
+    if (addresses.size === 0) return;
+    const wanted = [...addresses].map((address) => ({ address }));
+    const { rows } = await sql<Omit<CollectionState, "taken"> & { address: string }>`
+      select address, max_supply, minted, reserved, metadata_frozen from collections
+       where address in (select address from ${rowSet(trx, { address: "text" }, wanted)} as input)
+       order by address ${forUpdate(trx)}`.execute(trx);
+    for (const { address, ...row } of rows) this.#collections.set(address, { ...row, taken: 0 });
+  }
+
+  async #readTokens(trx: Trx, tokens: readonly { contract: string; token_id: string }[]): Promise<void> {
+    if (tokens.length === 0) return;
+    const { rows } = await sql<{
+      seq: number;
+      contract: string;
+      token_id: string;
+      supply: string;
+      reserved: string;
+      minted_block: number | null;
+    }>`
+      select nfts.seq, nfts.contract, nfts.token_id, nfts.supply, nfts.reserved, nfts.minted_block from nfts
+        join ${rowSet(trx, { contract: "text", token_id: "text" }, tokens)} as input
+          on nfts.contract = input.contract and nfts.token_id = input.token_id
+       ${forUpdate(trx)}`.execute(trx);
+    for (const row of rows) {
+      this.#tokens.set(keyOf(row.contract, row.token_id), {
+        seq: row.seq,
+        supply: BigInt(row.supply),
+        reserved: BigInt(row.reserved),
+        onChain: row.minted_block !== null,
+        changed: false,
+        creation: null,
+      });
+    }
+  }
+
+  async #readHoldings(trx: Trx, transfers: readonly Transfer[]): Promise<void> {
+    if (transfers.length === 0) return;
+    const wanted = transfers.map(({ contract, tokenId, from }) => ({ contract, token_id: tokenId, owner: from }));
+    const columns = { contract: "text", token_id: "text", owner: "text" } as const;
+    const { rows } = await sql<{
+      seq: number;
+      contract: string;
+      token_id: string;
+      owner: string;
+      quantity: string;
+      reserved: string;
+    }>`
+      select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.quantity, holdings.reserved
+        from holdings join ${rowSet(trx, columns, wanted)} as input
+          on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
+       ${forUpdate(trx)}`.execute(trx);
+    for (const row of rows) {
+      this.#holdings.set(keyOf(row.contract, row.token_id, row.owner), {
+        seq: row.seq,
+        quantity: BigInt(row.quantity),
+        reserved: BigInt(row.reserved),
+        changed: false,
+      });
+    }
+    const missing = wanted.filter((row) => !this.#holdings.has(keyOf(row.contract, row.token_id, row.owner)));
+    if (missing.length > 0) await this.#readKnown(trx, missing);
+  }
+
+  /** Tells a token that somebody else holds from one that does not exist. */
+  async #readKnown(trx: Trx, tokens: readonly { contract: string; token_id: string }[]): Promise<void> {
+    const { rows } = await sql<{ contract: string; token_id: string }>`
+      select input.contract, input.token_id
+        from ${rowSet(trx, { contract: "text", token_id: "text" }, tokens)} as input
+       where exists (select 1 from holdings
+                      where holdings.contract = input.contract and holdings.token_id = input.token_id)`.execute(trx);
+    for (const row of rows) this.#known.add(keyOf(row.contract, row.token_id));
+  }
+
+  /** Reserves what a request needs. @returns why it cannot be had; nothing is reserved then. */
+  take(requestId: string, command: ReservingCommand): "ok" | ReservationRefusal {
+    if (command.kind === "transfer") return this.#takeCopies(command);
+    const collection = this.#collections.get(command.collection);
+    // Frozen metadata has no place for a new token.
+    if (command.kind !== "mint-erc1155" && command.metadata !== null && !isOpen(collection)) return "metadata_frozen";
+    switch (command.kind) {
+      case "mint-erc721":
+        return takePlace(collection);
+      case "create-erc1155":
+        return this.#create(requestId, command);
+      case "mint-erc1155":
+        return this.#takeSupply(command);
+    }
+  }
+
+  /** The token's row is inserted unseen, until its mint is on chain. */
+  #create(requestId: string, command: CreateErc1155): "ok" | ReservationRefusal {
+    const key = keyOf(command.collection, command.tokenId);
+    if (this.#tokens.has(key)) return "token_already_exists";
+    this.#tokens.set(key, {
+      seq: null,
+      supply: 0n,
+      reserved: BigInt(command.quantity),
+      onChain: false,
+      changed: true,
+      creation: { requestId, command },
+    });
+    return "ok";
+  }
+
+  /** The id must be created on chain already, and its total stay within uint128. */
+  #takeSupply(command: MintErc1155): "ok" | ReservationRefusal {
+    const token = this.#tokens.get(keyOf(command.collection, command.tokenId));
+    if (token?.onChain !== true) return "token_not_found";
+    const reserved = token.reserved + BigInt(command.quantity);
+    if (token.supply + reserved > MAX_QUANTITY) return "supply_exceeded";
+    [token.reserved, token.changed] = [reserved, true];
+    return "ok";
+  }
+
+  /** Takes copies of what the wallet holds and has not promised to an earlier transfer. */
+  #takeCopies({ contract, tokenId, from, quantity, contractType }: Transfer): "ok" | ReservationRefusal {
+    const holding = this.#holdings.get(keyOf(contract, tokenId, from));
+    if (holding === undefined) {
+      const key = keyOf(contract, tokenId);
+      const known = this.#tokens.get(key)?.onChain === true || this.#known.has(key);
+      return known ? "insufficient_balance" : "token_not_found";
+    }
+    if (contractType === "ERC721" && holding.reserved !== 0n) return "token_busy";
+    const reserved = holding.reserved + BigInt(quantity);
+    if (reserved > holding.quantity) return "insufficient_balance";
+    [holding.reserved, holding.changed] = [reserved, true];
+    return "ok";
+  }
+
+  /** Stores what was reserved. */
+  async store(trx: Trx): Promise<void> {
+    await storePlaces(trx, this.#collections);
+    await storeTokens(trx, [...this.#tokens.values()]);
+    await storeHoldings(trx, [...this.#holdings.values()]);
+  }
+}
+
+function takePlace(collection: CollectionState | undefined): "ok" | ReservationRefusal {
+  if (collection === undefined) return "supply_exceeded";
+  const { max_supply, minted, reserved, taken } = collection;
+  if (max_supply !== null && minted + reserved + taken >= max_supply) return "supply_exceeded";
+  collection.taken += 1;
+  return "ok";
+}
+
+function tokenOf(command: ReservingCommand): { contract: string; token_id: string }[] {
+  if (command.kind === "mint-erc721") return [];
+  const contract = command.kind === "transfer" ? command.contract : command.collection;
+  return [{ contract, token_id: command.tokenId }];
+}
+
+function keyOf(contract: string, tokenId: string, owner = ""): string {
+  return `${contract}/${tokenId}/${owner}`;
+}
