@@ -43,6 +43,11 @@ export class NodeProcess {
     return new NodeProcess(kind, port, folder, began, await launch(kind, port, folder, began));
   }
 
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error("the node is not running");
+    return this.#child.pid;
+  }
+
   /** Stops the node and starts it on the same chain (Anvil only). */
   async restart(downFor: () => Promise<void>): Promise<void> {
     if (this.kind !== "anvil")

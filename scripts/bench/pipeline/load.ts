@@ -1,0 +1,48 @@
+import { Pool } from "undici";
+
+export interface Call {
+  method: "GET" | "POST";
+  path: string;
+  body?: unknown;
+}
+
+/** Keeps many connections to one server, as an app under load does. */
+export class Load {
+  readonly #pool: Pool;
+  readonly #headers: Record<string, string>;
+  readonly connections: number;
+
+  constructor(url: string, connections: number, token?: string) {
+    this.connections = connections;
+    this.#pool = new Pool(url, { connections });
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  /** @throws Error on any status but 200: a benchmark of refusals would measure nothing. */
+  async send<T>({ method, path, body }: Call): Promise<T> {
+    const response = await this.#pool.request({
+      method,
+      path,
+      headers: body === undefined ? this.#headers : { ...this.#headers, "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    if (response.statusCode !== 200) throw new Error(`${method} ${path}: ${response.statusCode.toString()} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** Sends `count` calls, one after the other on each connection. @returns the seconds that it took. */
+  async run(count: number, call: (index: number) => Call): Promise<number> {
+    const started = performance.now();
+    let next = 0;
+    const one = async () => {
+      while (next < count) await this.send(call(next++));
+    };
+    await Promise.all(Array.from({ length: Math.min(count, this.connections) }, one));
+    return (performance.now() - started) / 1000;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}

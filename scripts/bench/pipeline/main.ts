@@ -1,0 +1,50 @@
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+
+import { accepting } from "./parts/accepting.ts";
+import { alone } from "./parts/alone.ts";
+import type { Part } from "./parts/part.ts";
+import { settling } from "./parts/settling.ts";
+import { meetsGoal, ratioOf, type Row, tableOf } from "./row.ts";
+
+/**
+ * `npm run bench:pipeline [-- --quick] [--part NAME] [--json FILE]`: what the service does in a second, each figure beside
+ * a baseline that is measured in the same run, on the same machine, with the same node. The ratios say most: absolute
+ * figures depend on the machine. Everything listens on loopback. Nothing fails for being slow.
+ */
+
+const PARTS: Part[] = [alone, settling, accepting];
+
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, json: { type: "string" }, part: { type: "string" } },
+});
+const parts = values.part === undefined ? PARTS : PARTS.filter((part) => part.name === values.part);
+if (parts.length === 0) {
+  console.error(`--part is one of ${PARTS.map((part) => part.name).join(", ")}`);
+  process.exit(2);
+}
+
+const rows: Row[] = [];
+for (const part of parts) {
+  console.error(`measuring ${part.name} ...`);
+  rows.push(...(await part.run({ quick: values.quick })));
+}
+console.log(tableOf(rows));
+for (const row of rows) {
+  if (row.usage === undefined) continue;
+  const { usage } = row;
+  console.log(`\nfor each of "${row.what}":`);
+  console.log(
+    [
+      `  ${usage.statements.toFixed(2)} SQL statements, of which ${usage.writes.toFixed(2)} write`,
+      `  ${usage.transactionControl.toFixed(2)} of begin, commit and savepoints`,
+      `  ${usage.rpcCalls.toFixed(3)} RPC calls in ${usage.rpcExchanges.toFixed(3)} exchanges`,
+      `  ${usage.cpuMs.toFixed(2)} ms of CPU in the service, ${usage.nodeCpuMs?.toFixed(2) ?? "unknown"} ms in the node`,
+      `  event loop delayed by at most ${usage.loopDelayMaxMs.toFixed(0)} ms, p99 ${usage.loopDelayP99Ms.toFixed(0)} ms`,
+    ].join("\n"),
+  );
+}
+if (values.json !== undefined) {
+  const measured = rows.map((row) => ({ ...row, ratio: ratioOf(row), met: meetsGoal(row) }));
+  writeFileSync(values.json, `${JSON.stringify(measured, null, 2)}\n`);
+}

@@ -1,0 +1,12 @@
+import type { Row } from "../row.ts";
+
+export interface Options {
+  /** Smaller numbers, for a first look: under three minutes for all parts. */
+  quick: boolean;
+}
+
+/** Measures some rows of the table, each beside its baseline, in worlds of its own. */
+export interface Part {
+  name: string;
+  run(options: Options): Promise<Row[]>;
+}

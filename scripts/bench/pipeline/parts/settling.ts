@@ -1,0 +1,117 @@
+import { bareChain, oneByOne, relayBatches } from "../bare/chain.ts";
+import type { Row } from "../row.ts";
+import { usagePerRequest } from "../usage.ts";
+import { World } from "../world.ts";
+import type { Options, Part } from "./part.ts";
+
+/** Items of a ready relay batch: what the service itself puts into one transaction. */
+const BATCH = 200;
+
+/** Mints and transfers from the HTTP call to `completed`, beside the node alone. */
+export const settling: Part = { name: "settling", run };
+
+async function run({ quick }: Options): Promise<Row[]> {
+  const mints = quick ? 1_000 : 4_000;
+  const world = await World.start();
+  try {
+    const [from, to] = [await world.wallet(), await world.wallet()];
+    const collection = await world.collection();
+    await mintAll(world, collection, from, 100, 0); // warms everything up
+    const minted = await mintAll(world, collection, from, mints, 100);
+    const moved = await transferAll(world, { collection, from, to }, Math.floor(mints / 4));
+    const chain = await bareChain(world.node, to);
+    await relayBatches(chain, BATCH, BATCH);
+    const batches = await relayBatches(chain, mints, BATCH);
+    const single = await oneByOne(chain, Math.min(mints, 1_000));
+    return rowsOf(minted, moved, batches, single);
+  } finally {
+    await world.stop();
+  }
+}
+
+interface Measured {
+  rate: number;
+  usage: NonNullable<Row["usage"]>;
+}
+
+function rowsOf(minted: Measured, moved: Measured, batches: number, single: number): Row[] {
+  const { usage } = minted;
+  return [
+    {
+      what: "mints settled, single POSTs from 64 connections",
+      unit: "/s",
+      measured: minted.rate,
+      baseline: { what: "ready relay batches pushed to the same node", measured: batches },
+      goal: { atLeast: 0.8 },
+      usage,
+    },
+    {
+      what: "mints settled",
+      unit: "/s",
+      measured: minted.rate,
+      baseline: { what: "one pipelined transaction for each mint", measured: single },
+      goal: { atLeast: 3 },
+    },
+    {
+      what: "transfers settled",
+      unit: "/s",
+      measured: moved.rate,
+      baseline: { what: "mints settled", measured: minted.rate },
+      goal: { atLeast: 0.6 },
+      usage: moved.usage,
+    },
+    count("SQL statements for a mint", usage.statements, 4),
+    count("SQL writes for a mint", usage.writes, 1),
+    count("SQL statements for a transfer", moved.usage.statements, 4),
+    count("SQL writes for a transfer", moved.usage.writes, 1),
+    ...(usage.nodeCpuMs === null
+      ? []
+      : [
+          {
+            what: "CPU for a mint",
+            unit: "ms",
+            measured: usage.cpuMs,
+            baseline: { what: "CPU of the node for it", measured: usage.nodeCpuMs },
+            goal: { atMost: 1.3 },
+          },
+        ]),
+  ];
+}
+
+function count(what: string, measured: number, atMost: number): Row {
+  return { what, unit: "", measured, baseline: null, goal: { atMost } };
+}
+
+/** @param before how many mints the app had completed. */
+async function mintAll(world: World, collection: string, to: string, mints: number, before: number): Promise<Measured> {
+  const body = { collection_address: collection, to_address: to };
+  return measure(world, mints, async () => {
+    await world.load.run(mints, () => ({ method: "POST", path: "/v1/nfts", body }));
+    await world.untilCompleted("mint", before + mints);
+  });
+}
+
+async function transferAll(
+  world: World,
+  { collection, from, to }: { collection: string; from: string; to: string },
+  transfers: number,
+): Promise<Measured> {
+  return measure(world, transfers, async () => {
+    await world.load.run(transfers, (index) => ({
+      method: "POST",
+      path: "/v1/transfers",
+      body: { contract_address: collection, from_address: from, to_address: to, token_id: index + 1 },
+    }));
+    await world.untilCompleted("transfer", transfers);
+  });
+}
+
+async function measure(world: World, requests: number, work: () => Promise<void>): Promise<Measured> {
+  const [before, nodeBefore] = [await world.service.usage(), await world.nodeCpuMs()];
+  const started = performance.now();
+  await work();
+  const rate = (requests * 1000) / (performance.now() - started);
+  const [after, nodeAfter] = [await world.service.usage(), await world.nodeCpuMs()];
+  const nodeCpuMs = nodeBefore === null || nodeAfter === null ? null : (nodeAfter - nodeBefore) / requests;
+  return { rate, usage: { ...usagePerRequest(before, after, requests), nodeCpuMs } };
+}

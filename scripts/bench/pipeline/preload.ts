@@ -1,0 +1,86 @@
+import { createRequire } from "node:module";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
+import type { Usage } from "./usage.ts";
+
+/**
+ * Loaded into the service's process before anything else. Counts what the service asks of the database and of the node,
+ * and answers over the process's channel. The service does not know of it.
+ */
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+
+type Statement = Record<"run" | "get" | "all" | "iterate", Method> & { source: string };
+
+interface SqliteConnection {
+  prepare: (this: SqliteConnection, source: string) => Statement;
+}
+
+const counts = { reads: 0, writes: 0, transactionControl: 0, prepared: 0, rpcCalls: 0, rpcExchanges: 0 };
+const byMethod: Record<string, number> = {};
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+
+function count(source: string): void {
+  const verb = /^\s*(\w+)/.exec(source)?.[1]?.toLowerCase() ?? "";
+  if (verb === "insert" || verb === "update" || verb === "delete") counts.writes++;
+  else if (verb === "select" || verb === "with") counts.reads++;
+  else counts.transactionControl++;
+}
+
+function countStatements(): void {
+  const Sqlite = createRequire(import.meta.url)("better-sqlite3") as { prototype: SqliteConnection };
+  const { prepare } = Sqlite.prototype;
+  const wrapped = new WeakSet();
+  Reflect.set(Sqlite.prototype, "prepare", function (this: SqliteConnection, source: string) {
+    const statement = prepare.call(this, source);
+    counts.prepared++;
+    const prototype = Object.getPrototypeOf(statement) as Statement;
+    if (!wrapped.has(prototype)) {
+      wrapped.add(prototype);
+      for (const name of ["run", "get", "all", "iterate"] as const) {
+        const original = prototype[name];
+        Reflect.set(prototype, name, function (this: { source: string }, ...args: unknown[]) {
+          count(this.source);
+          return original.apply(this, args);
+        });
+      }
+    }
+    return statement;
+  });
+}
+
+/** The service speaks JSON-RPC with `fetch`, and nothing else. */
+function countRpcCalls(): void {
+  const original = globalThis.fetch;
+  globalThis.fetch = (input, init) => {
+    if (typeof init?.body === "string" && init.body.includes('"jsonrpc"')) {
+      counts.rpcExchanges++;
+      for (const [, method = ""] of init.body.matchAll(/"method":"(\w+)"/g)) {
+        counts.rpcCalls++;
+        byMethod[method] = (byMethod[method] ?? 0) + 1;
+      }
+    }
+    return original(input, init);
+  };
+}
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage();
+  const measured = {
+    ...counts,
+    rpcByMethod: { ...byMethod },
+    cpuMs: (user + system) / 1000,
+    loopDelayMaxMs: delay.max / 1e6,
+    loopDelayP99Ms: delay.percentile(99) / 1e6,
+  };
+  delay.reset();
+  return measured;
+}
+
+countStatements();
+countRpcCalls();
+process.on("message", (message: { usage?: boolean }) => {
+  if (message.usage === true) process.send?.(usage());
+});
+// The benchmark's channel alone must not keep the service from ending.
+process.channel?.unref();

@@ -1,0 +1,53 @@
+import type { UsagePerRequest } from "./usage.ts";
+
+/** One line of the table. */
+export interface Row {
+  what: string;
+  unit: string;
+  measured: number;
+  /** The same work without the service, or another row, in the same run. */
+  baseline: { what: string; measured: number } | null;
+  /** Bounds of `measured / baseline`, or of `measured` where there is no baseline. */
+  goal: { atLeast: number } | { atMost: number } | null;
+  usage?: UsagePerRequest & { nodeCpuMs: number | null };
+}
+
+export function ratioOf(row: Row): number {
+  return row.baseline === null ? row.measured : row.measured / row.baseline.measured;
+}
+
+export function meetsGoal(row: Row): boolean | null {
+  if (row.goal === null) return null;
+  return "atLeast" in row.goal ? ratioOf(row) >= row.goal.atLeast : ratioOf(row) <= row.goal.atMost;
+}
+
+function figure(value: number): string {
+  if (value >= 100) return Math.round(value).toString();
+  return value.toPrecision(3);
+}
+
+/** Ratios first: they depend least on the machine. */
+export function tableOf(rows: Row[]): string {
+  const cells = rows.map((row) => {
+    const met = meetsGoal(row);
+    const goal = row.goal === null ? "" : "atLeast" in row.goal ? `>= ${row.goal.atLeast}` : `<= ${row.goal.atMost}`;
+    return [
+      row.baseline === null ? "" : figure(ratioOf(row)),
+      goal,
+      met === null ? "" : met ? "yes" : "no",
+      row.what,
+      `${figure(row.measured)} ${row.unit}`,
+      row.baseline === null ? "" : `${figure(row.baseline.measured)} ${row.unit}: ${row.baseline.what}`,
+    ];
+  });
+  const head = ["ratio", "goal", "met", "what", "measured", "baseline of the same run"];
+  const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => (row[column] ?? "").length)));
+  return [head, ...cells]
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+import type { Usage } from "./usage.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..", "..");
+const STOP_DEADLINE = 15_000;
+
+/** The service as a process of its own, with counters inside. */
+export class ServiceProcess {
+  readonly #child: ChildProcess;
+  readonly url: string;
+
+  private constructor(child: ChildProcess, url: string) {
+    this.#child = child;
+    this.url = url;
+  }
+
+  /** Resolves when it serves. @throws Error with its last output when it ends before that. */
+  static async start(env: Record<string, string>, logFile: string): Promise<ServiceProcess> {
+    const child = fork(join(ROOT, "api", "main.ts"), [], {
+      cwd: ROOT,
+      env: { PATH: process.env["PATH"], PORT: "0", RATE_LIMIT_PER_MINUTE: "100000000", ...env },
+      execArgv: ["--import", "tsx", "--import", join(import.meta.dirname, "preload.ts")],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    const log = createWriteStream(logFile, { flags: "a" });
+    const output: string[] = [];
+    child.stderr?.on("data", (chunk: Buffer) => output.push(chunk.toString()));
+    child.stderr?.pipe(log);
+    if (child.stdout === null) throw new Error("the process has no output");
+    const lines = createInterface({ input: child.stdout });
+    const port = await new Promise<number | null>((resolve, reject) => {
+      lines.on("line", (line) => {
+        log.write(`${line}\n`);
+        if (line.includes('"msg":"serving"')) resolve((JSON.parse(line) as { port: number | null }).port);
+      });
+      child.once("exit", () => {
+        reject(new Error(`the service did not start: ${output.join("")}`));
+      });
+    });
+    return new ServiceProcess(child, `http://127.0.0.1:${String(port)}`);
+  }
+
+  async usage(): Promise<Usage> {
+    const answered = once(this.#child, "message");
+    this.#child.send({ usage: true });
+    const [usage] = (await answered) as [Usage];
+    return usage;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    const force = setTimeout(() => this.#child.kill("SIGKILL"), STOP_DEADLINE);
+    await gone;
+    clearTimeout(force);
+  }
+}

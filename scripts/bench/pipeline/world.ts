@@ -1,0 +1,139 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { createApp } from "../../../api/operator/create-app.ts";
+import { openDatabase } from "../../../api/store/db/database.ts";
+import { NodeProcess } from "../../nodes/node-process.ts";
+import { Load } from "./load.ts";
+import { ServiceProcess } from "./service-process.ts";
+
+const CONNECTIONS = 64;
+/** How often the benchmark asks whether everything is final. It must not become load itself. */
+const LOOK = 25;
+/** Seconds without any progress after which something is broken. */
+const STALLED = 60;
+
+interface Page {
+  total: number;
+}
+
+interface RequestView {
+  status: string;
+  nft_collection?: string;
+  error_code?: string;
+}
+
+/** A local node, the service as a process, and an app with its token. */
+export class World {
+  readonly node: NodeProcess;
+  readonly service: ServiceProcess;
+  readonly load: Load;
+  readonly folder: string;
+  readonly token: string;
+  /** The service's settings. */
+  readonly env: Record<string, string>;
+
+  private constructor(fields: Pick<World, "node" | "service" | "load" | "folder" | "token" | "env">) {
+    this.node = fields.node;
+    this.service = fields.service;
+    this.load = fields.load;
+    this.folder = fields.folder;
+    this.token = fields.token;
+    this.env = fields.env;
+  }
+
+  static async start(settings: Record<string, string> = {}): Promise<World> {
+    const folder = await mkdtemp(join(tmpdir(), "moneta-bench-"));
+    const node = await NodeProcess.start("hardhat", folder);
+    const env = {
+      RPC_URL: node.url,
+      DATA_DIR: folder,
+      DEPLOYMENTS_DIR: join(folder, "deployments"),
+      ...settings,
+    };
+    const service = await ServiceProcess.start(env, join(folder, "api.log"));
+    const database = await openDatabase(`file:${join(folder, "moneta.sqlite")}`);
+    const { token } = await createApp({ database }, "bench");
+    await database.close();
+    return new World({ node, service, load: new Load(service.url, CONNECTIONS, token), folder, token, env });
+  }
+
+  async wallet(): Promise<string> {
+    const { address } = await this.load.send<{ address: string }>({ method: "POST", path: "/v1/accounts", body: {} });
+    return address;
+  }
+
+  async collection(): Promise<string> {
+    const body = { type: "ERC721", name: "Bench", symbol: "BEN", base_uri: "https://bench.example/" };
+    const { request_id: id } = await this.load.send<{ request_id: string }>({
+      method: "POST",
+      path: "/v1/collections",
+      body,
+    });
+    const request = await this.final(id);
+    if (request.nft_collection === undefined) throw new Error(`no collection: ${JSON.stringify(request)}`);
+    return request.nft_collection;
+  }
+
+  /** @param look milliseconds between two looks. */
+  async final(id: string, look = LOOK): Promise<RequestView> {
+    for (;;) {
+      const request = await this.load.send<RequestView>({ method: "GET", path: `/v1/requests/${id}` });
+      if (request.status === "completed") return request;
+      if (request.status === "failed") throw new Error(`a request failed: ${JSON.stringify(request)}`);
+      await wait(look);
+    }
+  }
+
+  /** How many requests of a type are completed. */
+  async completed(type: string): Promise<number> {
+    const path = `/v1/requests?status=completed&type=${type}&limit=1`;
+    return (await this.load.send<Page>({ method: "GET", path })).total;
+  }
+
+  /** Waits until `count` requests of a type are completed. @throws Error when nothing moves any more. */
+  async untilCompleted(type: string, count: number): Promise<void> {
+    let [last, since] = [-1, performance.now()];
+    for (;;) {
+      const done = await this.completed(type);
+      if (done >= count) return;
+      if (done !== last) [last, since] = [done, performance.now()];
+      if (performance.now() - since > STALLED * 1000) {
+        throw new Error(`stalled at ${done.toString()} of ${count.toString()}. ${await this.#lastWords()}`);
+      }
+      await wait(LOOK);
+    }
+  }
+
+  async #lastWords(): Promise<string> {
+    return (await readFile(join(this.folder, "api.log"), "utf8")).split("\n").slice(-5).join("\n");
+  }
+
+  /** CPU time of the node so far, in ms; null where the system does not tell. */
+  async nodeCpuMs(): Promise<number | null> {
+    return cpuMsOf(this.node.pid);
+  }
+
+  async stop(): Promise<void> {
+    await this.load.close();
+    await this.service.stop();
+    await this.node.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Linux tells it in clock ticks, a hundred a second. */
+async function cpuMsOf(pid: number): Promise<number | null> {
+  try {
+    const stat = await readFile(`/proc/${pid.toString()}/stat`, "utf8");
+    const [user = "0", system = "0"] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13);
+    return (Number(user) + Number(system)) * 10;
+  } catch {
+    return null;
+  }
+}
