@@ -78,8 +78,7 @@ function open(deps: CopyDeps, url: string, signal: AbortSignal): AsyncIterable<U
 }
 
 async function* openData(deps: CopyDeps, url: string): AsyncGenerator<Uint8Array> {
-  await Promise.resolve();
-  const bytes = readDataUrl(url);
+  const bytes = await readDataUrl(url);
   if (bytes === null) throw new MediaError("media_unavailable", "The data URL is malformed.");
   if (bytes.length > deps.maxBytes) {
     throw new MediaError("media_too_large", `It is larger than ${deps.maxBytes.toString()} bytes.`);
