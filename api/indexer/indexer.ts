@@ -6,8 +6,8 @@ import { ChainUnavailable, describeError } from "../chain/errors.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
 import { readRelayOwner } from "../chain/relay-reads.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { pause } from "../shared/pause.ts";
 import type { Signals } from "../shared/signal.ts";
+import { WorkLoop } from "../shared/work-loop.ts";
 import { applyRange } from "../store/ledger/apply-range.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import type { Database } from "../store/db/database.ts";
@@ -25,54 +25,53 @@ export interface IndexerDeps {
   contracts: ContractAddresses;
   signals: Signals;
   logger: Logger;
-  /** Blocks that must lie on top, its own included, before a block counts as final. */
+  /** A block is final once it is this many blocks deep, itself included. */
   confirmations: number;
-  /** Milliseconds between two looks at the head. */
+  /** How often to ask the node for its newest block, in milliseconds. */
   pollInterval: number;
   now: () => number;
 }
 
-/** Blocks read at once: what common providers allow for logs. */
+/** Blocks per read: common providers answer logs of this many. */
 const RANGE = 500;
-/** Headers kept beyond those that the confirmations need: how deep a reorg is noticed. */
+/** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */
 const REMEMBER = 256;
-const BACK_OFF = 2_000;
-/** A node that is behind what is stored, on the same chain, is taken to lag for so many milliseconds; then it is believed. */
+/**
+ * Milliseconds for which a node that is behind the checkpoint, on the same chain, counts as lagging. After that its head
+ * counts as a reorg.
+ */
 const BEHIND_GRACE = 30_000;
 
-/** Follows the chain block by block and stores what it says: ownership, outcomes, history, checkpoint. */
+/** Follows the chain and stores what its blocks say: ownership, outcomes, history, checkpoint. */
 export class Indexer {
   readonly #deps: IndexerDeps;
-  /** Since when the node is behind what is stored, by the clock that never jumps. */
+  readonly #loop: WorkLoop;
+  /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
-  #lastError: string | null = null;
 
   constructor(deps: IndexerDeps) {
     this.#deps = deps;
+    this.#loop = new WorkLoop({
+      logger: deps.logger,
+      wake: deps.signals.blocks,
+      pollInterval: deps.pollInterval,
+      messages: {
+        failed: "the indexer cannot follow the chain; it retries",
+        recovered: "the indexer follows the chain again",
+      },
+      describe: describeError,
+    });
   }
 
   get lastError(): string | null {
-    return this.#lastError;
+    return this.#loop.lastError;
   }
 
   async run(abort: AbortSignal): Promise<void> {
-    const { signals, logger, pollInterval } = this.#deps;
-    while (!abort.aborted) {
-      try {
-        const more = await this.step();
-        if (this.#lastError !== null) logger.info("the indexer follows the chain again");
-        this.#lastError = null;
-        if (!more) await signals.blocks.wait(pollInterval, abort);
-      } catch (error) {
-        const words = describeError(error);
-        if (this.#lastError !== words) logger.error({ err: error }, "the indexer cannot follow the chain");
-        this.#lastError = words;
-        await pause(BACK_OFF, abort);
-      }
-    }
+    await this.#loop.run(async () => ((await this.step()) ? "again" : "idle"), abort);
   }
 
-  /** Stores the next range. @returns whether there may be more right away. */
+  /** Stores the next range of blocks, or rolls back. @returns whether there may be more right away. */
   async step(): Promise<boolean> {
     const { database, client, contracts, confirmations, signals, now } = this.#deps;
     const checkpoint = await this.#checkpoint();
@@ -100,7 +99,8 @@ export class Indexer {
     const previous = await storedBlock(database.read, checkpoint);
     if (previous !== undefined && read.headers.get(from)?.parentHash !== previous.hash) return true;
     const range = await prepareRange(
-      // Far behind the head the node may have dropped the state; what is read must be too deep to be reorganised then.
+      // Far behind the head, the node may no longer have the state at `to`. Then the newest state that no reorg can change
+      // is read instead.
       {
         ...this.#deps,
         receipts: (hashes) => client.receipts(hashes),
@@ -113,20 +113,20 @@ export class Indexer {
     crashPoint("indexer:read");
     const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
     const stored = await database.write(async (trx) => {
-      // What a contract logged in these blocks that an app named meanwhile was not asked for: they are read again.
+      // An app has started to follow a contract since the read. The blocks are read again, with that contract's logs.
       if (await followsMore(trx, watched, to)) return false;
       return applyRange(trx, range, facts, now());
     });
     if (!stored) return true;
     crashPoint("indexer:stored");
     await this.#closeReverted(head, to);
-    // Lanes wait for their batches, the dispatcher for the outbox.
+    // Lanes wait for their batches to be mined, the dispatcher waits for events.
     signals.requests.notify();
     signals.deliveries.notify();
     return to < head;
   }
 
-  /** A chain without new blocks makes final, too, what the settings call deep enough now. */
+  /** Settles what is deep enough although no block came: CONFIRMATIONS may be lower since the last start. */
   async #confirm(checkpoint: number, final: number): Promise<void> {
     const { database, signals, now } = this.#deps;
     const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? final);
@@ -135,7 +135,10 @@ export class Indexer {
     signals.deliveries.notify();
   }
 
-  /** Far behind the head nothing is closed: the logs that may yet tell of a batch are not read, and old state may be gone. */
+  /**
+   * Only near the head. Far behind it, logs that show a batch's outcome may still be unread, and the node may no longer have
+   * the old state.
+   */
   async #closeReverted(head: number, read: number): Promise<void> {
     const final = head - this.#deps.confirmations + 1;
     if (final >= 0 && read >= final) await closeReverted(this.#deps, final);
@@ -143,7 +146,7 @@ export class Indexer {
 
   async #checkpoint(): Promise<number> {
     const stored = await readMeta(this.#deps.database.read, "checkpoint");
-    if (stored === null) throw new Error("the database has no checkpoint: the chain was never set up");
+    if (stored === null) throw new Error("the database has no checkpoint: start the service once with this database");
     return Number(stored);
   }
 
@@ -156,11 +159,11 @@ export class Indexer {
     const stored = await storedBlock(this.#deps.database.read, number);
     if (stored === undefined) return true;
     const [block] = await this.#deps.client.blocks([number]);
-    if (block == null) throw new ChainUnavailable("the node does not have a block that it had");
+    if (block == null) throw new ChainUnavailable("the node no longer has a block that it had before");
     return block.hash === stored.hash;
   }
 
-  /** Finds the last stored block that the chain still has, and takes back what came after it. */
+  /** Finds the newest stored block that is still on the chain and undoes everything after it. */
   async #rollBack(checkpoint: number, head: number): Promise<void> {
     const { database, client, logger } = this.#deps;
     let below = Math.min(checkpoint, head) + 1;
@@ -168,12 +171,14 @@ export class Indexer {
       const stored = await newestBlocks(database.read, 50, below);
       const last = stored.at(-1);
       if (last === undefined) {
-        throw new Error("the chain has no block in common with this database: is RPC_URL the right node?");
+        throw new Error(
+          "the node's chain shares no stored block with this database: check that RPC_URL is a node of the right chain",
+        );
       }
       const blocks = await client.blocks(stored.map((block) => block.number));
       const common = stored.find((block, index) => blocks[index]?.hash === block.hash);
       if (common !== undefined) {
-        logger.warn({ fork: common.number, checkpoint }, "the chain was reorganised: rolling back");
+        logger.warn({ fork: common.number, checkpoint }, "the chain was reorganised; rolling back to the fork");
         await database.write((trx) => rollback(trx, common.number));
         return;
       }
@@ -184,7 +189,7 @@ export class Indexer {
   async #relayOwner(): Promise<string> {
     const { client, contracts } = this.#deps;
     const owner = await readRelayOwner(client, contracts.relay);
-    if (owner === null) throw new ChainUnavailable("the relay does not answer");
+    if (owner === null) throw new ChainUnavailable(`the node has no relay contract at ${contracts.relay}`);
     return owner;
   }
 }

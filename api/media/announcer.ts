@@ -1,14 +1,14 @@
 import { CID } from "multiformats/cid";
 import type { Logger } from "pino";
 
-import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
+import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { ANNOUNCEMENT_HOLDS, dueAnnouncements, putOffAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
 
 export interface AnnouncerDeps {
   database: Database;
-  /** Tells the network that content is here. @returns how many peers have noted it. */
+  /** Announces on the IPFS network that this node has the content. @returns how many peers stored the announcement. */
   announce: (root: CID, abort: AbortSignal) => Promise<number>;
   wake: Signal;
   logger: Logger;
@@ -16,33 +16,44 @@ export interface AnnouncerDeps {
 }
 
 /** All times in milliseconds. */
-const LOOK = 1_000;
-const BACK_OFF = 2_000;
-/** Until what nobody has noted is tried again. */
+const POLL = 1_000;
+/** Wait before an announcement that no peer stored is retried. */
 const RETRY = 60_000;
-/** Announced side by side: each asks a good part of its hundred peers. */
+/** Announcements at the same time. Each contacts many of the node's hundred peers. */
 const CONCURRENCY = 8;
 
-/** Tells the IPFS network what is hosted, when it arrives and again before the network forgets it. No request waits for it. */
+/** Announces hosted content on the IPFS network: when it arrives, and again before peers forget it. No request waits for it. */
 export class Announcer {
   readonly #deps: AnnouncerDeps;
+  readonly #loop: WorkLoop;
 
   constructor(deps: AnnouncerDeps) {
     this.#deps = deps;
+    this.#loop = new WorkLoop({
+      logger: deps.logger,
+      wake: deps.wake,
+      pollInterval: POLL,
+      messages: {
+        failed: "IPFS announcements cannot be read or recorded; retrying",
+        recovered: "IPFS announcements can be read and recorded again",
+      },
+    });
+  }
+
+  get lastError(): string | null {
+    return this.#loop.lastError;
   }
 
   async run(abort: AbortSignal): Promise<void> {
-    const { database, wake, logger, now } = this.#deps;
-    while (!abort.aborted) {
-      try {
-        const due = await dueAnnouncements(database.read, now(), CONCURRENCY);
-        if (due.length === 0) await wake.wait(LOOK, abort);
-        else await Promise.all(due.map((cid) => this.#announce(cid, abort)));
-      } catch (error) {
-        logger.error({ err: error }, "what is to be announced cannot be read or recorded");
-        await pause(BACK_OFF, abort);
-      }
-    }
+    await this.#loop.run((stop) => this.#step(stop), abort);
+  }
+
+  async #step(abort: AbortSignal): Promise<StepResult> {
+    const { database, now } = this.#deps;
+    const due = await dueAnnouncements(database.read, now(), CONCURRENCY);
+    if (due.length === 0) return "idle";
+    await Promise.all(due.map((cid) => this.#announce(cid, abort)));
+    return "again";
   }
 
   async #announce(cid: string, abort: AbortSignal): Promise<void> {
@@ -51,11 +62,11 @@ export class Announcer {
     try {
       peers = await announce(CID.parse(cid), abort);
     } catch (error) {
-      if (!abort.aborted) logger.debug({ err: error, cid }, "announcing failed");
+      if (!abort.aborted) logger.debug({ err: error, cid }, "an IPFS announcement failed");
     }
-    // Whoever starts next goes on with it.
+    // It stays due, and the next process announces it.
     if (abort.aborted) return;
-    if (peers === 0) logger.warn({ cid }, "no IPFS peer has noted that this is here; it is tried again");
+    if (peers === 0) logger.warn({ cid }, "no IPFS peer stored the announcement of this content; retrying");
     else logger.debug({ cid, peers }, "announced");
     await database.write((trx) => putOffAnnouncement(trx, cid, now() + (peers === 0 ? RETRY : ANNOUNCEMENT_HOLDS)));
   }

@@ -8,55 +8,55 @@ import type { BlockFiles } from "../ipfs/block-files.ts";
 import { parseCid } from "../ipfs/cids.ts";
 import { isDamage, walkBlocks } from "../ipfs/content.ts";
 
-/** Milliseconds for one exchange with the operator's own node. To pin, it reads all that is pinned. */
+/** Milliseconds for one call to the operator's Kubo node. Pinning takes longer: the node reads all the content. */
 const PUT_TIMEOUT = 60_000;
 const PIN_TIMEOUT = 600_000;
-/** Bytes of an answer. Kubo says no more than a name or a sentence. */
-const LONGEST_ANSWER = 65_536;
-/** Characters of the node's own words. */
-const LONGEST_WORDS = 200;
+/** Most bytes of an answer. Kubo answers a CID or a sentence. */
+const MAX_ANSWER = 65_536;
+/** Most characters of the node's error message. */
+const MAX_MESSAGE = 200;
 
 const PUT_ANSWER = z.object({ Key: z.string() });
 const PIN_ANSWER = z.object({ Pins: z.array(z.string()) });
 const ERROR_ANSWER = z.object({ Message: z.string() });
 
-/** What is at the RPC address did not do what Kubo does. */
-class NodeError extends Error {
-  override readonly name = "NodeError";
+/** The server at the RPC address did not do what Kubo does. */
+class KuboError extends Error {
+  override readonly name = "KuboError";
 }
 
 /**
- * Gives content to a Kubo node, block by block, and has it pinned there.
- * @param rpc the node's RPC address, as the operator set it: nobody else chooses where this connects.
+ * Uploads content to a Kubo node, block by block, and pins it there.
+ * @param rpc the node's RPC address. It comes from the operator's settings and is never influenced by users.
  */
 export async function pinAtKubo(rpc: string, blocks: BlockFiles, name: string, stop: AbortSignal): Promise<void> {
   const root = parseCid(name);
-  if (root === null) throw new Error(`${name} is no CID of stored content`);
+  if (root === null) throw new Error(`${name} is not the CID of stored content`);
   for await (const { cid, bytes } of walkBlocks(blocks, root, new Set())) {
     const codec = cid.code === raw.code ? "raw" : "dag-pb";
     const url = `${rpc}/api/v0/block/put?cid-codec=${codec}&mhtype=sha2-256`;
-    const { Key } = read(PUT_ANSWER, await ask(url, bytes, stop, PUT_TIMEOUT));
+    const { Key } = read(PUT_ANSWER, await call(url, bytes, stop, PUT_TIMEOUT));
     if (parseCid(Key)?.toV1().equals(cid.toV1()) !== true)
-      throw new NodeError(`the IPFS node stored ${cid.toString()} under another name`);
+      throw new KuboError(`the IPFS node stored the block ${cid.toString()} under another CID`);
   }
   const { Pins } = read(
     PIN_ANSWER,
-    await ask(`${rpc}/api/v0/pin/add?arg=${root.toString()}&recursive=true`, null, stop, PIN_TIMEOUT),
+    await call(`${rpc}/api/v0/pin/add?arg=${root.toString()}&recursive=true`, null, stop, PIN_TIMEOUT),
   );
   if (!Pins.some((pin) => parseCid(pin)?.toV1().equals(root.toV1()) === true))
-    throw new NodeError(`the IPFS node did not pin ${root.toString()}`);
+    throw new KuboError(`the IPFS node did not pin ${root.toString()}`);
 }
 
-/** For the operator: why content could not be pinned. */
-export function wordsOfPinError(error: unknown): string {
-  if (error instanceof NodeError || isDamage(error)) return (error as Error).message;
+/** Says to the operator why content could not be pinned. */
+export function describePinError(error: unknown): string {
+  if (error instanceof KuboError || isDamage(error)) return (error as Error).message;
   if (!(error instanceof Error)) return "unknown error";
   if (error.name === "TimeoutError") return "the IPFS node did not answer in time";
   return "code" in error && typeof error.code === "string" ? `connection failed (${error.code})` : error.message;
 }
 
-/** @param file sent as the one part of a form, which is how Kubo takes files. */
-async function ask(url: string, file: Uint8Array | null, stop: AbortSignal, timeout: number): Promise<unknown> {
+/** @param file sent as the only part of a multipart form, as Kubo expects. */
+async function call(url: string, file: Uint8Array | null, stop: AbortSignal, timeout: number): Promise<unknown> {
   const boundary = `moneta-${randomUUID()}`;
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="data"; filename="data"\r\nContent-Type: application/octet-stream\r\n\r\n`;
   const response = await request(url, {
@@ -64,30 +64,30 @@ async function ask(url: string, file: Uint8Array | null, stop: AbortSignal, time
     headers: file === null ? {} : { "content-type": `multipart/form-data; boundary=${boundary}` },
     body: file === null ? null : Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]),
     signal: AbortSignal.any([stop, AbortSignal.timeout(timeout)]),
-    // The signal ends it.
+    // The signal enforces the timeout.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
   const answer = parse(await text(response.body));
   if (response.statusCode === 200) return answer;
-  const words = ERROR_ANSWER.safeParse(answer).data?.Message.slice(0, LONGEST_WORDS);
+  const message = ERROR_ANSWER.safeParse(answer).data?.Message.slice(0, MAX_MESSAGE);
   const status = `the IPFS node answered ${response.statusCode.toString()}`;
-  throw new NodeError(words === undefined ? status : `${status}: ${words}`);
+  throw new KuboError(message === undefined ? status : `${status}: ${message}`);
 }
 
-/** What listens at the address need not be Kubo. */
+/** Limited, because the server at the address may be anything. */
 async function text(body: AsyncIterable<Uint8Array>): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of body) {
     length += part.length;
-    if (length > LONGEST_ANSWER) throw strange();
+    if (length > MAX_ANSWER) throw notKubo();
     parts.push(part);
   }
   return Buffer.concat(parts).toString();
 }
 
-/** @returns undefined for what is no JSON. */
+/** @returns undefined when it is not JSON. */
 function parse(answer: string): unknown {
   try {
     return JSON.parse(answer);
@@ -98,10 +98,12 @@ function parse(answer: string): unknown {
 
 function read<T>(schema: z.ZodType<T>, answer: unknown): T {
   const result = schema.safeParse(answer);
-  if (!result.success) throw strange();
+  if (!result.success) throw notKubo();
   return result.data;
 }
 
-function strange(): NodeError {
-  return new NodeError("the IPFS node answered what no Kubo does: is IPFS_PIN_RPC its RPC address?");
+function notKubo(): KuboError {
+  return new KuboError(
+    "the server at IPFS_PIN_RPC does not answer like Kubo: set IPFS_PIN_RPC to the RPC address of a Kubo node",
+  );
 }

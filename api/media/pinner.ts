@@ -1,12 +1,13 @@
 import type { Logger } from "pino";
 
 import type { BlockFiles } from "../ipfs/block-files.ts";
-import { pause } from "../shared/pause.ts";
+import { whileLeased } from "../shared/lease.ts";
 import type { Signal } from "../shared/signal.ts";
+import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
 import { type DuePin, finishPin, LONGEST_PIN_WAIT, renewPins, returnPin, takePins } from "../store/media/pins.ts";
-import { pinAtKubo, wordsOfPinError } from "./pin.ts";
+import { describePinError, pinAtKubo } from "./pin.ts";
 
 export interface PinnerDeps {
   database: Database;
@@ -18,71 +19,79 @@ export interface PinnerDeps {
   now: () => number;
 }
 
-/** All times in milliseconds. A process that dies keeps its pins from others for no longer than a lease. */
+/** All times in milliseconds. Pins of a process that died are free again when their lease expires. */
 const LEASE = 15_000;
 const RENEW = 5_000;
-const LOOK = 1_000;
-/** Wait before the second try; each further one is twice as long. */
+const POLL = 1_000;
+/** Wait before the second try of a pin. It doubles with each further try. */
 const FIRST_WAIT = 1_000;
-/** While the node fails at everything it is asked no more often, however much waits. */
-const LONGEST_PAUSE = 60_000;
-/** Handed over side by side. */
+/** While the Kubo node accepts nothing, it is asked at least this often, however many pins wait. */
+const BACKOFF = { first: 1_000, longest: 60_000 };
+/** Pins at the same time. */
 const CONCURRENCY = 4;
 
-/** Has everything that is hosted pinned at the operator's node. No request waits for it. */
+/** The Kubo node accepted none of the pins of a step. */
+class NothingPinned extends Error {
+  override readonly name = "NothingPinned";
+}
+
+/** Pins all hosted content at the operator's Kubo node. No request waits for it. */
 export class Pinner {
   readonly #deps: PinnerDeps;
+  readonly #loop: WorkLoop;
 
   constructor(deps: PinnerDeps) {
     this.#deps = deps;
+    this.#loop = new WorkLoop({
+      logger: deps.logger,
+      wake: deps.wake,
+      pollInterval: POLL,
+      messages: { failed: "hosted content cannot be pinned; retrying", recovered: "hosted content is pinned again" },
+      backoff: BACKOFF,
+    });
+  }
+
+  get lastError(): string | null {
+    return this.#loop.lastError;
   }
 
   async run(abort: AbortSignal): Promise<void> {
-    const { database, wake, logger, now } = this.#deps;
-    let failures = 0;
-    while (!abort.aborted) {
-      try {
-        const pins = await database.write((trx) =>
-          takePins(trx, { now: now(), leaseUntil: now() + LEASE, limit: CONCURRENCY }),
-        );
-        if (pins.length === 0) {
-          await wake.wait(LOOK, abort);
-          continue;
-        }
-        failures = (await this.#pinAll(pins, abort)) ? 0 : failures + 1;
-      } catch (error) {
-        failures += 1;
-        logger.error({ err: error }, "what is to be pinned cannot be read or recorded");
-      }
-      if (failures > 0) await pause(waitAfter(failures, LONGEST_PAUSE), abort);
-    }
+    await this.#loop.run((stop) => this.#step(stop), abort);
   }
 
-  /** @returns whether the node took any of them. */
-  async #pinAll(pins: DuePin[], abort: AbortSignal): Promise<boolean> {
+  /** @throws NothingPinned */
+  async #step(abort: AbortSignal): Promise<StepResult> {
     const { database, logger, now } = this.#deps;
-    const renewing = setInterval(() => {
-      database
-        .write((trx) => renewPins(trx, pins, now() + LEASE))
-        .catch((error: unknown) => {
-          // A lease that runs out costs a second try and nothing else.
-          logger.warn({ err: error }, "the lease of what is being pinned was not renewed");
-        });
-    }, RENEW);
+    const pins = await database.write((trx) =>
+      takePins(trx, { now: now(), leaseUntil: now() + LEASE, limit: CONCURRENCY }),
+    );
+    if (pins.length === 0) return "idle";
+    const renewal = { renew: () => this.#renew(pins), every: RENEW };
+    const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));
+    await database.write(async (trx) => {
+      for (const [index, pin] of pins.entries()) await this.#record(trx, pin, problems[index] ?? null, abort);
+    });
+    if (abort.aborted) return "idle";
+    const [first] = problems;
+    if (first != null && !problems.includes(null)) throw new NothingPinned(first);
+    for (const [index, { cid }] of pins.entries()) {
+      const reason = problems[index];
+      if (reason != null) logger.warn({ cid, reason }, "the IPFS node did not pin this content; retrying");
+    }
+    return "again";
+  }
+
+  async #renew(pins: DuePin[]): Promise<void> {
+    const { database, now } = this.#deps;
     try {
-      const results = await Promise.all(pins.map((pin) => this.#pin(pin, abort)));
-      // Recorded together: an outcome that a renewal overtook would be a pin done twice.
-      clearInterval(renewing);
-      await database.write(async (trx) => {
-        for (const [index, pin] of pins.entries()) await this.#record(trx, pin, results[index] ?? null, abort);
-      });
-      return results.includes(null);
-    } finally {
-      clearInterval(renewing);
+      await database.write((trx) => renewPins(trx, pins, now() + LEASE));
+    } catch (error) {
+      // No reason to stop: if the lease expires, the content is pinned a second time, which changes nothing.
+      this.#loop.report(error);
     }
   }
 
-  /** @returns what went wrong, in words; null when it is pinned. */
+  /** @returns why it was not pinned; null when it was. */
   async #pin(pin: DuePin, abort: AbortSignal): Promise<string | null> {
     const { rpc, blocks, logger } = this.#deps;
     try {
@@ -90,9 +99,8 @@ export class Pinner {
       logger.debug({ cid: pin.cid }, "pinned");
       return null;
     } catch (error) {
-      const words = wordsOfPinError(error);
-      if (!abort.aborted) logger.warn({ err: error, cid: pin.cid, reason: words }, "not pinned; it is tried again");
-      return words;
+      logger.debug({ err: error, cid: pin.cid }, "not pinned");
+      return describePinError(error);
     }
   }
 
@@ -103,12 +111,12 @@ export class Pinner {
     abort: AbortSignal,
   ): Promise<void> {
     if (problem === null) await finishPin(trx, pin);
-    // Whoever starts next goes on with it.
+    // The next process pins it. Being stopped does not count as a try.
     else if (abort.aborted) await returnPin(trx, pin, AT_ONCE, null);
-    else await returnPin(trx, pin, this.#deps.now() + waitAfter(pin.tries + 1, LONGEST_PIN_WAIT), problem);
+    else await returnPin(trx, pin, this.#deps.now() + waitAfter(pin.tries + 1), problem);
   }
 }
 
-function waitAfter(failures: number, longest: number): number {
-  return Math.min(FIRST_WAIT * 2 ** Math.min(failures - 1, 20), longest);
+function waitAfter(tries: number): number {
+  return Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_PIN_WAIT);
 }

@@ -2,9 +2,11 @@ import type { Logger } from "pino";
 
 import { type Command, isMint, MEDIA_FIELDS } from "../domain/command.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import { LeaseLost, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
-import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
+import { TaskPool } from "../shared/task-pool.ts";
+import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { addAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
@@ -23,6 +25,12 @@ import { copyMedia, type CopyDeps } from "./copy-media.ts";
 import { makeFrozenDirectory, NotSettledYet } from "./frozen-directory.ts";
 import { MediaError } from "./media-error.ts";
 
+/** A command with its content stored. */
+interface Prepared {
+  command: Command;
+  media: StoredMedia[];
+}
+
 export interface MediaWorkerDeps extends CopyDeps {
   database: Database;
   signals: { requests: Signal; deliveries: Signal; media: Signal; hosted: Signal };
@@ -30,127 +38,142 @@ export interface MediaWorkerDeps extends CopyDeps {
   now: () => number;
 }
 
-/** All times in milliseconds. A process that dies keeps its jobs from others for no longer than a lease. */
+/** All times in milliseconds. Jobs of a process that died are free again when their lease expires. */
 const LEASE = 15_000;
 const RENEW = 5_000;
-const LOOK = 1_000;
-const BACK_OFF = 2_000;
-/** Waits before the second and every further try of what may pass by itself. */
+const POLL = 1_000;
+/** Waits before the second, third and fourth try after an error that may be temporary. */
 const RETRIES = [1_000, 4_000, 15_000];
-/** Jobs under way at once, */
+/** Wait before a freeze looks again whether all earlier mints are final. */
+const NOT_SETTLED_WAIT = 1_000;
+/** Jobs at the same time. */
 const CONCURRENCY = 20;
-/** and of one app, so that servers that hang hold up nobody else's. */
+/** Jobs of one app at the same time: servers that hang do not delay other apps. */
 const CONCURRENCY_OF_APP = 10;
 
-/** Brings the content that requests wait for, and lets the requests go on. */
+/** Stores the content that requests wait for. Then the requests may be sent. */
 export class MediaWorker {
   readonly #deps: MediaWorkerDeps;
   readonly #holder = newLeaseHolder();
+  readonly #loop: WorkLoop;
+  readonly #tasks: TaskPool;
+  #started = false;
 
   constructor(deps: MediaWorkerDeps) {
     this.#deps = deps;
+    this.#tasks = new TaskPool(CONCURRENCY, deps.signals.media);
+    this.#loop = new WorkLoop({
+      logger: deps.logger,
+      wake: deps.signals.media,
+      pollInterval: POLL,
+      messages: {
+        failed: "media jobs cannot be read or recorded; retrying",
+        recovered: "media jobs can be read and recorded again",
+      },
+    });
+  }
+
+  get lastError(): string | null {
+    return this.#loop.lastError;
   }
 
   async run(abort: AbortSignal): Promise<void> {
-    const { signals, logger } = this.#deps;
-    const running = new Map<Promise<void>, string>();
-    let started = false;
-    while (!abort.aborted) {
-      try {
-        if (!started) await this.#takeUp();
-        started = true;
-        const jobs = await this.#take([...running.values()]);
-        for (const job of jobs) {
-          const task = this.#work(job, abort)
-            .catch((error: unknown) => {
-              logger.error(
-                { err: error, request: job.request.id },
-                "copying media could not be recorded; it is tried again",
-              );
-            })
-            .finally(() => {
-              running.delete(task);
-              signals.media.notify();
-            });
-          running.set(task, job.request.app_id);
-        }
-        if (jobs.length === 0 || running.size >= CONCURRENCY) await signals.media.wait(LOOK, abort);
-      } catch (error) {
-        logger.error({ err: error }, "the media jobs cannot be read");
-        await pause(BACK_OFF, abort);
-      }
+    await this.#loop.run(() => this.#step(abort), abort);
+    await this.#tasks.drained();
+  }
+
+  async #step(abort: AbortSignal): Promise<StepResult> {
+    if (!this.#started) await this.#returnAbandoned();
+    this.#started = true;
+    if (this.#tasks.free === 0) return "full";
+    const jobs = await this.#take();
+    for (const job of jobs) {
+      this.#tasks.start(
+        job.request.app_id,
+        () => this.#work(job, abort),
+        // Nothing was recorded, so the lease expires and the job is taken again.
+        (error) => {
+          this.#loop.report(error);
+        },
+      );
     }
-    await Promise.allSettled(running.keys());
+    return jobs.length === 0 ? "idle" : "again";
   }
 
-  async #takeUp(): Promise<void> {
+  async #returnAbandoned(): Promise<void> {
     const { database, logger } = this.#deps;
-    // Nothing of this process runs yet: its own id in a lease is one that it has inherited.
+    // This process has no job yet. A lease with its process id is from an earlier process that had the same id.
     const jobs = await database.write((trx) => returnAbandonedJobs(trx, holderIsGone));
-    if (jobs > 0) logger.info({ jobs }, "took up media jobs that were left unfinished");
+    if (jobs > 0) logger.info({ jobs }, "took over media jobs of a process that has ended");
   }
 
-  async #take(apps: string[]): Promise<MediaJob[]> {
+  async #take(): Promise<MediaJob[]> {
     const { database, now } = this.#deps;
-    const limit = CONCURRENCY - apps.length;
-    if (limit <= 0) return [];
     const lease = { now: now(), leaseUntil: now() + LEASE, holder: this.#holder };
+    const { free, apps } = this.#tasks;
     return database.write((trx) =>
-      takeMediaJobs(trx, { ...lease, limit, limitOfApp: CONCURRENCY_OF_APP, underWay: apps }),
+      takeMediaJobs(trx, { ...lease, limit: free, limitOfApp: CONCURRENCY_OF_APP, underWay: apps }),
     );
   }
 
   async #work(job: MediaJob, abort: AbortSignal): Promise<void> {
-    const { database, signals, logger, now } = this.#deps;
-    const lost = new AbortController();
-    const renewing = setInterval(() => {
-      void this.#renew(job, lost);
-    }, RENEW);
-    const stop = AbortSignal.any([abort, lost.signal]);
+    let prepared: Prepared;
     try {
-      const { command, media } = await this.#prepare(job.request.command, stop);
-      const made = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
-      crashPoint("media:copied");
-      const done = await database.write(async (trx) => {
-        if (!(await finishMediaJob(trx, job, command, now()))) return false;
-        for (const item of media) await insertMedia(trx, item, now());
-        for (const cid of [...made, ...media.map((item) => item.cid)]) {
-          await addPin(trx, cid, now());
-          await addAnnouncement(trx, cid);
-        }
-        return true;
-      });
-      crashPoint("media:recorded");
-      if (!done) return;
-      signals.requests.notify();
-      signals.hosted.notify();
+      const renewal = { renew: () => this.#renew(job), every: RENEW };
+      prepared = await whileLeased(renewal, abort, (stop) => this.#prepare(job.request.command, stop));
     } catch (error) {
-      if (lost.signal.aborted) return;
-      if (abort.aborted) {
-        // Whoever starts next goes on with it.
-        await database.write((trx) => returnMediaJob(trx, job, AT_ONCE, false));
-        return;
+      await this.#notPrepared(job, error, abort);
+      return;
+    }
+    crashPoint("media:copied");
+    await this.#finish(job, prepared);
+    this.#deps.logger.debug({ request: job.request.id }, "media job done");
+  }
+
+  async #notPrepared(job: MediaJob, error: unknown, abort: AbortSignal): Promise<void> {
+    const { database, now } = this.#deps;
+    const giveBack = (dueAt: number) => database.write((trx) => returnMediaJob(trx, job, dueAt, false));
+    // Another process works on it now.
+    if (error instanceof LeaseLost) return;
+    // The next process works on it. Being stopped does not count as a try.
+    if (abort.aborted) await giveBack(AT_ONCE);
+    else if (error instanceof NotSettledYet) await giveBack(now() + NOT_SETTLED_WAIT);
+    else await this.#fail(job, error);
+  }
+
+  async #finish(job: MediaJob, { command, media }: Prepared): Promise<void> {
+    const { database, signals, now } = this.#deps;
+    const directory = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
+    const done = await database.write(async (trx) => {
+      if (!(await finishMediaJob(trx, job, command, now()))) return false;
+      for (const item of media) await insertMedia(trx, item, now());
+      for (const cid of [...directory, ...media.map((item) => item.cid)]) {
+        await addPin(trx, cid, now());
+        await addAnnouncement(trx, cid);
       }
-      if (error instanceof NotSettledYet) await database.write((trx) => returnMediaJob(trx, job, now() + LOOK, false));
-      else await this.#fail(job, error);
-    } finally {
-      clearInterval(renewing);
-    }
-    logger.debug({ request: job.request.id }, "media job done");
+      return true;
+    });
+    crashPoint("media:recorded");
+    if (!done) return;
+    signals.requests.notify();
+    signals.hosted.notify();
   }
 
-  async #renew(job: MediaJob, lost: AbortController): Promise<void> {
-    const { database, logger, now } = this.#deps;
+  /** @throws LeaseLost */
+  async #renew(job: MediaJob): Promise<void> {
+    const { database, now } = this.#deps;
+    let held = true;
     try {
-      if (!(await database.write((trx) => renewMediaJob(trx, job, now() + LEASE)))) lost.abort();
+      held = await database.write((trx) => renewMediaJob(trx, job, now() + LEASE));
     } catch (error) {
-      // The next renewal may do better; a lease that runs out costs a second try and nothing else.
-      logger.warn({ err: error, request: job.request.id }, "the lease of a media job was not renewed");
+      // No reason to stop: the next renewal may succeed, and an expired lease only costs a second try.
+      this.#loop.report(error);
     }
+    if (!held) throw new LeaseLost(`the media job of request ${job.request.id} was taken over`);
   }
 
-  /** The command with the content's addresses in it. */
-  async #prepare(command: Command, stop: AbortSignal): Promise<{ command: Command; media: StoredMedia[] }> {
+  /** Stores the content. @returns the command with the content's URIs in it. */
+  async #prepare(command: Command, stop: AbortSignal): Promise<Prepared> {
     if (command.kind === "freeze-metadata") {
       return { command: { ...command, directory: await makeFrozenDirectory(this.#deps, command, stop) }, media: [] };
     }
@@ -173,9 +196,9 @@ export class MediaWorker {
     const { database, signals, logger, now } = this.#deps;
     const problem = error instanceof FieldProblem ? error : null;
     const wait = RETRIES[job.tries];
-    // Faults of this side (a full disk, say) are no reason to fail a request: they are tried again until they pass.
+    // An error of this service, such as a full disk, never fails a request. It is retried until it passes.
     if (problem === null || (problem.cause.transient && wait !== undefined)) {
-      logger.warn({ err: error, request: job.request.id }, "media could not be copied; it is tried again");
+      logger.warn({ err: error, request: job.request.id }, "media could not be copied; retrying");
       await database.write((trx) => returnMediaJob(trx, job, now() + (wait ?? RETRIES.at(-1) ?? 0), problem !== null));
       return;
     }
@@ -185,12 +208,12 @@ export class MediaWorker {
     signals.deliveries.notify();
     logger.info(
       { request: job.request.id, errorCode, field: problem.field, reason: message },
-      "media could not be copied: the request failed",
+      "media could not be copied, so the request failed",
     );
   }
 }
 
-/** Which field's media cannot be had. */
+/** The media of a field cannot be copied. */
 class FieldProblem extends Error {
   override readonly name = "FieldProblem";
   readonly field: string;

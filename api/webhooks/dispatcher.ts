@@ -5,8 +5,9 @@ import { type Dispatcher as Agent, request } from "undici";
 import type { Sealer } from "../keys/sealer.ts";
 import { liveSecrets, openSecrets } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { pause } from "../shared/pause.ts";
 import type { Signal } from "../shared/signal.ts";
+import { TaskPool } from "../shared/task-pool.ts";
+import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { type DueDelivery, recordTry, takeDueDeliveries, type TryResult } from "../store/outbox/deliveries.ts";
 import { disableWebhook } from "../store/outbox/webhooks.ts";
@@ -22,71 +23,79 @@ export interface DispatcherDeps {
   now: () => number;
 }
 
-/** Milliseconds. */
+/** All times in milliseconds. How long a receiver has to answer. */
 const TIMEOUT = 15_000;
 /** Longer than any try takes. */
 const LEASE = 60_000;
-/** How often retries that became due are looked for. */
-const LOOK = 1_000;
-const BACK_OFF = 2_000;
-/** Deliveries under way at once, */
+/** How often to look for retries that became due. */
+const POLL = 1_000;
+/** Deliveries at the same time. */
 const CONCURRENCY = 32;
-/** and of one app, so that a receiver that hangs holds up nobody else's. */
+/** Deliveries of one app at the same time: a receiver that hangs does not delay other apps. */
 const CONCURRENCY_OF_APP = 4;
 
-/** Delivers the outbox: signed, at least once, in order for each request, with retries. */
+/** Delivers the events of the outbox: signed, at least once, in order for each request, with retries. */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
+  readonly #loop: WorkLoop;
+  readonly #tasks: TaskPool;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
+    this.#tasks = new TaskPool(CONCURRENCY, deps.wake);
+    this.#loop = new WorkLoop({
+      logger: deps.logger,
+      wake: deps.wake,
+      pollInterval: POLL,
+      messages: {
+        failed: "webhook deliveries cannot be read or recorded; retrying",
+        recovered: "webhook deliveries can be read and recorded again",
+      },
+    });
+  }
+
+  get lastError(): string | null {
+    return this.#loop.lastError;
   }
 
   async run(abort: AbortSignal): Promise<void> {
-    const { database, wake, logger, now } = this.#deps;
-    const running = new Map<Promise<void>, string>();
-    while (!abort.aborted) {
-      try {
-        const free = CONCURRENCY - running.size;
-        const due =
-          free === 0
-            ? []
-            : await database.write((trx) =>
-                takeDueDeliveries(trx, {
-                  now: now(),
-                  leaseUntil: now() + LEASE,
-                  limit: free,
-                  limitOfApp: CONCURRENCY_OF_APP,
-                  underWay: [...running.values()],
-                }),
-              );
-        if (due.length > 0) crashPoint("webhooks:taken");
-        for (const delivery of due) {
-          const task = this.#deliver(delivery)
-            .catch((error: unknown) => {
-              logger.error(
-                { err: error, delivery: delivery.id },
-                "a delivery could not be recorded; it is tried again",
-              );
-            })
-            .finally(() => {
-              running.delete(task);
-              wake.notify();
-            });
-          running.set(task, delivery.appId);
-        }
-        if (due.length === 0 || running.size === CONCURRENCY) await wake.wait(LOOK, abort);
-      } catch (error) {
-        logger.error({ err: error }, "the outbox cannot be read");
-        await pause(BACK_OFF, abort);
-      }
+    await this.#loop.run(() => this.#step(), abort);
+    await this.#tasks.drained();
+  }
+
+  async #step(): Promise<StepResult> {
+    const { database, now } = this.#deps;
+    const { free } = this.#tasks;
+    if (free === 0) return "full";
+    const due = await database.write((trx) =>
+      takeDueDeliveries(trx, {
+        now: now(),
+        leaseUntil: now() + LEASE,
+        limit: free,
+        limitOfApp: CONCURRENCY_OF_APP,
+        underWay: this.#tasks.apps,
+      }),
+    );
+    if (due.length === 0) return "idle";
+    crashPoint("webhooks:taken");
+    for (const delivery of due) {
+      this.#tasks.start(
+        delivery.appId,
+        () => this.#deliver(delivery),
+        // Nothing was recorded, so the lease expires and the delivery is sent again.
+        (error) => {
+          this.#loop.report(error);
+        },
+      );
     }
-    await Promise.allSettled(running.keys());
+    return "again";
   }
 
   async #deliver(delivery: DueDelivery): Promise<void> {
     const { database, logger, now } = this.#deps;
-    const { status, error } = await this.#post(delivery);
+    const headers = await this.#headersFor(delivery);
+    if (headers === null) return;
+    const { status, error } = await this.#post(delivery, headers);
     crashPoint("webhooks:posted");
     const delivered = status !== null && status >= 200 && status < 300;
     const gone = status === 410;
@@ -104,23 +113,38 @@ export class Dispatcher {
     if (!delivered) logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
   }
 
-  /** One try. Redirects are not followed; the answer's body is not read. */
-  async #post(delivery: DueDelivery): Promise<{ status: number | null; error: string | null }> {
-    const { agent, now } = this.#deps;
-    // Not part of the try: a secret that cannot be opened is no fault of the receiver's, and uses up none of its tries.
-    const headers = await this.#sign(delivery, new Date(now()));
+  /** @returns null when the secret cannot be decrypted. That is not the receiver's fault, so it does not count as a try. */
+  async #headersFor(delivery: DueDelivery): Promise<Record<string, string> | null> {
+    const { logger, now } = this.#deps;
+    try {
+      return await this.#sign(delivery, new Date(now()));
+    } catch (error) {
+      // The delivery's lease expires, and it is taken again.
+      logger.error(
+        { err: error, delivery: delivery.id },
+        "a webhook's signing secret cannot be decrypted: check SECRET_KEYS; the delivery is retried",
+      );
+      return null;
+    }
+  }
+
+  /** Sends once. Redirects are not followed, and the body of the answer is not read. */
+  async #post(
+    delivery: DueDelivery,
+    headers: Record<string, string>,
+  ): Promise<{ status: number | null; error: string | null }> {
     try {
       const response = await request(delivery.url, {
         method: "POST",
         headers: { ...headers, "content-type": "application/json", "user-agent": "moneta" },
         body: delivery.payload,
-        dispatcher: agent,
+        dispatcher: this.#deps.agent,
         signal: AbortSignal.timeout(TIMEOUT),
       });
       response.body.on("error", () => undefined).destroy();
       return { status: response.statusCode, error: null };
     } catch (error) {
-      return { status: null, error: wordsOf(error) };
+      return { status: null, error: describeFailure(error) };
     }
   }
 
@@ -136,10 +160,11 @@ export class Dispatcher {
   }
 }
 
-/** For the app's own delivery log: what went wrong, without addresses of this side. */
-function wordsOf(error: unknown): string {
+/** Says in the app's delivery log what went wrong, without any address of the service's network. */
+function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
-  if (error.name === "TimeoutError") return "the receiver did not answer in time";
+  if (error.name === "TimeoutError")
+    return `the receiver did not answer within ${(TIMEOUT / 1_000).toString()} seconds`;
   if ("code" in error && error.code === "BLOCKED_ADDRESS") return "the URL leads to an address that is not public";
   return "code" in error && typeof error.code === "string" ? `connection failed (${error.code})` : "connection failed";
 }

@@ -1,11 +1,7 @@
+import { LeaseLost } from "../../shared/lease.ts";
 import { isDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import type { LaneRow } from "../db/schema.ts";
-
-/** Thrown when another process has taken the lane over: whatever this one was about to write is out of date. */
-export class LeaseLost extends Error {
-  override readonly name = "LeaseLost";
-}
 
 /** The right to use a lane: valid while the row still has this fence. */
 export interface Lease {

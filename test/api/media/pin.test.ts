@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { importContent } from "../../../api/ipfs/content.ts";
-import { pinAtKubo, wordsOfPinError } from "../../../api/media/pin.ts";
+import { pinAtKubo, describePinError } from "../../../api/media/pin.ts";
 import { FakeKubo } from "../../support/kubo.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
@@ -27,7 +27,7 @@ describe("pinAtKubo", () => {
     yield Buffer.alloc(2_500_000, "cat");
   };
   const refusal = (name: string, stop = new AbortController().signal) =>
-    pinAtKubo(kubo.rpc, blocks, name, stop).then(() => "pinned", wordsOfPinError);
+    pinAtKubo(kubo.rpc, blocks, name, stop).then(() => "pinned", describePinError);
 
   it("hands over every block under its own name, then has the whole pinned", async () => {
     const { cid } = await importContent(blocks, content());
@@ -40,7 +40,7 @@ describe("pinAtKubo", () => {
 
   it("says what the node did not do", async () => {
     const { cid } = await importContent(blocks, content());
-    const strange = "the IPFS node answered what no Kubo does: is IPFS_PIN_RPC its RPC address?";
+    const strange = "the server at IPFS_PIN_RPC does not answer like Kubo: set IPFS_PIN_RPC to the RPC address of a Kubo node";
     for (const [mood, words] of [
       ["error", "the IPFS node answered 500: datastore: no space left"],
       ["garbage", strange],

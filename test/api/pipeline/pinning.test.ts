@@ -83,9 +83,9 @@ describe("pinning at a Kubo node", function () {
 
   for (const [trouble, problem] of [
     ["error", "the IPFS node answered 500: datastore: no space left"],
-    ["garbage", "the IPFS node answered what no Kubo does"],
-    ["wrong", "the IPFS node answered what no Kubo does"],
-    ["endless", "the IPFS node answered what no Kubo does"],
+    ["garbage", "the server at IPFS_PIN_RPC does not answer like Kubo"],
+    ["wrong", "the server at IPFS_PIN_RPC does not answer like Kubo"],
+    ["endless", "the server at IPFS_PIN_RPC does not answer like Kubo"],
     ["hanging", null],
     ["down", "connection failed (ECONNREFUSED)"],
   ] as [KuboMood | "down", string | null][]) {

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 
+import { LeaseLost } from "../../../../api/shared/lease.ts";
 import { closeBatch, recordAttempt, recordBatch } from "../../../../api/store/sending/batches.ts";
 import { claimRequests, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
 import type { Trx } from "../../../../api/store/db/engine.ts";
 import {
   ensureLane,
   type Lease,
-  LeaseLost,
   readLane,
   releaseLease,
   renewLease,

@@ -1,0 +1,96 @@
+import type { Logger } from "pino";
+
+import { pause } from "./pause.ts";
+import type { Signal } from "./signal.ts";
+
+/**
+ * What one step of a loop found.
+ * `again`: it did something, and there may be more right away.
+ * `idle`: there is nothing to do.
+ * `full`: it did not look, because everything that may run at once is running.
+ */
+export type StepResult = "again" | "idle" | "full";
+
+export interface WorkLoopOptions {
+  logger: Logger;
+  /** Announces new work. */
+  wake: Signal;
+  /** How often to look for work that no signal announced: from another process, or due at a time. In milliseconds. */
+  pollInterval: number;
+  /** For the log: the loop cannot do its work, and it can again. */
+  messages: { failed: string; recovered: string };
+  /** What `lastError` says of an error. Its message, unless set. */
+  describe?: (error: unknown) => string;
+  /** Errors with the same key count as the same error and are logged once. What `describe` says, unless set. */
+  keyOf?: (error: unknown) => string;
+  /** Wait after the first error, in milliseconds. It doubles with each further one up to `longest`. */
+  backoff?: { first: number; longest: number };
+  /** Replaced in tests. */
+  wait?: (milliseconds: number, abort: AbortSignal) => Promise<void>;
+}
+
+const BACKOFF = { first: 500, longest: 5_000 };
+
+/**
+ * The loop of every background worker. It calls a step again and again: at once while there is work, otherwise at the
+ * next signal or poll. After an error it backs off. It logs an error when it appears or changes, and once more when the
+ * work succeeds again, however often it retries in between.
+ */
+export class WorkLoop {
+  readonly #options: WorkLoopOptions;
+  #lastError: string | null = null;
+  #lastKey: string | null = null;
+  #failures = 0;
+
+  constructor(options: WorkLoopOptions) {
+    this.#options = options;
+  }
+
+  /** What keeps the worker from its work now; null when nothing does. Shown by `readyz`. */
+  get lastError(): string | null {
+    return this.#lastError;
+  }
+
+  /** Runs until `abort`. Errors end only the step in which they occur. */
+  async run(step: (abort: AbortSignal) => Promise<StepResult>, abort: AbortSignal): Promise<void> {
+    const { wake, pollInterval, wait = pause } = this.#options;
+    while (!abort.aborted) {
+      try {
+        const result = await step(abort);
+        // A step that was cut short, or that did not look, proves nothing.
+        if (result !== "full" && !abort.aborted) this.recovered();
+        if (result !== "again") await wake.wait(pollInterval, abort);
+      } catch (error) {
+        this.report(error);
+        await wait(this.#nextBackoff(), abort);
+      }
+    }
+  }
+
+  /** Records an error, also one from outside the step, and logs it unless it is the one that was logged last. */
+  report(error: unknown): void {
+    const { logger, messages, describe = messageOf, keyOf = describe } = this.#options;
+    const key = keyOf(error);
+    if (key !== this.#lastKey) logger.error({ err: error }, messages.failed);
+    this.#lastError = describe(error);
+    this.#lastKey = key;
+  }
+
+  /** Records that the work succeeds. The loop calls it after each step; a long step calls it as soon as it knows. */
+  recovered(): void {
+    if (this.#lastError !== null) this.#options.logger.info(this.#options.messages.recovered);
+    this.#lastError = this.#lastKey = null;
+    this.#failures = 0;
+  }
+
+  #nextBackoff(): number {
+    const { first, longest } = this.#options.backoff ?? BACKOFF;
+    const wait = Math.min(first * 2 ** this.#failures, longest);
+    this.#failures += 1;
+    return wait;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import { expect } from "chai";
+
+import type { Service } from "../../../api/context/service.ts";
+import { Announcer } from "../../../api/media/announcer.ts";
+import { Signal } from "../../../api/shared/signal.ts";
+import { eventually } from "../../support/eventually.ts";
+import { logLines } from "../../support/log-lines.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+/** Each worker needs one of these at every step. */
+const TABLES = ["meta", "batches", "deliveries", "media_jobs", "pins", "announcements"] as const;
+
+/** What each worker logs when it fails, and when it works again. */
+const MESSAGES = [
+  ["the lane cannot send; it retries", "the lane can send again"],
+  ["the indexer cannot follow the chain; it retries", "the indexer follows the chain again"],
+  ["webhook deliveries cannot be read or recorded; retrying", "webhook deliveries can be read and recorded again"],
+  ["media jobs cannot be read or recorded; retrying", "media jobs can be read and recorded again"],
+  ["hosted content cannot be pinned; retrying", "hosted content is pinned again"],
+  ["IPFS announcements cannot be read or recorded; retrying", "IPFS announcements can be read and recorded again"],
+] as const;
+
+describe("a database that fails", function () {
+  this.timeout(60_000);
+  const log = logLines();
+  const stop = new AbortController();
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let service: Service & { baseUrl: string };
+  let announcing: Promise<void>;
+
+  before(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+    service = await startTestService({
+      rpcUrl: node.url,
+      dataDir: folder.path,
+      // Nothing listens there, and nothing is ever pinned.
+      env: { IPFS_PIN_RPC: "http://127.0.0.1:9" },
+      logger: log.logger,
+    });
+    announcing = new Announcer({
+      database: service.database,
+      announce: () => Promise.resolve(1),
+      wake: new Signal(),
+      logger: log.logger,
+      now: () => Date.now(),
+    }).run(stop.signal);
+  });
+  after(async () => {
+    stop.abort();
+    await announcing;
+    await service.stop();
+    await node.stop();
+    await folder.remove();
+  });
+
+  const rename = (from: string, to: string) =>
+    service.database.write(async (trx) => {
+      for (const table of TABLES) await trx.schema.alterTable(`${table}${from}`).renameTo(`${table}${to}`).execute();
+    });
+  const count = (message: string) => log.lines.filter(({ msg }) => msg === message).length;
+  const ready = async () => (await fetch(`${service.baseUrl}/readyz`)).status;
+
+  it("is logged by each worker once when it begins, and once when it is over", async () => {
+    await eventually(async () => ((await ready()) === 200 ? true : undefined));
+    await rename("", "_gone");
+    for (const [failed] of MESSAGES) await eventually(() => Promise.resolve(count(failed) > 0 ? true : undefined));
+    // Long enough for several more tries of each.
+    await delay(5_000);
+    const problems = log.lines.filter(({ level }) => level > 30).map(({ msg }) => msg);
+    expect(problems.toSorted()).to.deep.equal(MESSAGES.map(([failed]) => failed).toSorted());
+    expect(await ready()).to.equal(503);
+
+    await rename("_gone", "");
+    for (const [, recovered] of MESSAGES) {
+      await eventually(() => Promise.resolve(count(recovered) > 0 ? true : undefined));
+    }
+    for (const [failed, recovered] of MESSAGES) {
+      expect([count(failed), count(recovered)], failed).to.deep.equal([1, 1]);
+    }
+    await eventually(async () => ((await ready()) === 200 ? true : undefined));
+  });
+});
