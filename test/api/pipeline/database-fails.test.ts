@@ -71,17 +71,21 @@ describe("a database that fails", function () {
     for (const [failed] of MESSAGES) await eventually(() => Promise.resolve(count(failed) > 0 ? true : undefined));
     // Long enough for several more tries of each.
     await delay(5_000);
-    const problems = log.lines.filter(({ level }) => level > 30).map(({ msg }) => msg);
-    expect(problems.toSorted()).to.deep.equal(MESSAGES.map(([failed]) => failed).toSorted());
+    for (const [failed] of MESSAGES) {
+      const errors = log.lines.filter(({ msg }) => msg === failed).map(({ err }) => err?.message);
+      // A step that was under way may meet another missing table than the steps after it: that is a change.
+      expect(errors.length, failed).to.be.at.most(2);
+      expect(new Set(errors).size, failed).to.equal(errors.length);
+    }
+    const others = log.lines.filter(({ level, msg }) => level > 30 && !MESSAGES.some(([failed]) => failed === msg));
+    expect(others).to.deep.equal([]);
     expect(await ready()).to.equal(503);
 
     await rename("_gone", "");
     for (const [, recovered] of MESSAGES) {
       await eventually(() => Promise.resolve(count(recovered) > 0 ? true : undefined));
     }
-    for (const [failed, recovered] of MESSAGES) {
-      expect([count(failed), count(recovered)], failed).to.deep.equal([1, 1]);
-    }
+    for (const [, recovered] of MESSAGES) expect(count(recovered), recovered).to.equal(1);
     await eventually(async () => ((await ready()) === 200 ? true : undefined));
   });
 });
