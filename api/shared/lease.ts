@@ -22,22 +22,22 @@ export async function whileLeased<T>(
   work: (stop: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const lost = new AbortController();
-  let renewing: Promise<void> | null = null;
+  const renewing = new Set<Promise<void>>();
   const timer = setInterval(() => {
     // A slow database must not collect renewals.
-    renewing ??= renew()
+    if (renewing.size > 0) return;
+    const renewal = renew()
       .catch((error: unknown) => {
         lost.abort(error);
       })
-      .finally(() => {
-        renewing = null;
-      });
+      .finally(() => renewing.delete(renewal));
+    renewing.add(renewal);
   }, every);
   try {
     return await work(AbortSignal.any([abort, lost.signal]));
   } finally {
     clearInterval(timer);
-    await renewing;
+    await Promise.all(renewing);
     lost.signal.throwIfAborted();
   }
 }

@@ -54,11 +54,12 @@ export class WorkLoop {
   /** Runs until `abort`. Errors end only the step in which they occur. */
   async run(step: (abort: AbortSignal) => Promise<StepResult>, abort: AbortSignal): Promise<void> {
     const { wake, pollInterval, wait = pause } = this.#options;
-    while (!abort.aborted) {
+    const aborted = () => abort.aborted;
+    while (!aborted()) {
       try {
         const result = await step(abort);
         // A step that was cut short, or that did not look, proves nothing.
-        if (result !== "full" && !abort.aborted) this.recovered();
+        if (result !== "full" && !aborted()) this.recovered();
         if (result !== "again") await wake.wait(pollInterval, abort);
       } catch (error) {
         this.report(error);

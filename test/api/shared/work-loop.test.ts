@@ -125,7 +125,9 @@ describe("WorkLoop", () => {
       await reached(errors.length);
       await turn();
       expect(log.lines.map(({ msg, err }) => err?.message ?? msg)).to.deep.equal([
-        ..."aba",
+        "a",
+        "b",
+        "a",
         MESSAGES.recovered,
         "a",
         MESSAGES.recovered,
