@@ -11,7 +11,7 @@ import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-co
 import type { Database } from "../store/db/database.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 
-/** The service cannot start; the words say what to do. */
+/** Thrown when the service cannot start. The message says what to do. */
 export class StartupError extends Error {
   override readonly name = "StartupError";
 }
@@ -35,14 +35,14 @@ const addresses = z.object({
   deployedAt: z.number().int().nonnegative(),
 });
 
-/** Where `npm run deploy` writes down what it deployed on a chain. */
+/** The file in which `npm run deploy` records what it deployed on a chain. */
 export function deploymentFile(folder: string, chainId: bigint): string {
   return join(folder, `${chainId.toString()}.json`);
 }
 
 /**
- * Which chain the database belongs to, and the service's contracts there. A new database takes the chain that it meets;
- * from then on it accepts no other.
+ * Finds out which chain the database belongs to, and the service's contracts there. A new database is bound to the chain
+ * of the node. After that it accepts no other chain.
  * @throws StartupError
  */
 export async function establishIdentity(
@@ -52,7 +52,10 @@ export async function establishIdentity(
 ): Promise<ChainIdentity> {
   const chainId = await client.chainId();
   const [genesis] = await client.blocks([0]);
-  if (genesis == null) throw new StartupError("The node does not have block 0, which tells one chain from another.");
+  if (genesis == null)
+    throw new StartupError(
+      "The node at RPC_URL does not return block 0, which identifies the chain. Use a node that has it.",
+    );
   const known = await readMeta(database.read, "chain_id");
   if (known !== null) {
     return recogniseChain(database, client, settings, { chainId, genesis: genesis.hash, known });
@@ -71,16 +74,16 @@ export async function establishIdentity(
     await writeMeta(trx, "confirmed_block", (contracts.deployedAt - 1).toString());
     return true;
   });
-  // Of two processes that start together, one gives the database its chain and contracts; the other takes those.
+  // Another process started at the same moment and bound the database first: use what it stored.
   if (!first) return establishIdentity(database, client, settings);
   return { chainId, contracts };
 }
 
-/** On a local chain what `npm run deploy` put there, if it is this chain's, or else contracts of the database's own. */
+/** On a local chain: the contracts of `npm run deploy` if they are on this chain, otherwise newly deployed ones. */
 async function localContracts(client: ChainClient, settings: IdentitySettings): Promise<ContractAddresses> {
   if (existsSync(deploymentFile(settings.deploymentsDir, LOCAL_CHAIN_ID))) {
     const deployed = await readDeployment(settings.deploymentsDir, LOCAL_CHAIN_ID);
-    // The file may be left from a node that is gone.
+    // The file may be left over from an earlier local node.
     if ((await contractsWithoutCode(client, deployed)).length === 0) return deployed;
   }
   return withLocalOwner(settings.rpcUrl, (owner) => deployLocally(owner, settings.hostedBase));
@@ -93,8 +96,8 @@ async function recogniseChain(
   met: { chainId: bigint; genesis: string; known: string },
 ): Promise<ChainIdentity> {
   const advice =
-    `Set RPC_URL to a node of the chain that the database belongs to, or start with a new database ` +
-    `(another DATA_DIR or DATABASE_URL) to begin anew on this chain. Nothing was changed.`;
+    `Set RPC_URL to a node of the database's chain, or use a new database (another DATA_DIR or DATABASE_URL) ` +
+    `for this chain. Nothing was changed.`;
   const where = `The database ${settings.databaseUrl}`;
   if (met.known !== met.chainId.toString()) {
     throw new StartupError(
@@ -103,8 +106,8 @@ async function recogniseChain(
   }
   if ((await readMeta(database.read, "genesis")) !== met.genesis) {
     throw new StartupError(
-      `${where} belongs to another chain with the id ${met.known}: block 0 of the node at RPC_URL is a different one ` +
-        `(a local node starts a new chain every time that it starts). ${advice}`,
+      `${where} belongs to another chain with the id ${met.known}: the node at RPC_URL has a different block 0 ` +
+        `(a local node begins a new chain each time it starts). ${advice}`,
     );
   }
   const contracts = deployedAddresses(await readContracts(database.read));
@@ -112,7 +115,7 @@ async function recogniseChain(
   return { chainId: met.chainId, contracts };
 }
 
-/** @param stored as `meta` holds them. */
+/** @param stored the value in `meta`. */
 export function deployedAddresses(stored: unknown): ContractAddresses {
   return addresses.parse(stored);
 }
@@ -125,7 +128,7 @@ async function readDeployment(folder: string, chainId: bigint): Promise<Contract
   } catch (error) {
     throw new StartupError(
       `There are no contracts for chain ${chainId.toString()}: ${file} does not exist. ` +
-        `Deploy them with \`npm run deploy -- --network <name>\`, or bring the file that an earlier deployment wrote.`,
+        `Deploy them with \`npm run deploy -- --network <name>\`, or copy the file there that an earlier deployment wrote.`,
       { cause: error },
     );
   }
@@ -147,7 +150,7 @@ async function requireCode(client: ChainClient, contracts: ContractAddresses, ch
   if (missing.length > 0) {
     throw new StartupError(
       `Chain ${chainId.toString()} has no contract at ${missing.map((name) => `${contracts[name]} (${name})`).join(", ")}. ` +
-        `Is RPC_URL the right node, and is it in sync?`,
+        `Check that RPC_URL is a node of the right chain, and that it is in sync.`,
     );
   }
 }

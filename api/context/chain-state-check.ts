@@ -8,7 +8,7 @@ import { readMeta, writeMeta } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
 import { StartupError } from "./chain-identity.ts";
 
-/** The seed must be the one that made the database's wallets. @throws StartupError */
+/** Checks that the wallets of the database come from this seed. @throws StartupError */
 export async function checkSeed(database: Database, keyring: Keyring): Promise<void> {
   const fingerprint = createHash("sha256").update(keyring.walletsPublicKey).digest("hex");
   const known = await readMeta(database.read, "wallets_key");
@@ -18,14 +18,14 @@ export async function checkSeed(database: Database, keyring: Keyring): Promise<v
   }
   if (known !== fingerprint) {
     throw new StartupError(
-      "SEED_FILE holds another seed than the one that made this database's wallets. Set SEED_FILE to the right file; nothing was changed.",
+      "SEED_FILE holds another seed than the one that this database's wallets come from. Set SEED_FILE to the right file. Nothing was changed.",
     );
   }
 }
 
 /**
- * A lane that has sent more than the database knows of: the database is older than the chain (a restored backup), or
- * somebody else uses the key. Sending on could do a request twice.
+ * Checks that the database knows every transaction of the lanes. If not, the database is an old backup, or another service
+ * uses the same key. Sending would then carry out requests a second time.
  * @throws StartupError
  */
 export async function checkLanes(
@@ -36,27 +36,29 @@ export async function checkLanes(
 ): Promise<void> {
   for (const index of lanes) {
     const { address } = keyring.lane(index);
-    // The chain first: what a process that runs beside this one sends meanwhile, the database knows by then.
+    // The chain is read before the database: a transaction that another process sends in between is then in both.
     const [[mined = 0], [withPool = 0]] = [await client.nonces([address]), await client.nonces([address], "pending")];
     const row = await readLane(database.read, index);
-    // A database without requests has nothing that could be done a second time: there the lane begins where the chain is.
+    // Without requests nothing can be carried out twice. The lane continues from the chain's nonce.
     if (row === undefined && !(await hasRequests(database.read))) continue;
     if (row !== undefined && row.address !== address) {
-      throw new StartupError(`Lane ${index.toString()} was ${row.address}; the seed in SEED_FILE makes ${address}.`);
+      throw new StartupError(
+        `Lane ${index.toString()} has the address ${row.address}, but SEED_FILE gives ${address}. Set SEED_FILE to the right file.`,
+      );
     }
     const known = row?.next_nonce ?? 0;
     if (mined > known) {
       throw new StartupError(
         `Lane ${address} has ${mined.toString()} transactions on chain, but the database knows of ${known.toString()}: ` +
-          `it is an old backup, or another service uses the same seed. Restore the newest database; or make sure that no ` +
-          `other service runs and make this one safe with \`npm run cli -- reconcile\`. Nothing was sent.`,
+          `it is an old backup, or another service uses the same seed. Restore the newest database. Or make sure that no ` +
+          `other service runs and make this database safe with \`npm run cli -- reconcile\`. Nothing was sent.`,
       );
     }
     if (withPool > known) {
       throw new StartupError(
         `Transactions of lane ${address} that the database does not know wait in the node's pool: it is an old backup, or ` +
-          `another service uses the same seed. Make sure that none does, wait until they are in blocks, and run ` +
-          `\`npm run cli -- reconcile\`; or restore the newest database. Nothing was sent.`,
+          `another service uses the same seed. Restore the newest database. Or make sure that no other service runs, wait ` +
+          `until the transactions are mined, and run \`npm run cli -- reconcile\`. Nothing was sent.`,
       );
     }
   }

@@ -1,6 +1,6 @@
 import type { Settings } from "../config/settings.ts";
 
-/** Blocks after which one counts as final, when the settings do not say. */
+/** Depth at which a block counts as final, unless CONFIRMATIONS is set. */
 const CONFIRMATIONS_LOCAL = 1;
 const CONFIRMATIONS = 12;
 

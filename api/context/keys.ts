@@ -22,8 +22,8 @@ export interface Keys {
 type KeySettings = Pick<Settings, "seedFile" | "seedPassphrase" | "secretKeys" | "dataDir">;
 
 /**
- * The seed and the keys of the encryption at rest. On a local chain what is missing is made at the first start and kept
- * in the data folder; anywhere else it must be there.
+ * Loads the seed and the keys for encryption at rest. On a local chain the first start creates what is missing, in the data
+ * folder. On any other chain all of it must exist.
  * @throws StartupError, SeedFileError
  */
 export async function loadKeys(settings: KeySettings, local: boolean): Promise<Keys> {
@@ -41,17 +41,21 @@ interface KeySources {
 function requireKeys(settings: KeySettings): KeySources {
   const { seedPassphrase: passphrase, secretKeys: keys, seedFile } = settings;
   const problems = [
-    ...(existsSync(seedFile) ? [] : [`SEED_FILE: ${seedFile} does not exist`]),
-    ...(passphrase === null ? ["SEED_PASSPHRASE is not set: it opens SEED_FILE"] : []),
-    ...(keys.length === 0 ? ["SECRET_KEYS is not set (openssl rand -base64 32 makes a key)"] : []),
+    ...(existsSync(seedFile)
+      ? []
+      : [`SEED_FILE: ${seedFile} does not exist (create one with \`npm run cli -- keys create\`)`]),
+    ...(passphrase === null ? ["SEED_PASSPHRASE is not set (it decrypts SEED_FILE)"] : []),
+    ...(keys.length === 0 ? ["SECRET_KEYS is not set (create a key with `openssl rand -base64 32`)"] : []),
   ];
   if (problems.length > 0 || passphrase === null) {
-    throw new StartupError(`Keys are missing; only local chains make their own:\n- ${problems.join("\n- ")}`);
+    throw new StartupError(
+      `Keys are missing. Only on a local chain are they created automatically:\n- ${problems.join("\n- ")}`,
+    );
   }
   return { seedFile, passphrase, keys };
 }
 
-/** What is there, nothing made: for commands that look, beside a service that may be running. */
+/** Loads the keys that exist and creates none: for commands that may run beside the service. */
 export async function findKeys(settings: KeySettings, local: boolean): Promise<FoundKeys> {
   const stored = local ? await storedLocally(settings) : null;
   const passphrase = settings.seedPassphrase ?? stored?.seed_passphrase ?? null;
@@ -59,9 +63,9 @@ export async function findKeys(settings: KeySettings, local: boolean): Promise<F
     settings.secretKeys.length > 0 ? settings.secretKeys : stored === null ? [] : secretKeys.parse(stored.secret_keys);
   const found: FoundKeys = { keyring: null, sealer: null, seedProblem: null, sealerProblem: null };
   if (keys.length > 0) found.sealer = createSealer(keys);
-  else found.sealerProblem = "SECRET_KEYS is not set: it opens what the database holds sealed.";
+  else found.sealerProblem = "SECRET_KEYS is not set: it decrypts the secrets in the database.";
   try {
-    if (passphrase === null) throw new SeedFileError("SEED_PASSPHRASE is not set: it opens SEED_FILE.");
+    if (passphrase === null) throw new SeedFileError("SEED_PASSPHRASE is not set: it decrypts SEED_FILE.");
     found.keyring = createKeyring(await readSeedFile(settings.seedFile, passphrase));
   } catch (error) {
     if (!(error instanceof SeedFileError)) throw error;
@@ -88,7 +92,7 @@ async function localKeys(settings: KeySettings): Promise<KeySources> {
       seed_passphrase: randomBytes(24).toString("base64url"),
       secret_keys: randomBytes(32).toString("base64"),
     };
-    // Another process may be faster; what is there then counts for both.
+    // If another process was faster, both use its file.
     await writeNewFile(file, `${JSON.stringify(made, null, 2)}\n`);
   }
   const stored = localSecrets.parse(JSON.parse(await readFile(file, "utf8")));
@@ -96,7 +100,7 @@ async function localKeys(settings: KeySettings): Promise<KeySources> {
   if (!existsSync(settings.seedFile)) {
     await writeSeedFile(settings.seedFile, newSeedPhrase(), passphrase).catch((error: unknown) => {
       if (!existsSync(settings.seedFile)) throw error;
-      // Another process was faster: its seed counts for both.
+      // Another process was faster. Both use its seed.
     });
   }
   const keys = settings.secretKeys.length > 0 ? settings.secretKeys : secretKeys.parse(stored.secret_keys);

@@ -1,26 +1,23 @@
 import type { ChainClient } from "../chain/client.ts";
 import { describeError } from "../chain/errors.ts";
-import type { Indexer } from "../indexer/indexer.ts";
-import type { Lane } from "../relayer/lane.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
+import type { NamedWorker } from "./workers.ts";
 
 interface Watched {
   database: Database;
   client: ChainClient;
-  lanes: Lane[];
-  indexer: Indexer | null;
+  workers: NamedWorker[];
 }
 
-/** What `readyz` asks: can the database be read, does the node answer, does every part of this process do its work. */
+/** The checks of `readyz`: the database can be read, the node answers, and each critical worker of this process works. */
 export function createReadiness(parts: Watched): () => Promise<{ ready: boolean; checks: Record<string, string> }> {
   return async () => {
     const checks: Record<string, string> = {
       database: await check(() => readMeta(parts.database.read, "checkpoint")),
       chain: await check(() => parts.client.headNumber()),
     };
-    if (parts.indexer !== null) checks["indexer"] = parts.indexer.lastError ?? "ok";
-    for (const lane of parts.lanes) checks[`lane ${lane.index.toString()}`] = lane.lastError ?? "ok";
+    for (const { name, worker, critical } of parts.workers) if (critical) checks[name] = worker.lastError ?? "ok";
     return { ready: Object.values(checks).every((word) => word === "ok"), checks };
   };
 }

@@ -12,7 +12,7 @@ import { readContracts, readMeta } from "../store/db/meta.ts";
 import { deployedAddresses } from "./chain-identity.ts";
 import { findKeys } from "./keys.ts";
 
-/** What a command of the operator works on, beside a service that may be running. Nothing here starts anything. */
+/** What an operator command works with. The service may run at the same time; nothing is started here. */
 export interface Workplace {
   database: Database;
   client: ChainClient;
@@ -22,7 +22,7 @@ export interface Workplace {
   settings: Settings;
 }
 
-/** @throws OperatorError when the database has never met a chain. */
+/** @throws OperatorError when the service was never started with the database. */
 export async function withWorkplace<T>(settings: Settings, work: (place: Workplace) => Promise<T>): Promise<T> {
   const database = await openExistingDatabase(settings.databaseUrl);
   try {
@@ -47,7 +47,7 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
   }
 }
 
-/** Where hosted metadata is, as contracts are told. */
+/** The base URI of hosted metadata, as the contracts know it. */
 export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
   return `${settings.publicUrl}/metadata/`;
 }

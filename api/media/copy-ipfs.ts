@@ -6,11 +6,11 @@ import type { StoredMedia } from "../store/media/media.ts";
 import { MediaError } from "./media-error.ts";
 import { type Gateway, VerifiedBlocks } from "./verified-blocks.ts";
 
-/** Blocks that a file is fetched in at once. */
+/** Blocks of a file that are fetched at the same time. */
 const READ_AHEAD = 4;
 
 /**
- * Copies what an `ipfs:` URL names, block by block, as it is: it keeps the CID that it has everywhere.
+ * Copies the file that an `ipfs:` URL names, block by block and unchanged, so that it keeps its CID.
  * @throws MediaError, DownloadError
  */
 export async function copyIpfs(
@@ -19,21 +19,24 @@ export async function copyIpfs(
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const named = parseIpfsUri(url);
-  if (named === null) throw new MediaError("media_unavailable", "The ipfs URL names nothing that can be fetched.");
+  if (named === null) throw new MediaError("media_unavailable", "The ipfs URL has no valid CID.");
   const { blocks, gateway, maxBytes } = deps;
   if (gateway === null && !(await blocks.has(named.cid))) {
-    throw new MediaError("media_unavailable", "It is not stored here, and no IPFS gateway is set (IPFS_GATEWAY).");
+    throw new MediaError(
+      "media_unavailable",
+      "The content is not stored here, and the service has no IPFS gateway to fetch it from (IPFS_GATEWAY).",
+    );
   }
   const source = new VerifiedBlocks({ stored: blocks, gateway, maxBytes, signal });
   const draft = blocks.draft();
   try {
     const file = await findFile(source, named.cid, decodePath(named.path), READ_AHEAD);
-    if (file === null) throw new MediaError("media_unavailable", "The ipfs URL names no file.");
+    if (file === null) throw new MediaError("media_unavailable", "The ipfs URL does not lead to a file.");
     if (file.size > maxBytes) throw tooLarge(maxBytes);
     source.keepIn(draft);
     await source.get(file.cid);
     const type = await readThrough(file, maxBytes);
-    // Only now is it known that all of it is there, and what it is.
+    // All blocks are there now, and the type is known.
     await blocks.adopt(draft);
     return { cid: canonicalCid(file.cid), type, size: file.size };
   } catch (error) {
@@ -42,13 +45,14 @@ export async function copyIpfs(
     await draft.drop();
     if (error instanceof MediaError) throw error;
     if (failure !== null) throw failure;
-    // Every block was had, and is what its name says: together they make no file.
-    if (!isErrno(error)) throw new MediaError("media_unavailable", "The ipfs URL names no file.", { cause: error });
+    // All blocks arrived and match their CIDs, but they do not form a file.
+    if (!isErrno(error))
+      throw new MediaError("media_unavailable", "The ipfs URL does not lead to a file.", { cause: error });
     throw error;
   }
 }
 
-/** Reads all of it. @returns its type. */
+/** Reads the whole file. @returns its media type. */
 async function readThrough(file: ContentFile, maxBytes: number): Promise<string> {
   const head: Uint8Array[] = [];
   let size = 0;
@@ -57,16 +61,17 @@ async function readThrough(file: ContentFile, maxBytes: number): Promise<string>
     size += chunk.length;
     if (size > maxBytes) throw tooLarge(maxBytes);
   }
-  // What it says of itself is what `Content-Length` will say.
-  if (size !== file.size) throw new MediaError("media_unavailable", "The file is not as long as it says.");
+  // `Content-Length` will be the size that the file declares.
+  if (size !== file.size)
+    throw new MediaError("media_unavailable", "The file does not have the size that it declares.");
   return sniffMediaType(Buffer.concat(head).subarray(0, SNIFF_BYTES));
 }
 
 function tooLarge(maxBytes: number): MediaError {
-  return new MediaError("media_too_large", `It is larger than ${maxBytes.toString()} bytes.`);
+  return new MediaError("media_too_large", `The file is larger than ${maxBytes.toString()} bytes.`);
 }
 
-/** Of the disk: a fault of this side. */
+/** An error of the disk: this service is at fault, not the content. */
 function isErrno(error: unknown): boolean {
   return error instanceof Error && "errno" in error && !isDamage(error);
 }
@@ -75,7 +80,7 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    // A broken escape: the name is what it looks like.
+    // The escape is malformed, so the name is taken literally.
     return path;
   }
 }

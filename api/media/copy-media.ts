@@ -14,17 +14,17 @@ import type { Gateway } from "./verified-blocks.ts";
 
 export interface CopyDeps {
   blocks: BlockFiles;
-  /** Connects to addresses that users may lead to. */
+  /** Connects only to addresses that user-given URLs may reach. */
   agent: OutboundAgent;
-  /** For what is not stored here; null: there is none. */
+  /** For IPFS content that is not stored here. Null without one. */
   gateway: Gateway | null;
   maxBytes: number;
-  /** Milliseconds for one file, redirects and all. */
+  /** Timeout for one file in milliseconds, redirects included. */
   deadline: number;
 }
 
 /**
- * Copies what a URL leads to into the block store, as it arrives: nothing is held in memory as a whole.
+ * Streams the content of a URL into the block store. It is never in memory as a whole.
  * @throws MediaError
  */
 export async function copyMedia(deps: CopyDeps, url: string, stop: AbortSignal): Promise<StoredMedia> {
@@ -46,11 +46,11 @@ async function importFrom(deps: CopyDeps, url: string, signal: AbortSignal): Pro
       yield chunk;
     }
   };
-  // Nothing of what breaks off, or turns out to be too large, stays on the disk.
+  // When the download breaks off or is too large, nothing of it stays on the disk.
   const draft = deps.blocks.draft();
   try {
     const sink = {
-      // What is there already is not written anew.
+      // A block that is stored already is not written a second time.
       put: async (block: CID, bytes: Uint8Array) =>
         (await deps.blocks.has(block)) ? deps.blocks.put(block, bytes) : draft.put(block, bytes),
     };
@@ -73,7 +73,7 @@ function open(deps: CopyDeps, url: string, signal: AbortSignal): AsyncIterable<U
     case "data:":
       return openData(deps, url.trim());
     default:
-      throw new MediaError("media_blocked", "Only http, https, data and ipfs URLs are copied.");
+      throw new MediaError("media_blocked", "Only http, https, data and ipfs URLs can be copied.");
   }
 }
 
@@ -81,7 +81,7 @@ async function* openData(deps: CopyDeps, url: string): AsyncGenerator<Uint8Array
   const bytes = await readDataUrl(url);
   if (bytes === null) throw new MediaError("media_unavailable", "The data URL is malformed.");
   if (bytes.length > deps.maxBytes) {
-    throw new MediaError("media_too_large", `It is larger than ${deps.maxBytes.toString()} bytes.`);
+    throw new MediaError("media_too_large", `The file is larger than ${deps.maxBytes.toString()} bytes.`);
   }
   yield bytes;
 }
@@ -93,7 +93,7 @@ function toMediaError(error: unknown): unknown {
     return new MediaError(CODES[error.problem], error.message, { transient: error.transient, cause: error });
   }
   if (isDamage(error))
-    return new MediaError("media_unavailable", "What is stored of it here is damaged.", { cause: error });
+    return new MediaError("media_unavailable", "The copy that is stored here is damaged.", { cause: error });
   if (error instanceof Error && error.name === "TimeoutError") {
     return new MediaError("media_unavailable", "The download did not finish in time.", { cause: error });
   }

@@ -8,12 +8,12 @@ import { findCollection } from "../store/listings/collections.ts";
 import type { Database } from "../store/db/database.ts";
 import { hasUnsettledMints, hostedTokens } from "../store/requests/freezing.ts";
 
-/** Mints that were accepted before are not final yet: to be tried again soon. */
+/** Thrown while mints that were accepted earlier are not final. Try again soon. */
 export class NotSettledYet extends Error {
   override readonly name = "NotSettledYet";
 }
 
-/** Stores the metadata of a collection and of all its tokens as one directory. @throws NotSettledYet */
+/** Stores the metadata of a collection and of all its tokens as one IPFS directory. @returns its CID. @throws NotSettledYet */
 export async function makeFrozenDirectory(
   deps: { database: Database; blocks: BlockFiles },
   command: FreezeMetadata,

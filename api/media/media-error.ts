@@ -1,10 +1,10 @@
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 
-/** Media that cannot be copied, with the code that its request fails with. */
+/** Thrown when media cannot be copied. The request fails with its code. */
 export class MediaError extends Error {
   override readonly name = "MediaError";
   readonly errorCode: Extract<RequestFailureCode, `media_${string}`>;
-  /** Whether another try may do better. */
+  /** Whether a retry may succeed. */
   readonly transient: boolean;
 
   constructor(

@@ -7,22 +7,22 @@ import type { OutboundAgent } from "../outbound/agent.ts";
 import { download, DownloadError } from "../outbound/download.ts";
 import { MediaError } from "./media-error.ts";
 
-/** An IPFS gateway that the operator has named, and what connects to it. */
+/** The operator's IPFS gateway, and the agent that connects to it. */
 export interface Gateway {
   url: string;
   agent: OutboundAgent;
 }
 
-/** Bytes of a block. No implementation of IPFS passes on larger ones. */
+/** Most bytes of a block. No IPFS implementation transfers larger ones. */
 const MAX_BLOCK = 2 * 2 ** 20;
-/** Blocks on the way to a file, and those of which small files consist. */
+/** Blocks that are always allowed: directories on the path, and files of small blocks. */
 const MIN_BLOCKS = 1_000;
-/** Bytes that a block of a large file has at least, on the average. Usual are 256 KiB and 1 MiB. */
+/** Lowest average block size of a large file, in bytes. Usual sizes are 256 KiB and 1 MiB. */
 const SMALL_BLOCK = 4_096;
 
 /**
- * Blocks of content that is named by its CID: from this service's own store, or else one by one from a gateway, which is
- * not believed: what it answers is looked at only when its hash is the CID's. So no gateway can put other bytes under a name.
+ * Reads blocks by CID: from this service's own store, otherwise one by one from a gateway. The gateway is not trusted: a
+ * block is used only when its hash matches the CID. So no gateway can substitute other content.
  */
 export class VerifiedBlocks implements BlockSource {
   readonly #stored: BlockFiles;
@@ -32,25 +32,25 @@ export class VerifiedBlocks implements BlockSource {
   #draft: BlockFiles | null = null;
   #bytesLeft: number;
   #blocksLeft: number;
-  /** What kept a block from being had, the first if several; null: all were had. Then only the content can be to blame. */
+  /** The first error that kept a block from being read. While it is null, any failure is due to the content itself. */
   failure: Error | null = null;
 
   constructor(options: { stored: BlockFiles; gateway: Gateway | null; maxBytes: number; signal: AbortSignal }) {
     this.#stored = options.stored;
     this.#gateway = options.gateway;
     this.#signal = AbortSignal.any([options.signal, this.#stopped.signal]);
-    // With what holds the parts together, and the directories on the way.
+    // Includes the blocks that link the parts, and the directories on the path.
     this.#bytesLeft = 2 * options.maxBytes + 4 * MAX_BLOCK;
-    // A few blocks can link to each other so often that reading them never ends.
+    // Limited, because a few blocks can link to each other so often that reading them never ends.
     this.#blocksLeft = MIN_BLOCKS + Math.ceil(options.maxBytes / SMALL_BLOCK);
   }
 
-  /** From now on what is fetched goes there. */
+  /** Stores the blocks that are fetched from now on in the draft. */
   keepIn(draft: BlockFiles): void {
     this.#draft = draft;
   }
 
-  /** Ends what is under way: nothing is kept any more. */
+  /** Cancels fetches that are under way. Nothing is stored after this. */
   stop(): void {
     this.#stopped.abort();
   }
@@ -66,7 +66,7 @@ export class VerifiedBlocks implements BlockSource {
       this.#bytesLeft -= bytes.length;
       this.#blocksLeft -= 1;
       if (this.#bytesLeft < 0 || this.#blocksLeft < 0) {
-        throw new MediaError("media_too_large", "It consists of more, or of more parts, than may be copied.");
+        throw new MediaError("media_too_large", "The content has more bytes or more blocks than may be copied.");
       }
       return bytes;
     } catch (error) {
@@ -80,7 +80,7 @@ export class VerifiedBlocks implements BlockSource {
     if (draft !== null && (await draft.has(cid))) return draft.get(cid);
     try {
       const bytes = await this.#stored.get(cid);
-      // Stored again, so that it is not collected before anything names the whole.
+      // Stored again: this protects it from garbage collection until a row names the content.
       if (draft !== null) await this.#stored.put(cid, bytes);
       return bytes;
     } catch (error) {
@@ -88,13 +88,13 @@ export class VerifiedBlocks implements BlockSource {
     }
     const bytes = await this.#fetch(this.#gateway, cid);
     if (!(await hasDigest(cid, bytes))) {
-      const words = `The IPFS gateway answered other bytes than the block ${cid.toString()}: it has to know "format=raw".`;
+      const words = `The IPFS gateway did not answer the block ${cid.toString()}. It must support "?format=raw".`;
       throw new MediaError("media_unavailable", words);
     }
     if (!isStorable(cid, bytes)) {
       throw new MediaError(
         "media_unavailable",
-        `The block ${cid.toString()} is no part of a file, or of a kind that is not kept.`,
+        `The block ${cid.toString()} is not part of a file, or its format is not supported.`,
       );
     }
     this.#signal.throwIfAborted();
@@ -109,7 +109,7 @@ export class VerifiedBlocks implements BlockSource {
       for await (const part of download(`${url}/ipfs/${cid.toString()}?format=raw`, options)) parts.push(part);
     } catch (error) {
       if (!(error instanceof DownloadError) || error.problem !== "too_large") throw error;
-      const words = `The IPFS gateway answered more than the block ${cid.toString()}: it has to know "format=raw".`;
+      const words = `The IPFS gateway answered more than the block ${cid.toString()}. It must support "?format=raw".`;
       throw new MediaError("media_unavailable", words, { cause: error });
     }
     return Buffer.concat(parts);

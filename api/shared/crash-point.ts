@@ -1,4 +1,4 @@
-/** Steps between which the process may die at any time. The fault campaign makes it die exactly there. */
+/** Points at which the fault campaign kills the process: right after each step of a request's life. */
 export const CRASH_POINTS = [
   "request:committed",
   "media:copied",
@@ -18,12 +18,12 @@ export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 let armed: CrashPoint | null = null;
 
-/** From now on the process kills itself when it comes to this point. */
+/** Makes the process kill itself when it reaches this point. */
 export function armCrashPoint(point: CrashPoint): void {
   armed = point;
 }
 
-/** Marks a step boundary. Does nothing unless armed. */
+/** Marks such a point. Does nothing unless it is armed. */
 export function crashPoint(point: CrashPoint): void {
   if (point === armed) process.kill(process.pid, "SIGKILL");
 }

@@ -1,14 +1,14 @@
 /*
- * JSON without rounding. A number that a JavaScript number cannot hold (an integer beyond 2^53-1, say) is read as a "raw"
- * value, an object that keeps the digits and that `JSON.stringify` writes back as they were.
+ * JSON without rounding. A number that JavaScript cannot represent exactly, such as an integer above 2^53-1, is parsed
+ * into a raw value: an object that keeps the digits. `JSON.stringify` writes them back unchanged.
  */
 
-/** A number kept as it was written. */
+/** A number that keeps the digits of the JSON text. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
 
-// Part of the language since ECMAScript 2026; TypeScript does not describe it yet.
+// Part of ECMAScript 2026. TypeScript has no types for it yet.
 interface ExactJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): RawNumber;
@@ -16,7 +16,7 @@ interface ExactJson {
 }
 const exact = JSON as unknown as ExactJson;
 
-/** Nothing shorter can be unsafe: 2^53 has 16 digits, and only an exponent of three digits overflows. */
+/** A shorter number is always safe: 2^53 has 16 digits, and a number overflows only with a three-digit exponent. */
 const MAY_BE_UNSAFE = /\d{16}|[eE]\+?\d{3}/;
 
 /** @throws SyntaxError */

@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 
-/** Names this process in a lease: `<host>/<process id>/<random>`. */
+/** The name of this process in a lease: `<host>/<process id>/<random>`. */
 export function newLeaseHolder(): string {
   return [encodeURIComponent(hostname()), process.pid.toString(), randomUUID()].join("/");
 }
 
 /**
- * Whether the process of a lease has certainly ended: it ran on this host, and its id is free again or is our own. Then
- * its lane need not wait for the lease to run out. A wrong "yes" would cost no correctness: the fence shuts it out.
+ * Whether the process that holds a lease has certainly ended: it ran on this host, and its process id is unused or is now
+ * ours. Then its lease can be taken at once, before it expires. Should the answer be wrong, the fencing token still keeps
+ * the old holder from writing.
  */
 export function holderIsGone(holder: string): boolean {
   const [host, pid] = holder.split("/");

@@ -1,6 +1,6 @@
 import type { CollectionMetadata, TokenMetadata } from "../domain/command.ts";
 
-/** The stored metadata of a token, with its id in the place of `{token_id}`. */
+/** The stored metadata of a token, with its id in place of `{token_id}`. */
 export function tokenMetadata(metadata: TokenMetadata, tokenId: string): TokenMetadata {
   const filled: TokenMetadata = { ...metadata };
   if (metadata.name !== undefined) filled.name = metadata.name.replaceAll("{token_id}", tokenId);
@@ -8,7 +8,7 @@ export function tokenMetadata(metadata: TokenMetadata, tokenId: string): TokenMe
   return filled;
 }
 
-/** What a hosted collection says of itself (ERC-7572). */
+/** The metadata of a hosted collection (ERC-7572). */
 export function collectionMetadata(row: { name: string; symbol: string; metadata: CollectionMetadata }): object {
   return { name: row.name, symbol: row.symbol, ...row.metadata };
 }

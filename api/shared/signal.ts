@@ -1,6 +1,6 @@
 /**
- * Wakes the loops of this process when there is something to do. It carries no data: what there is to do is read from
- * the database, so a lost or doubled wake-up costs nothing.
+ * Wakes the workers of this process when there is work. It carries no data: workers read their work from the database,
+ * so a lost or repeated wake-up does no harm.
  */
 export class Signal {
   #raised = false;
@@ -14,7 +14,7 @@ export class Signal {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Resolves at the next `notify` (or at once if one came since the last wait), after `timeoutMs`, or on abort. */
+  /** Resolves at the next `notify`, after `timeoutMs`, or on abort. Resolves at once if `notify` was called since the last wait. */
   wait(timeoutMs: number, abort?: AbortSignal): Promise<void> {
     if (this.#raised) {
       this.#raised = false;
@@ -35,17 +35,17 @@ export class Signal {
   }
 }
 
-/** The wake-ups between the parts of one process. Other processes find the same work by looking. */
+/** The signals between the parts of one process. Other processes find the same work when they poll. */
 export interface Signals {
-  /** A request became claimable. */
+  /** A request can be claimed. */
   requests: Signal;
-  /** A batch was broadcast, so a block may follow. */
+  /** A batch was broadcast, so a block may follow soon. */
   blocks: Signal;
-  /** A delivery became due. */
+  /** A webhook delivery is due. */
   deliveries: Signal;
-  /** Content is waited for. */
+  /** A request waits for content. */
   media: Signal;
-  /** Content became hosted. */
+  /** New content is hosted. */
   hosted: Signal;
 }
 

@@ -16,7 +16,7 @@ import { nextTry } from "./schedule.ts";
 export interface DispatcherDeps {
   database: Database;
   sealer: Sealer;
-  /** Connects to public addresses only. */
+  /** Connects only to public addresses. */
   agent: Agent;
   wake: Signal;
   logger: Logger;

@@ -60,7 +60,7 @@ describe("Announcer", () => {
       return rows.every(({ due_at: at }) => at === expected) ? true : undefined;
     });
 
-  it("announces what is there, what arrives, and all of it again before it is forgotten", async () => {
+  it("announces stored content, new content, and all of it again before peers forget it", async () => {
     await host(CAT);
     run();
     await dueAt(now + 22 * HOUR);
@@ -75,10 +75,10 @@ describe("Announcer", () => {
   });
 
   for (const [trouble, result] of [
-    ["nobody noted", 0],
+    ["no peer stored", 0],
     ["failed", new Error("no network")],
   ] as const) {
-    it(`tries what ${trouble} again after a minute`, async () => {
+    it(`retries an announcement that ${trouble} after a minute`, async () => {
       peers = result;
       await host(CAT);
       run();
@@ -91,7 +91,7 @@ describe("Announcer", () => {
     });
   }
 
-  it("leaves what is under way to the next process when it stops", async () => {
+  it("leaves unfinished announcements to the next process when it stops", async () => {
     await host(CAT);
     run(
       (abort) =>
@@ -107,7 +107,7 @@ describe("Announcer", () => {
     await dueAt(now + 22 * HOUR);
   });
 
-  it("forgets what is not hosted any more, and takes a clock that was set back for what it is", async () => {
+  it("forgets content that is no longer hosted, and works with a clock that was set back", async () => {
     await host(CAT, DOG);
     run();
     await dueAt(now + 22 * HOUR);

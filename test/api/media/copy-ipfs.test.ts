@@ -28,7 +28,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
 }
 
-describe("copyMedia of an ipfs URL", () => {
+describe("copyMedia with an ipfs URL", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let gateway: TrustlessGateway;
   let deps: CopyDeps;
@@ -113,7 +113,7 @@ describe("copyMedia of an ipfs URL", () => {
     ["version 1, raw blocks of 1 MiB", { profile: "unixfs-v1-2025" }],
     ["version 1, raw blocks of 256 KiB", { cidVersion: 1, rawLeaves: true }],
   ] as const) {
-    it(`keeps the CID that was named: ${words}`, async () => {
+    it(`keeps the CID of the URL: ${words}`, async () => {
       const content = Buffer.alloc(3_000_000, words);
       const cid = await published([{ content }], options);
       const stored = await copy(cid);
@@ -131,7 +131,7 @@ describe("copyMedia of an ipfs URL", () => {
     });
   }
 
-  it("finds a file in a directory, and keeps nothing of the directory", async () => {
+  it("finds a file in a directory, and stores nothing else of the directory", async () => {
     const cat = Buffer.from("\x89PNG\r\n\x1a\n cat");
     const entries = [
       { path: "nft/images/cat.png", content: cat },
@@ -160,7 +160,7 @@ describe("copyMedia of an ipfs URL", () => {
     expect(gateway.asked.length).to.be.lessThan(10);
   });
 
-  it("takes what it has from the own store, and asks only for what is missing", async () => {
+  it("reads stored blocks from its own store and fetches only the missing ones", async () => {
     const cid = await published([{ content: Buffer.alloc(3_000_000, "cat") }], { profile: "unixfs-v1-2025" });
     await copy(cid);
     const [, leaf] = await collect(walkBlocks(deps.blocks, cid, new Set()));
@@ -171,7 +171,7 @@ describe("copyMedia of an ipfs URL", () => {
   });
 
   describe("given a gateway that lies", () => {
-    it("stores nothing of other bytes, whatever is asked for", async () => {
+    it("stores nothing when the bytes do not match the CID", async () => {
       const content = Buffer.alloc(3_000_000, "cat");
       const cid = await published([{ path: "a/cat.png", content }], { profile: "unixfs-v0-2015" });
       for (const name of new Set([...gateway.blocks.keys()].map((key) => CID.parse(key).toV1().toString()))) {
@@ -186,7 +186,7 @@ describe("copyMedia of an ipfs URL", () => {
       }
     });
 
-    it("asks for nothing, and keeps nothing, that the content does not link to", async () => {
+    it("fetches and stores only blocks that the content links to", async () => {
       const cid = await published([{ content: Buffer.from("cat") }], { profile: "unixfs-v1-2025" });
       const stranger = await block(Buffer.from("unrelated"));
       await copy(cid);
@@ -209,17 +209,17 @@ describe("copyMedia of an ipfs URL", () => {
         },
       ],
     ] as [string, (response: ServerResponse) => void][]) {
-      it(`refuses ${words}, and says what the gateway lacks`, async () => {
+      it(`refuses ${words}, and says what the gateway must support`, async () => {
         const cid = await published([{ content: Buffer.alloc(3_000_000, "cat") }], { profile: "unixfs-v1-2025" });
         gateway.instead = instead;
         const [code, reason] = await problem(cid);
         expect(code).to.equal("media_unavailable");
-        expect(reason).to.contain('it has to know "format=raw"');
+        expect(reason).to.contain('It must support "?format=raw"');
         await expectNothing();
       });
     }
 
-    it("waits no longer than for other media", async () => {
+    it("has the same timeout as for other media", async () => {
       const cid = await published([{ content: Buffer.from("cat") }]);
       deps = { ...deps, deadline: 100 };
       gateway.instead = () => undefined;
@@ -227,7 +227,7 @@ describe("copyMedia of an ipfs URL", () => {
       await expectNothing();
     });
 
-    it("tries again what may pass by itself", async () => {
+    it("marks errors that may be temporary as transient", async () => {
       const cid = await published([{ content: Buffer.from("cat") }]);
       for (const [status, transient] of [
         [429, true],
@@ -240,7 +240,7 @@ describe("copyMedia of an ipfs URL", () => {
       }
     });
 
-    it("is never followed to a private address", async () => {
+    it("never follows a redirect to a private address", async () => {
       const cid = await published([{ content: Buffer.from("cat") }]);
       deps = { ...deps, gateway: { url: gateway.url, agent: local } };
       gateway.instead = (response) => response.writeHead(302, { location: "http://169.254.169.254/latest" }).end();
@@ -248,8 +248,8 @@ describe("copyMedia of an ipfs URL", () => {
     });
   });
 
-  describe("given hostile content under a true CID", () => {
-    it("is as large as any other at most, whatever it says of itself", async () => {
+  describe("given hostile content with a correct CID", () => {
+    it("refuses more bytes than other media may have, whatever size it declares", async () => {
       deps = { ...deps, maxBytes: 1_000_000 };
       const large = await published([{ content: Buffer.alloc(1_000_001) }]);
       expect((await problem(large))[0]).to.equal("media_too_large");
@@ -262,7 +262,7 @@ describe("copyMedia of an ipfs URL", () => {
       await expectNothing();
     });
 
-    it("is no file that is longer or shorter than it says", async () => {
+    it("refuses a file that is longer or shorter than it declares", async () => {
       const leaf = await block(Buffer.from("12345"));
       for (const size of [4, 6, 1_000]) {
         const cid = await fileOf([{ Hash: leaf, Tsize: 5 }], [size]);
@@ -271,7 +271,7 @@ describe("copyMedia of an ipfs URL", () => {
       await expectNothing();
     });
 
-    it("ends, however often blocks link to each other", async () => {
+    it("ends even if blocks link to each other very often", async () => {
       // A dozen blocks, which stand for a file of a million million parts; or for an empty one.
       for (const size of [1, 0]) {
         let cid = await block(Buffer.alloc(size));
@@ -297,7 +297,7 @@ describe("copyMedia of an ipfs URL", () => {
       await expectNothing();
     });
 
-    it("ends, however deep it is", async () => {
+    it("ends even if the content is very deep", async () => {
       let cid = await block(Buffer.from("deep"));
       const levels: CID[] = [];
       for (let level = 0; level < 3_000; level++) levels.push((cid = await fileOf([{ Hash: cid, Tsize: 4 }], [4])));
@@ -306,14 +306,14 @@ describe("copyMedia of an ipfs URL", () => {
       expect(await copy(levels[20]!)).to.include({ size: 4 });
     });
 
-    it("has no block larger than those that IPFS passes on", async () => {
+    it("refuses a block that is larger than IPFS transfers", async () => {
       const cid = await block(Buffer.alloc(2 * MIB + 1));
       expect((await problem(cid))[0]).to.equal("media_unavailable");
       const most = await block(Buffer.alloc(2 * MIB));
       expect(await copy(most)).to.include({ size: 2 * MIB });
     });
 
-    it("is of the kinds that can be kept under their names", async () => {
+    it("refuses formats that cannot be stored under their CID", async () => {
       const bytes = Buffer.from("hello");
       const inline = CID.createV1(raw.code, identity.digest(bytes));
       const long = CID.createV1(raw.code, await sha512.digest(bytes));
@@ -327,7 +327,7 @@ describe("copyMedia of an ipfs URL", () => {
       await expectNothing();
     });
 
-    it("is refused, and not tried for ever, when it is nothing at all", async () => {
+    it("refuses content that is nothing at all, without a retry", async () => {
       const noise = await block(Buffer.from([0xff, 0xff, 0xff]), dagPb.code);
       const empty = await block(dagPb.encode({ Links: [] }), dagPb.code);
       const odd = await block(dagPb.encode({ Data: Buffer.from([0xff, 0x01]), Links: [] }), dagPb.code);
@@ -340,7 +340,7 @@ describe("copyMedia of an ipfs URL", () => {
     });
   });
 
-  it("does not take a full disk for the content's fault", async () => {
+  it("reports a full disk as an error of the service, not of the content", async () => {
     const cid = await published([{ content: Buffer.from("cat") }]);
     const full = new BlockFiles(join(folder.path, "file"));
     deps = { ...deps, blocks: full };

@@ -53,12 +53,12 @@ describe("copyMedia", () => {
       (error: unknown) => (error instanceof MediaError ? error.errorCode : String(error)),
     );
 
-  it("stores what an http URL leads to, with its type", async () => {
+  it("stores the content of an http URL with its media type", async () => {
     expect(await copy(`${base}/cat.png`)).to.deep.equal({ cid: HELLO, type: "text/plain; charset=utf-8", size: 11 });
     expect(await deps.blocks.has(parseCid(HELLO)!)).to.equal(true);
   });
 
-  it("stores the same bytes once, wherever they come from", async () => {
+  it("stores the same bytes only once, whatever their source", async () => {
     await copy(`${base}/a`);
     await copy(`${base}/b`);
     await copy("data:,hello%20world");
@@ -79,7 +79,7 @@ describe("copyMedia", () => {
     });
   }
 
-  it("keeps nothing of what it refuses, or could not have to its end", async () => {
+  it("keeps nothing of a refused or incomplete download", async () => {
     const sent = Buffer.alloc(3_000_000, "large");
     server.removeAllListeners("request").on("request", (request: IncomingMessage, response: ServerResponse) => {
       if (request.url === "/broken") response.writeHead(200, { "content-length": "9000000" });
@@ -97,7 +97,7 @@ describe("copyMedia", () => {
     }
   });
 
-  it("refuses what it cannot have, each with its code", async () => {
+  it("refuses what it cannot copy, each with its error code", async () => {
     for (const [url, code] of [
       ["data:nothing", "media_unavailable"],
       ["data:;base64,!!!", "media_unavailable"],
@@ -121,7 +121,7 @@ describe("copyMedia", () => {
       yield Buffer.from("hello world");
     };
 
-    it("takes it from the own store, without any connection", async () => {
+    it("reads it from its own store without a connection", async () => {
       await importContent(deps.blocks, bytes());
       deps = { ...deps, gateway: { url: base, agent: local } };
       for (const url of [`ipfs://${HELLO}`, `ipfs://ipfs/${HELLO}`, `ipfs://${HELLO}/`]) {
@@ -130,14 +130,14 @@ describe("copyMedia", () => {
       expect(asked).to.deep.equal([]);
     });
 
-    it("takes it from the gateway, where there is one", async () => {
+    it("fetches it from the gateway if there is one", async () => {
       expect(await codeOf(`ipfs://${HELLO}`)).to.equal("media_unavailable");
       deps = { ...deps, agent: strict, gateway: { url: base, agent: local } };
       expect(await copy(`ipfs://${HELLO}`)).to.include({ cid: HELLO });
       expect(new Set(asked)).to.deep.equal(new Set([`/ipfs/${HELLO}?format=raw`]));
     });
 
-    it("is as large as any other at most", async () => {
+    it("has the same size limit as other media", async () => {
       await importContent(deps.blocks, bytes());
       deps = { ...deps, maxBytes: 10 };
       expect(await codeOf(`ipfs://${HELLO}`)).to.equal("media_too_large");

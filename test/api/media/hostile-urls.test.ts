@@ -10,12 +10,12 @@ import { MediaError } from "../../../api/media/media-error.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
-/** Milliseconds: long before any of these could have waited for a network. */
+/** Milliseconds. A refusal that waited for a network would take longer. */
 const AT_ONCE = 1_000;
 const DEADLINE = 300;
 const LIMIT = 1_000_000;
 
-/** Each leads, in its own way, to where nobody from outside may. PORT is that of a server on this machine. */
+/** Each leads to a place that must not be reachable from outside. PORT is that of a server on this machine. */
 const BLOCKED = [
   "http://127.0.0.1:PORT/",
   "http://localhost:PORT/",
@@ -58,7 +58,7 @@ const BLOCKED = [
   "blob:http://127.0.0.1:PORT/x",
 ];
 
-describe("hostile URLs as media", () => {
+describe("copyMedia with hostile URLs", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let server: Server;
   let port: string;

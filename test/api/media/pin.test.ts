@@ -29,7 +29,7 @@ describe("pinAtKubo", () => {
   const refusal = (name: string, stop = new AbortController().signal) =>
     pinAtKubo(kubo.rpc, blocks, name, stop).then(() => "pinned", describePinError);
 
-  it("hands over every block under its own name, then has the whole pinned", async () => {
+  it("uploads every block under its own CID, then pins the root", async () => {
     const { cid } = await importContent(blocks, content());
     await pinAtKubo(kubo.rpc, blocks, cid.toString(), new AbortController().signal);
     expect([...kubo.blocks.keys()]).to.include(cid.toString());
@@ -38,9 +38,10 @@ describe("pinAtKubo", () => {
     expect([...kubo.pins]).to.deep.equal([cid.toString()]);
   });
 
-  it("says what the node did not do", async () => {
+  it("names what the node did wrong", async () => {
     const { cid } = await importContent(blocks, content());
-    const strange = "the server at IPFS_PIN_RPC does not answer like Kubo: set IPFS_PIN_RPC to the RPC address of a Kubo node";
+    const strange =
+      "the server at IPFS_PIN_RPC does not answer like Kubo: set IPFS_PIN_RPC to the RPC address of a Kubo node";
     for (const [mood, words] of [
       ["error", "the IPFS node answered 500: datastore: no space left"],
       ["garbage", strange],
@@ -54,19 +55,19 @@ describe("pinAtKubo", () => {
     expect(await refusal(cid.toString())).to.equal("connection failed (ECONNREFUSED)");
   });
 
-  it("gives up a node that does not answer when it is told to", async () => {
+  it("gives up a node that does not answer when it is aborted", async () => {
     const { cid } = await importContent(blocks, content());
     kubo.mood = "hanging";
     expect(await refusal(cid.toString(), AbortSignal.timeout(50))).to.equal("the IPFS node did not answer in time");
   });
 
-  it("takes nothing for pinned that the node did not say it had pinned", async () => {
+  it("counts content as pinned only when the node confirms it", async () => {
     const { cid } = await importContent(blocks, content());
     kubo.pinsNothing = true;
     expect(await refusal(cid.toString())).to.equal(`the IPFS node did not pin ${cid.toString()}`);
   });
 
-  it("says which block it lacks itself", async () => {
+  it("names the block that is missing in its own store", async () => {
     const { cid } = await importContent(blocks, content());
     await blocks.quarantine().add(cid, Infinity);
     expect(await refusal(cid.toString())).to.equal(`block ${cid.toString()} is missing`);

@@ -100,7 +100,7 @@ describe("Lane", function () {
       };
     }
 
-    it("is above what each kind of request uses", async () => {
+    it("covers what each kind of request uses", async () => {
       const [alice, bob] = [await api.wallet(), await api.wallet()];
       const erc721 = await api.collection({ type: "ERC721" });
       const erc1155 = await api.collection({ type: "ERC1155" });

@@ -114,7 +114,7 @@ describe("Dispatcher", function () {
     wake.notify();
   }
 
-  it("signs what it sends, so that any Standard Webhooks library accepts it, and no changed body", async () => {
+  it("signs each delivery so that a Standard Webhooks library accepts it and rejects a changed body", async () => {
     start();
     const id = await happen(["completed"]);
     await receiver.arrived(1);
@@ -127,7 +127,7 @@ describe("Dispatcher", function () {
     await reach([["delivered", 1]]);
   });
 
-  it("signs with every live secret during a rotation, and with none that has expired", async () => {
+  it("signs with every valid secret during a rotation, and not with an expired one", async () => {
     const other = () => `whsec_${randomBytes(24).toString("base64")}`;
     const [old, gone] = [other(), other()];
     await register(APP, receiver.url, [
@@ -143,7 +143,7 @@ describe("Dispatcher", function () {
     expect(() => new Webhook(gone).verify(body, headers as Record<string, string>)).to.throw();
   });
 
-  it("tries again after an error, when the schedule says and not before, under the same id", async () => {
+  it("retries after an error on schedule, under the same id", async () => {
     receiver.respond = (_received, response) => response.writeHead(receiver.received.length === 1 ? 500 : 204).end();
     start();
     await happen(["completed"]);
@@ -161,7 +161,7 @@ describe("Dispatcher", function () {
     expect(new Set(receiver.received.map((one) => one.headers["webhook-id"])).size).to.equal(1);
   });
 
-  it("gives up after the eighth try", async () => {
+  it("stops retrying after the eighth try", async () => {
     receiver.respond = (_received, response) => response.writeHead(503).end();
     start();
     await happen(["completed"]);
@@ -173,7 +173,7 @@ describe("Dispatcher", function () {
     expect((await deliveries())[0]?.next_at).to.equal(null);
   });
 
-  it("keeps the order of a request's events, while other requests go ahead", async () => {
+  it("keeps the order of a request's events without delaying other requests", async () => {
     let refuse = "";
     receiver.respond = ({ body }, response) => response.writeHead(body.includes(refuse) ? 500 : 200).end();
     refuse = await happen(["sent", "completed"]);
@@ -203,7 +203,7 @@ describe("Dispatcher", function () {
     ).to.deep.equal(new Set(["sent", "completed"]));
   });
 
-  it("stops for good when the receiver says that it is gone", async () => {
+  it("disables the webhook when the receiver answers 410", async () => {
     receiver.respond = (_received, response) => response.writeHead(410).end();
     start();
     await happen(["completed"]);
@@ -217,7 +217,7 @@ describe("Dispatcher", function () {
     expect(receiver.received).to.have.length(1);
   });
 
-  it("follows no redirect", async () => {
+  it("does not follow redirects", async () => {
     receiver.respond = ({ path }, response) =>
       response.writeHead(path === "/" ? 307 : 200, { location: "/elsewhere" }).end();
     start();
@@ -227,7 +227,7 @@ describe("Dispatcher", function () {
     expect((await deliveries())[0]).to.include({ response_status: 307 });
   });
 
-  it("does not connect to this machine where it may not, and says so without an address", async () => {
+  it("refuses loopback unless it is allowed, and does not reveal an address", async () => {
     start({ allowedHosts: new Set(), allowLoopback: false });
     await happen(["completed"]);
     await reach([["pending", 1]]);
@@ -258,7 +258,7 @@ describe("Dispatcher", function () {
     });
   }
 
-  it("reads nothing of an answer's body, however long or packed it is", async () => {
+  it("does not read the body of an answer, even if it is endless or compressed", async () => {
     const closed = new Promise<void>((resolve) => {
       receiver.respond = (_received, response) => {
         response.writeHead(200, { "content-encoding": "gzip", "content-length": "100000000000" });
@@ -276,7 +276,7 @@ describe("Dispatcher", function () {
     await closed;
   });
 
-  it("delivers again what a process had taken, or sent but not recorded, when it died", async () => {
+  it("delivers again what a process that died had taken but not recorded", async () => {
     await happen(["completed"]);
     const taken = await database.write((trx) =>
       takeDueDeliveries(trx, { now: clock, leaseUntil: clock + 60_000, limit: 9, limitOfApp: 9, underWay: [] }),
@@ -288,7 +288,7 @@ describe("Dispatcher", function () {
     expect(receiver.received).to.have.length(1);
   });
 
-  it("lets an app whose receiver hangs hold up nobody else", async () => {
+  it("delivers to other apps while the receiver of one app hangs", async () => {
     const hanging = await startReceiver();
     hanging.respond = () => undefined;
     await addApp(database, "slow");
@@ -303,7 +303,7 @@ describe("Dispatcher", function () {
     await hanging.stop();
   });
 
-  it("uses up no try when a secret cannot be opened", async () => {
+  it("does not count a try when the signing secret cannot be decrypted", async () => {
     sealer = createSealer([{ id: "other", bytes: randomBytes(32) }]);
     start();
     await happen(["completed"]);

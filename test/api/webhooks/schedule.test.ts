@@ -7,7 +7,7 @@ describe("nextTry", () => {
   const minute = 60_000;
   const waits = [0, 5_000, 5 * minute, 30 * minute, 120 * minute, 300 * minute, 600 * minute, 600 * minute];
 
-  it("waits as documented, up to a tenth longer, and ends after eight tries", () => {
+  it("waits as documented plus up to a tenth, and ends after eight tries", () => {
     expect(waits.map((_, tries) => nextTry(tries, 1_000, 0))).to.deep.equal(waits.map((wait) => 1_000 + wait));
     expect(waits.map((_, tries) => nextTry(tries, 0, 1))).to.deep.equal(waits.map((wait) => Math.round(wait * 1.1)));
     // The store takes a longer wait for the mistake of a clock, and the delivery for due.

@@ -1,0 +1,30 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { Settings } from "../config/settings.ts";
+import { type HttpDeps, createApp } from "../v1/app.ts";
+import { createHttpServer, stopHttpServer } from "../v1/server.ts";
+
+/** Milliseconds that requests get to finish when the service stops. */
+const STOP_DEADLINE = 10_000;
+
+/**
+ * Starts the HTTP API.
+ * @param opened takes over the server, to be closed.
+ * @returns the port that it listens at.
+ */
+export async function startHttp(deps: HttpDeps, opened: AsyncDisposableStack): Promise<number> {
+  const server = await listen(createHttpServer(createApp(deps)), deps.settings);
+  opened.defer(() => stopHttpServer(server, STOP_DEADLINE));
+  return (server.address() as AddressInfo).port;
+}
+
+function listen(server: Server, settings: Pick<Settings, "port" | "host">): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(settings.port, settings.host, () => {
+      server.off("error", reject);
+      resolve(server);
+    });
+  });
+}

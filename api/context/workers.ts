@@ -1,0 +1,115 @@
+import type { Logger } from "pino";
+
+import type { ChainClient } from "../chain/client.ts";
+import type { Settings } from "../config/settings.ts";
+import { Indexer } from "../indexer/indexer.ts";
+import type { Keys } from "./keys.ts";
+import { Announcer } from "../media/announcer.ts";
+import { Pinner } from "../media/pinner.ts";
+import { MediaWorker } from "../media/worker.ts";
+import { Lane } from "../relayer/lane.ts";
+import type { Signals } from "../shared/signal.ts";
+import type { Database } from "../store/db/database.ts";
+import { Dispatcher } from "../webhooks/dispatcher.ts";
+import type { ChainIdentity } from "./chain-identity.ts";
+import { confirmationsOf } from "./confirmations.ts";
+import type { Content } from "./content.ts";
+
+/** Milliseconds from one look at the newest block to the next. A local chain mines at once. */
+const POLL_LOCAL = 100;
+const POLL = 1_000;
+const WEI_PER_GWEI = 1_000_000_000n;
+
+/** Something that works in the background until it is stopped. */
+export interface Worker {
+  run(abort: AbortSignal): Promise<void>;
+  /** What keeps it from its work now; null when nothing does. */
+  readonly lastError: string | null;
+}
+
+export interface NamedWorker {
+  name: string;
+  worker: Worker;
+  /** Whether `readyz` reports it. A server of the operator's or peers that fail do not make this process unready. */
+  critical: boolean;
+}
+
+export interface WorkerDeps {
+  database: Database;
+  client: ChainClient;
+  identity: ChainIdentity;
+  keys: Keys;
+  content: Content;
+  signals: Signals;
+  logger: Logger;
+  now: () => number;
+  /** Whether the chain is a local one. */
+  local: boolean;
+  /** The lanes that this process drives, with those that the settings no longer have. */
+  lanes: number[];
+}
+
+/** The workers of this process's roles. None runs yet. */
+export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[] {
+  const { database, signals, logger, now, content } = deps;
+  const workers = deps.lanes.map((index) => ({
+    name: `lane ${index.toString()}`,
+    worker: createLane(settings, deps, index) as Worker,
+    critical: true,
+  }));
+  const add = (name: string, worker: Worker, critical: boolean) => workers.push({ name, worker, critical });
+
+  if (settings.roles.includes("indexer")) add("indexer", createIndexer(settings, deps), true);
+  if (settings.roles.includes("webhooks")) {
+    const { agent } = content;
+    const dispatcher = { database, sealer: deps.keys.sealer, agent, wake: signals.deliveries, logger, now };
+    add("webhooks", new Dispatcher(dispatcher), true);
+  }
+  if (settings.roles.includes("media")) {
+    const { blocks, agent, gateway, ipfsNode } = content;
+    const { mediaBytes: maxBytes, mediaSeconds } = settings.limits;
+    const copying = { blocks, agent, gateway, maxBytes, deadline: mediaSeconds * 1000 };
+    add("media", new MediaWorker({ database, signals, logger, now, ...copying }), true);
+    const hosted = { database, wake: signals.hosted, logger, now };
+    if (settings.ipfsPinRpc !== null) {
+      add("pins", new Pinner({ ...hosted, blocks, rpc: settings.ipfsPinRpc }), false);
+    }
+    if (ipfsNode !== null) add("announcements", new Announcer({ ...hosted, announce: ipfsNode.announce }), false);
+  }
+  return workers;
+}
+
+function createLane(settings: Settings, deps: WorkerDeps, index: number): Lane {
+  const { database, client, identity, signals, logger, now } = deps;
+  return new Lane(index, {
+    database,
+    read: database.read,
+    client,
+    ...identity,
+    signals,
+    logger,
+    now,
+    keyring: deps.keys.keyring,
+    maxItemGas: settings.limits.itemGas,
+    maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
+    draining: index >= settings.lanes,
+    resendPolicy: {
+      rebroadcastAfter: settings.rebroadcastSeconds * 1000,
+      replaceAfter: settings.replaceSeconds * 1000,
+    },
+  });
+}
+
+function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
+  const { database, client, identity, signals, logger, now, local } = deps;
+  return new Indexer({
+    database,
+    client,
+    contracts: identity.contracts,
+    signals,
+    logger,
+    now,
+    confirmations: confirmationsOf(settings, local),
+    pollInterval: local ? POLL_LOCAL : POLL,
+  });
+}

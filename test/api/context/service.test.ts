@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { openDatabase } from "../../../api/store/db/database.ts";
+import { allLanes } from "../../../api/store/sending/lanes.ts";
+import { startNode, type TestNode } from "../../support/node.ts";
+import { startTestService, temporaryFolder } from "../../support/service.ts";
+
+describe("startService", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  beforeEach(async () => {
+    node = await startNode();
+    folder = await temporaryFolder();
+  });
+  afterEach(async () => {
+    await node.stop();
+    await folder.remove();
+  });
+
+  const file = () => join(folder.path, "moneta.sqlite");
+  const start = (env: Record<string, string> = {}) => startTestService({ rpcUrl: node.url, dataDir: folder.path, env });
+  /** SQLite removes this file when the last connection is closed. */
+  const isOpen = () => existsSync(`${file()}-wal`);
+
+  it("has closed everything when any call of stop returns", async () => {
+    const service = await start();
+    expect(isOpen()).to.equal(true);
+    const first = service.stop();
+    await service.stop();
+    expect(isOpen()).to.equal(false);
+    await first;
+  });
+
+  describe("given a port that is in use", () => {
+    let other: Server;
+
+    beforeEach(async () => {
+      other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, resolve));
+    });
+    afterEach(() => new Promise((resolve) => other.close(resolve)));
+
+    it("fails, stops the workers that run, and closes the database", async () => {
+      const { port } = other.address() as AddressInfo;
+      const error: unknown = await start({ PORT: port.toString() }).catch((thrown: unknown) => thrown);
+      expect(error).to.include({ code: "EADDRINUSE" });
+      expect(isOpen()).to.equal(false);
+      const database = await openDatabase(`file:${file()}`);
+      const holders = (await allLanes(database.read)).map(({ lease_holder: holder }) => holder);
+      await database.close();
+      expect(holders.every((holder) => holder === null)).to.equal(true);
+    });
+  });
+});
