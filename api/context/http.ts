@@ -2,7 +2,8 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import type { Settings } from "../config/settings.ts";
-import { type HttpDeps, createApp } from "../v1/app.ts";
+import { createApp } from "../v1/app.ts";
+import type { HttpDeps } from "../v1/deps.ts";
 import { createHttpServer, stopHttpServer } from "../v1/server.ts";
 
 /** Milliseconds that requests get to finish when the service stops. */
@@ -13,8 +14,12 @@ const STOP_DEADLINE = 10_000;
  * @param opened takes over the server, to be closed.
  * @returns the port that it listens at.
  */
-export async function startHttp(deps: HttpDeps, opened: AsyncDisposableStack): Promise<number> {
-  const server = await listen(createHttpServer(createApp(deps)), deps.settings);
+export async function startHttp(
+  deps: HttpDeps,
+  settings: Pick<Settings, "port" | "host">,
+  opened: AsyncDisposableStack,
+): Promise<number> {
+  const server = await listen(createHttpServer(createApp(deps)), settings);
   opened.defer(() => stopHttpServer(server, STOP_DEADLINE));
   return (server.address() as AddressInfo).port;
 }

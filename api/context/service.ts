@@ -70,6 +70,7 @@ export async function startService(settings: Settings, logger: Logger): Promise<
           readiness: createReadiness({ database, client, workers }),
           chainId: Number(identity.chainId),
         },
+        settings,
         opened,
       )
     : null;

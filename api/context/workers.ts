@@ -52,13 +52,10 @@ export interface WorkerDeps {
 /** The workers of this process's roles. None runs yet. */
 export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[] {
   const { database, signals, logger, now, content } = deps;
-  const workers = deps.lanes.map((index) => ({
-    name: `lane ${index.toString()}`,
-    worker: createLane(settings, deps, index) as Worker,
-    critical: true,
-  }));
+  const workers: NamedWorker[] = [];
   const add = (name: string, worker: Worker, critical: boolean) => workers.push({ name, worker, critical });
 
+  for (const index of deps.lanes) add(`lane ${index.toString()}`, createLane(settings, deps, index), true);
   if (settings.roles.includes("indexer")) add("indexer", createIndexer(settings, deps), true);
   if (settings.roles.includes("webhooks")) {
     const { agent } = content;

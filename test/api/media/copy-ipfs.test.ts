@@ -181,7 +181,7 @@ describe("copyMedia with an ipfs URL", () => {
         };
         const [code, words] = await problem(`${cid.toString()}/cat.png`);
         expect(code, name).to.equal("media_unavailable");
-        expect(words).to.contain("other bytes than the block");
+        expect(words).to.contain("did not answer the block");
         await expectNothing();
       }
     });

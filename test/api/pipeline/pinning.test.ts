@@ -75,7 +75,7 @@ describe("pinning at a Kubo node", function () {
       const directory = await freeze(api, collection);
       for (const cid of [...pictures, directory]) await pinned(cid);
       expect([...kubo.pins].sort()).to.deep.equal([...pictures, directory].sort());
-      await eventually(async () => ((await said())?.startsWith("ok: all that is hosted is pinned") ? true : undefined));
+      await eventually(async () => ((await said())?.startsWith("ok: the IPFS node has pinned all hosted files") ? true : undefined));
     } finally {
       await service.stop();
     }
@@ -101,7 +101,7 @@ describe("pinning at a Kubo node", function () {
         expect((await fetch(`${service.baseUrl}/ipfs/${picture}`)).status).to.equal(200);
         if (problem !== null) {
           await eventually(async () => ((await said())?.includes(problem) ? true : undefined));
-          expect(await said()).to.match(/^warning: \d hosted files? wait/);
+          expect(await said()).to.match(/^warning: \d hosted files? (is|are) waiting/);
         }
         expect(kubo.pins.size).to.equal(0);
         if (trouble === "hanging") return;

@@ -54,7 +54,7 @@ describe("npm run api", function () {
         const refused = moneta.spawn({ RPC_URL: other.url });
         expect(await refused.gone()).to.equal(1);
         expect(refused.output).to.match(/The database .*moneta\.sqlite belongs to another chain/);
-        expect(refused.output).to.match(/Set RPC_URL .* or start with a new database/);
+        expect(refused.output).to.match(/Set RPC_URL .* or use a new database/);
       } finally {
         await other.stop();
       }
