@@ -8,7 +8,8 @@ import { expect } from "chai";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { allLanes } from "../../../api/store/sending/lanes.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { startTestService } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 describe("startService", function () {
   this.timeout(60_000);

@@ -8,7 +8,8 @@ import { Signal } from "../../../api/shared/signal.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService, temporaryFolder } from "../../support/service.ts";
+import { startTestService } from "../../support/service.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 /** Each worker needs one of these at every step. */
 const TABLES = ["meta", "batches", "deliveries", "media_jobs", "pins", "announcements"] as const;
