@@ -75,7 +75,9 @@ describe("pinning at a Kubo node", function () {
       const directory = await freeze(api, collection);
       for (const cid of [...pictures, directory]) await pinned(cid);
       expect([...kubo.pins].sort()).to.deep.equal([...pictures, directory].sort());
-      await eventually(async () => ((await said())?.startsWith("ok: the IPFS node has pinned all hosted files") ? true : undefined));
+      await eventually(async () =>
+        (await said())?.startsWith("ok: the IPFS node has pinned all hosted files") ? true : undefined,
+      );
     } finally {
       await service.stop();
     }
