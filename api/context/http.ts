@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 
 import type { Settings } from "../config/settings.ts";
 import { createApp } from "../v1/app.ts";
-import type { HttpDeps } from "../v1/deps.ts";
+import type { AppDeps } from "../v1/deps.ts";
 import { createHttpServer, stopHttpServer } from "../v1/server.ts";
 
 /** Milliseconds that requests get to finish when the service stops. */
@@ -15,7 +15,7 @@ const STOP_DEADLINE = 10_000;
  * @returns the port that it listens at.
  */
 export async function startHttp(
-  deps: HttpDeps,
+  deps: AppDeps,
   settings: Pick<Settings, "port" | "host">,
   opened: AsyncDisposableStack,
 ): Promise<number> {
