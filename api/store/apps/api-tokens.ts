@@ -39,7 +39,7 @@ export async function listApiTokens(db: Db, appId: string): Promise<StoredToken[
   return rows.map(toToken);
 }
 
-/** A token once revoked keeps the time of its first revocation. */
+/** Revokes a token. One that is revoked already keeps its first revocation time. */
 export async function revokeApiToken(trx: Trx, id: string, now: number): Promise<void> {
   await trx
     .updateTable("api_tokens")
@@ -49,7 +49,7 @@ export async function revokeApiToken(trx: Trx, id: string, now: number): Promise
     .execute();
 }
 
-/** Has a token end by then; one that ends sooner already is left as it is. */
+/** Brings a token's end forward to `at`. One that ends sooner is left unchanged. */
 export async function endApiToken(trx: Trx, id: string, at: number): Promise<void> {
   await trx
     .updateTable("api_tokens")

@@ -15,23 +15,23 @@ export async function listApps(db: Db): Promise<AppRow[]> {
   return db.selectFrom("apps").selectAll().orderBy("created_at").orderBy("id").execute();
 }
 
-/** @param which its id or its name. */
+/** @param which the id or the name of the app. */
 export async function findApp(db: Db, which: string): Promise<AppRow | undefined> {
   const byId = await db.selectFrom("apps").selectAll().where("id", "=", which).executeTakeFirst();
   return byId ?? (await db.selectFrom("apps").selectAll().where("name", "=", which).executeTakeFirst());
 }
 
-/** Whether anything on chain belongs to the app: it could not be reached any more once the app is gone. */
+/** Whether the app has wallets or requests. What they own on chain would be out of reach without the app. */
 export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> {
   const wallet = await db.selectFrom("wallets").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
   const request = await db.selectFrom("requests").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
   return wallet !== undefined || request !== undefined;
 }
 
-/** Removes an app that owns nothing, with its tokens and its webhook. */
+/** Deletes an app that owns nothing, with its tokens and its webhook. */
 export async function deleteApp(trx: Trx, appId: string): Promise<void> {
   await trx.deleteFrom("idempotency_keys").where("app_id", "=", appId).execute();
-  // Of test events, which belong to no request.
+  // An app without requests can still have test events.
   await trx.deleteFrom("deliveries").where("app_id", "=", appId).execute();
   await trx.deleteFrom("events").where("app_id", "=", appId).execute();
   await trx.deleteFrom("gas_usage").where("app_id", "=", appId).execute();

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
 
-/** What an `Idempotency-Key` stands for: the call that came first, and the answer that it got. */
+/** The first call with an `Idempotency-Key`, and its answer. */
 export interface StoredAnswer {
   fingerprint: string;
   /** The body of the first answer, as text: a repeated call gets the same bytes, so it is never parsed. */

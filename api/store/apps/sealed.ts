@@ -1,14 +1,14 @@
 import type { Db, Trx } from "../db/engine.ts";
 
-/** Something that rests sealed. */
+/** An encrypted value (JWE) of the database. */
 export interface Sealed {
   kind: "unlockable" | "webhook";
-  /** Of the request, or of the webhook's app. */
+  /** Id of the request, or of the app that has the webhook. */
   id: string;
   sealed: string;
 }
 
-/** Everything sealed, page by page. What is added meanwhile by others may come or not. */
+/** All encrypted values, page by page. Values that are added during the walk may be missing. */
 export async function* everythingSealed(db: Db, pageSize: number): AsyncGenerator<Sealed[]> {
   yield* webhookSecrets(db, pageSize);
   let after = 0;
@@ -46,7 +46,7 @@ async function* webhookSecrets(db: Db, pageSize: number): AsyncGenerator<Sealed[
   }
 }
 
-/** Puts `anew` in the place of what was sealed before. @returns false when it was changed meanwhile. */
+/** Replaces an encrypted value by `anew`. @returns false when another process has changed the value since it was read. */
 export async function replaceSealed(trx: Trx, { kind, id, sealed }: Sealed, anew: string): Promise<boolean> {
   const updated =
     kind === "webhook"
@@ -65,7 +65,7 @@ export async function replaceSealed(trx: Trx, { kind, id, sealed }: Sealed, anew
   return updated.numUpdatedRows === 1n;
 }
 
-/** Fingerprints of idempotency keys that were made with another key than this one. */
+/** Counts the fingerprints of idempotency keys that an older secret key made. */
 export async function countOlderFingerprints(db: Db, newestKey: string): Promise<number> {
   const { count } = await db
     .selectFrom("idempotency_keys")

@@ -27,7 +27,7 @@ export async function insertWallets(trx: Trx, wallets: readonly Omit<WalletRow, 
   return new Set(rows.map(({ address }) => address));
 }
 
-/** A wallet of this app; another app's counts as none. */
+/** @returns undefined when there is no such wallet, or it belongs to another app. */
 export async function findWallet(db: Db, appId: string, address: string): Promise<WalletRow | undefined> {
   return db
     .selectFrom("wallets")
@@ -54,10 +54,10 @@ export async function listWallets(db: Db, appId: string, page: PageQuery): Promi
   return pageOf(rows, await readCounter(db, counterKeys.wallets(appId)), page, (row) => row.seq);
 }
 
-/** Derivation paths (`a/b/c`) of those of the addresses that are wallets of the service. */
+/** Derivation paths (`a/b/c`) by address. Addresses that are not wallets of the service are left out. */
 export async function walletPaths(db: Db, addresses: string[]): Promise<Map<string, string>> {
   const paths = new Map<string, string>();
-  // Engines bound the number of parameters of one statement.
+  // Databases limit the number of parameters per statement.
   for (let start = 0; start < addresses.length; start += 500) {
     const rows = await db
       .selectFrom("wallets")

@@ -4,15 +4,15 @@ import { sql } from "kysely";
 import type { Db, Trx } from "./engine.ts";
 import { rowSet } from "./row-set.ts";
 
-/** The total that each listing shows, by the key of its counter. */
+/** Keys of the counters, one for each total that a listing shows. */
 export const counterKeys = {
-  /** Accepted requests of all apps that are not final. */
+  /** Requests of all apps that are not final. */
   backlog: () => "backlog",
   wallets: (app: string) => `wallets:${app}`,
   collections: (app: string) => `collections:${app}`,
   requests: (app: string, status: RequestStatus, type: RequestType) => `requests:${app}:${status}:${type}`,
   deliveries: (app: string) => `deliveries:${app}`,
-  /** Events ever, test events aside: the position of the last one in the feed. */
+  /** All events ever, without test events: the position of the newest one in the feed. */
   events: (app: string) => `events:${app}`,
   holdings: (owner: string) => `holdings:${owner}`,
   holdingsOfContract: (owner: string, contract: string) => `holdings:${owner}:${contract}`,
@@ -47,7 +47,7 @@ export async function readCounter(db: Db, key: string): Promise<number> {
   return row?.value ?? 0;
 }
 
-/** Collects changes of listing totals, so that a hundred mints of one collection touch its counter once. */
+/** Collects changes of totals, so that a hundred mints of one collection update its counter once. */
 export class CounterDeltas {
   readonly #deltas = new Map<string, number>();
 

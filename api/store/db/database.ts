@@ -7,8 +7,8 @@ import { type OpenMode, openSqlite } from "./sqlite.ts";
 import { GroupCommit } from "./group-commit.ts";
 
 /**
- * The database. `read` sees committed rows only; `write` runs one operation, all or nothing, and returns after its
- * commit. Operations must await nothing but their transaction.
+ * The database. `read` sees committed rows only. `write` runs one operation atomically and returns after its commit. An
+ * operation must await nothing but its transaction.
  */
 export interface Database {
   readonly read: Db;

@@ -1,20 +1,20 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 
-/** Due at any time, whatever the clock says. */
+/** A time that is always due. */
 export const AT_ONCE = 0;
 
-/** No wait of the relayer is longer, in milliseconds. */
+/** Longest wait of the relayer, in milliseconds. */
 export const LONGEST_WAIT = 600_000;
 
 /**
- * Whether a stored time has come. One that lies further ahead than anything ever waits was stored by a clock that has
- * been set back since: it counts as come, or its row would wait as long as the clock was wrong.
+ * Whether a stored time is due. A time further ahead than the longest wait was stored while the clock was wrong, and the
+ * clock has been set back since. It counts as due; otherwise its row would wait until the wrong time comes.
  */
 export function isDue(at: number, now: number, longestWait: number): boolean {
   return at <= now || at > now + longestWait;
 }
 
-/** The same as a condition of a query, for a column that may be null (never due). */
+/** `isDue` as a condition of a query. A null column is never due. */
 export function whenDue<DB, TB extends keyof DB>(
   eb: ExpressionBuilder<DB, TB>,
   column: Expression<number | null>,

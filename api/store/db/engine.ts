@@ -4,15 +4,15 @@ import type { Tables } from "./schema.ts";
 
 export type Engine = "sqlite" | "postgres";
 
-/** Reads the tables: a connection of its own, or the transaction of a write. */
+/** Reads the tables, through a read connection or inside the transaction of a write. */
 export type Db = Kysely<Tables>;
 /** The open transaction of a write. Never await anything but the database inside. */
 export type Trx = Transaction<Tables>;
 
-/** Reads several times, all of it as it was at one moment. */
+/** Runs several reads on one snapshot. */
 export function inSnapshot<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> {
   const transaction = db.transaction();
-  // A transaction of SQLite is one by itself.
+  // On SQLite every transaction reads from a snapshot.
   return (engineOf(db) === "postgres" ? transaction.setIsolationLevel("repeatable read") : transaction).execute(read);
 }
 

@@ -3,12 +3,12 @@ import type { ControlledTransaction } from "kysely";
 import type { Db, Trx } from "./engine.ts";
 import type { Tables } from "./schema.ts";
 
-/** Where the engine ended the transaction itself (a full disk, say) there is nothing to roll back: the first error tells why. */
+/** After some errors (a full disk, for example) SQLite has already ended the transaction; then the rollback fails, too. */
 async function rollBack(transaction: ControlledTransaction<Tables>): Promise<void> {
   try {
     await transaction.rollback().execute();
   } catch {
-    // The transaction is over either way, and its connection free again.
+    // The transaction is over either way. The caller throws the first error, which is the cause.
   }
 }
 
@@ -18,13 +18,12 @@ interface Waiting {
   failed: (error: unknown) => void;
 }
 
-/** Most operations that share one commit: bounds how long the first waits for the last. */
+/** Most operations that share one commit. It limits how long the first one waits. */
 const MAX_GROUP = 500;
 
 /**
- * Lets the operations of one event-loop tick, and all that arrive while a commit is under way, share one transaction.
- * Each runs in a savepoint of its own: one that throws takes back its own changes and nobody else's. A caller hears of
- * success only after the commit.
+ * Lets operations share a commit: those of one event-loop tick, and those that arrive during a commit. Each operation runs
+ * in its own savepoint, so one that throws rolls back its own changes only. A call returns after the commit.
  */
 export class GroupCommit {
   readonly #db: Db;
@@ -57,7 +56,7 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    // Let the rest of this tick join the group.
+    // Let the other operations of this tick join the group.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, MAX_GROUP);

@@ -9,7 +9,7 @@ export type MetaKey =
   | "chain_id"
   /** Hash of block 0. */
   | "genesis"
-  /** SHA-256 of the wallets' extended public key, hex: which seed made the wallets. */
+  /** SHA-256 of the wallets' extended public key, hex. It identifies the seed. */
   | "wallets_key"
   /** Last block whose events are stored. */
   | "checkpoint"

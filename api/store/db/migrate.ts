@@ -4,7 +4,7 @@ import { DatabaseError } from "./database-error.ts";
 import type { Db } from "./engine.ts";
 import * as initial from "./migrations/0001-initial.ts";
 
-/** Every migration in order. A name, once released, never changes. */
+/** All migrations in order. A released name never changes. */
 const MIGRATIONS: Record<string, Migration> = {
   "0001-initial": initial,
 };
@@ -19,12 +19,12 @@ export class SchemaError extends DatabaseError {
  * @throws SchemaError when the database was migrated by a newer version of Moneta.
  */
 export async function migrate(db: Db): Promise<void> {
-  // One transaction around all of it: racing processes look one after the other, and a crash leaves nothing half done.
+  // One transaction for everything: racing processes check one after the other, and a crash leaves nothing half done.
   await db.transaction().execute(async (trx) => {
     const unknown = (await namesOfApplied(trx)).filter((name) => !(name in MIGRATIONS));
     if (unknown.length > 0) {
       throw new SchemaError(
-        `The database was migrated by a newer version of Moneta (${unknown.join(", ")}). Start that version, or restore a backup made by this one.`,
+        `The database was migrated by a newer version of Moneta (${unknown.join(", ")}). Start that version, or restore a backup made by this version.`,
       );
     }
     const migrator = new Migrator({ db: trx, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });

@@ -1,9 +1,9 @@
-/** Which part of a listing is wanted: rows after a number of rows, or rows after one row. */
+/** The requested part of a listing: by offset, or after a cursor. */
 export interface PageQuery {
   limit: number;
-  /** Rows to skip from the start of the listing, or how many came before `after`. */
+  /** Rows to skip; with a cursor, the number of rows before it. */
   offset: number;
-  /** Row number that the page starts behind; null: count `offset` rows from the start. */
+  /** Cursor: the page starts after this row number. null: skip `offset` rows instead. */
   after: number | null;
 }
 
@@ -21,17 +21,17 @@ export interface Position {
   offset: number;
 }
 
-/** Rows to fetch for a page: one more than it shows, which tells whether another page follows. */
+/** One row more than the page shows, to learn whether another page follows. */
 export function rowsToFetch(page: PageQuery): number {
   return page.limit + 1;
 }
 
-/** Rows to skip: none behind a cursor, which is why a cursor does not slow down with depth. */
+/** With a cursor nothing is skipped, so deep pages stay fast. */
 export function rowsToSkip(page: PageQuery): number {
   return page.after === null ? page.offset : 0;
 }
 
-/** @param rows as fetched, up to one more than the page shows. */
+/** @param rows as fetched: up to one more than the page shows. */
 export function pageOf<T>(rows: readonly T[], total: number, page: PageQuery, rowNumber: (row: T) => number): Page<T> {
   const items = rows.slice(0, page.limit);
   const last = items.at(-1);

@@ -1,4 +1,4 @@
-/** The tables of what is hosted on IPFS. */
+/** The tables of the content that is hosted on IPFS. */
 export interface MediaTables {
   media: MediaTable;
   media_jobs: MediaJobsTable;
@@ -6,46 +6,46 @@ export interface MediaTables {
   announcements: AnnouncementsTable;
 }
 
-/** Files that the service hosts on IPFS. The bytes are in the block store. */
+/** Files that the service hosts on IPFS. Their bytes are in the block store. */
 interface MediaTable {
   /** CID version 1, base 32. */
   cid: string;
-  /** Media type, told from the first bytes when the file arrived. */
+  /** Media type, detected from the first bytes. */
   type: string;
   size: number;
   created_at: number;
 }
 
-/** Requests that wait for content to be fetched or made. Its row goes when the content is there, or cannot be had. */
+/** Requests that wait for content. The row is deleted when the content is there, or cannot be fetched. */
 interface MediaJobsTable {
   request_id: string;
-  /** When somebody may take it; while it is worked on, when the lease of that process runs out. */
+  /** When a process may take it: the next try, or the end of the lease. */
   due_at: number;
   /** Failed tries so far. */
   tries: number;
-  /** Grows with every process that takes it; a write with an older fence changes nothing. */
+  /** Fencing token: grows with every holder. A write with an older one changes nothing. */
   fence: number;
-  /** Who took it last; null: nobody works on it. */
+  /** The process that works on it; null: none. */
   holder: string | null;
 }
 
-/** Hosted content, as far as the operator's IPFS node keeps it too. */
+/** The pinning of hosted content at the operator's IPFS node. */
 interface PinsTable {
   /** CID version 1, base 32, of a file or of a frozen directory. */
   cid: string;
-  /** When somebody may hand it over; while that is under way, when the lease of that process runs out; null: it is pinned. */
+  /** When a process may take it: the next try, or the end of the lease. null: it is pinned. */
   due_at: number | null;
   /** Failed tries so far. */
   tries: number;
-  /** Grows with every process that takes it; a write with an older fence changes nothing. */
+  /** Fencing token: grows with every holder. A write with an older one changes nothing. */
   fence: number;
   /** Why the last try failed. */
   error: string | null;
-  /** When it became hosted, or did so again. */
+  /** When it was stored, or stored again. */
   created_at: number;
 }
 
-/** Hosted content, and when the IPFS network is told of it, for the first time or again. */
+/** Hosted content, and when it is announced on the IPFS network next. */
 interface AnnouncementsTable {
   /** CID version 1, base 32, of a file or of a frozen directory. */
   cid: string;

@@ -36,13 +36,13 @@ export interface Tables extends MediaTables {
   deliveries: DeliveriesTable;
 }
 
-/** Facts about the database itself: the chain that it belongs to, the contracts, the checkpoint. */
+/** Facts about the database: its chain, the contracts, the checkpoint. */
 interface MetaTable {
   key: string;
   value: string;
 }
 
-/** Totals of listings, kept by whoever adds or removes a row, so that no page counts rows. */
+/** Totals of listings. Every write that adds or removes rows updates them, so that no page counts rows. */
 interface CountersTable {
   key: string;
   value: number;
@@ -77,7 +77,7 @@ interface WalletsTable {
   created_at: number;
 }
 
-/** Gas that an app's requests have used, or may still use. Kept only where the apps have a daily budget. */
+/** Gas that an app's requests have used or may still use. Written only if a daily gas budget is set. */
 interface GasUsageTable {
   app_id: string;
   /** Days since 1970, UTC. */
@@ -106,17 +106,17 @@ interface RequestsTable {
   command: string;
   /** Unlockable content, a JWE; null when none. */
   unlockable: string | null;
-  /** When a relayer may claim it; null while it is claimed, in a batch, waiting for media, or final. */
+  /** When a relayer may claim it; null: it is claimed, in a batch, waiting for media, or final. */
   ready_at: number | null;
-  /** Lane that claimed it, from the claim until it is final or given back. */
+  /** Lane that claimed it, until it is final or returned. */
   lane: number | null;
-  /** The number that the relay runs at most once, decimal; given at the first claim, for life. */
+  /** The number that the relay runs at most once, decimal. Drawn at the first claim, it never changes. */
   number: string | null;
-  /** The batch that carries it now; `batch_items` remembers every one that did. */
+  /** Its current batch; `batch_items` has all its batches. */
   batch_id: number | null;
-  /** How many batches it was in that did not consume its number. */
+  /** How many batches returned it without consuming its number. */
   returns: number;
-  /** Set when its number was consumed in a block that is followed but not yet deep enough: a `ChainOutcome`, JSON. */
+  /** A `ChainOutcome`, JSON. Set when a block consumed its number, until that block is deep enough. */
   outcome: string | null;
   nft_collection: string | null;
   nft_token_id: string | null;
@@ -125,9 +125,9 @@ interface RequestsTable {
   error_code: string | null;
   /** JSON array of field errors, or null. */
   errors: string | null;
-  /** The day whose gas budget it is charged to; null where there is no budget. */
+  /** The day whose gas budget it is charged to; null: no budget is set. */
   gas_day: number | null;
-  /** What is charged: an estimate until its block shows its share of the transaction's gas. */
+  /** The charged gas: an estimate, later its share of the gas that the transaction used. */
   gas_charged: number | null;
   created_at: number;
   updated_at: number;
@@ -138,7 +138,7 @@ interface LanesTable {
   address: string;
   next_nonce: number;
   lease_holder: string | null;
-  /** Grows with every new holder; a write with an older fence changes nothing. */
+  /** Fencing token: grows with every new holder. A write with an older one is refused. */
   lease_fence: number;
   lease_until: number;
 }
@@ -147,7 +147,7 @@ interface BatchesTable {
   id: Generated<number>;
   lane: number;
   nonce: number;
-  /** `open` until a transaction with its nonce is seen in a block; `closed` after. */
+  /** `closed` when a transaction with its nonce is in a block. */
   status: "open" | "closed";
   size: number;
   /** Block of the transaction that closed it. */
@@ -155,7 +155,7 @@ interface BatchesTable {
   created_at: number;
 }
 
-/** The calls of a batch in order. Kept for good: a batch that a reorg brings back must be read as it was signed. */
+/** The calls of a batch in order. Never deleted: after a reorg a batch can run again, as it was signed. */
 interface BatchItemsTable {
   batch_id: number;
   position: number;
@@ -172,7 +172,7 @@ interface AttemptsTable {
   max_priority_fee_per_gas: string;
   gas_limit: string;
   created_at: number;
-  /** When it was last handed to a node; null: never yet. */
+  /** When it was last broadcast; null: never. */
   sent_at: number | null;
 }
 
@@ -193,7 +193,7 @@ interface CollectionsTable {
   name: string;
   symbol: string;
   max_supply: number | null;
-  /** Tokens (ERC721) or distinct ids (ERC1155) ever minted, as the followed chain says. */
+  /** Tokens (ERC721) or distinct ids (ERC1155) ever minted on chain. */
   minted: number;
   /** Accepted ERC721 mints that are not on chain yet. */
   reserved: number;
@@ -204,7 +204,7 @@ interface CollectionsTable {
   metadata: string;
   /** Whether the contract still lets the service mint. */
   service_may_mint: number;
-  /** Whether the contract still lets the service announce and freeze: until somebody took the collection over. */
+  /** Whether the contract lets the service announce and freeze metadata: until another owner takes it over. */
   service_is_steward: number;
   /** 0: may change. 1: a request to freeze it was accepted. 2: frozen on chain. */
   metadata_frozen: number;
@@ -218,7 +218,7 @@ interface ForeignContractsTable {
   address: string;
   type: CollectionType;
   name: string | null;
-  /** Logs are followed from the block after this one. */
+  /** Logs are read from the block after this one. */
   followed_from: number;
   created_at: number;
 }
@@ -227,7 +227,7 @@ interface NftsTable {
   seq: Generated<number>;
   contract: string;
   token_id: string;
-  /** The request that created it: metadata and unlockable content hang on the request, not on the id. */
+  /** The request that created it. Metadata and unlockable content belong to the request, not to the id. */
   request_id: string | null;
   /** ERC1155: copies that exist. ERC721: "1", or "0" once burnt. */
   supply: string;
@@ -237,7 +237,7 @@ interface NftsTable {
   token_uri: string | null;
   /** `TokenMetadata`, JSON; null in self-hosted collections and for tokens minted outside the service. */
   metadata: string | null;
-  /** null while the creating request is not on chain yet. */
+  /** null: reserved, not on chain yet. */
   minted_block: number | null;
   minted_at: number | null;
 }
@@ -248,9 +248,9 @@ interface HoldingsTable {
   token_id: string;
   owner: string;
   quantity: string;
-  /** Copies that accepted transfers are about to move. */
+  /** Copies reserved by accepted transfers. */
   reserved: string;
-  /** Block since which the owner has held at least one copy without a break. */
+  /** Since this block the owner has always held at least one copy. */
   since_block: number;
 }
 
@@ -271,17 +271,17 @@ interface TransfersTable {
   request_id: string | null;
 }
 
-/** Which transfers concern which of the service's wallets: one index range per listing. */
+/** Transfers by wallet of the service, so that a listing reads one index range. */
 interface WalletHistoryTable {
   wallet: string;
   transfer_id: number;
 }
 
-/** What a column held before a block changed it, so that a reorg can put it back. Kept while its block may still be dropped. */
+/** The value of a column before a block changed it, for a rollback. Deleted when the block is too deep for a reorg. */
 interface ChainEditsTable {
   id: Generated<number>;
   contract: string;
-  /** The token whose row was changed; null: the collection's. */
+  /** The token; null: the collection itself was changed. */
   token_id: string | null;
   column:
     | "owner"
@@ -297,7 +297,7 @@ interface ChainEditsTable {
   block_number: number;
 }
 
-/** Holdings of foreign contracts that must be read from the chain again: after a reorg, or because the node could not tell. */
+/** Balances in foreign contracts to read again: after a reorg, or because the node could not tell. */
 interface UncertainHoldingsTable {
   contract: string;
   token_id: string;
@@ -321,7 +321,7 @@ interface EventsTable {
   seq: Generated<number>;
   id: string;
   app_id: string;
-  /** Place in the app's feed: counted per app, so that it grows in the order of the commits. null: not in the feed. */
+  /** Position in the app's feed. Counted per app, so that it grows in commit order. null: not in the feed. */
   position: number | null;
   /** null for a test event. */
   request_id: string | null;

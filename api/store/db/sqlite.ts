@@ -12,12 +12,12 @@ import { cachingStatements } from "./statement-cache.ts";
 /** Whether opening may create the database file. */
 export type OpenMode = "create" | "existing";
 
-/** How long a write waits for another process that is writing, in milliseconds. */
+/** How long a write waits for a writing process, in milliseconds. */
 const BUSY_TIMEOUT = 10_000;
-/** Between two tries of what SQLite itself does not wait for, in milliseconds. */
+/** Pause between tries where SQLite does not wait by itself, in milliseconds. */
 const BUSY_PAUSE = 20;
 
-/** Takes the write lock when the transaction begins, so that it waits there and never fails half way. */
+/** Takes the write lock at the start of a transaction. So a transaction waits at its start and cannot fail half way. */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
@@ -53,7 +53,7 @@ function connect(file: string, readonly: boolean): BetterSqlite3.Database {
   try {
     database.pragma(`busy_timeout = ${BUSY_TIMEOUT.toString()}`);
     if (!readonly) {
-      // WAL lets readers go on while one writes; FULL makes an answered write survive a power cut.
+      // With WAL, reads continue during a write. With FULL, a committed write survives a power cut.
       switchToWal(database);
       database.pragma("synchronous = FULL");
       database.pragma("foreign_keys = ON");
@@ -66,8 +66,8 @@ function connect(file: string, readonly: boolean): BetterSqlite3.Database {
 }
 
 /**
- * Turns a new file over to WAL. Of several processes that do so at once, SQLite answers some that the file is busy without
- * waiting, whatever the timeout says; by the next try the first of them is done, and there is nothing left to do.
+ * Switches a new file to WAL. When several processes do so at once, SQLite answers "busy" to some of them without waiting,
+ * whatever the timeout. The next try finds the switch done.
  */
 function switchToWal(database: BetterSqlite3.Database): void {
   const deadline = performance.now() + BUSY_TIMEOUT;
@@ -78,14 +78,14 @@ function switchToWal(database: BetterSqlite3.Database): void {
     } catch (error) {
       const busy = error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_BUSY");
       if (!busy || performance.now() > deadline) throw error;
-      // Nothing of this process can go on before its database is open.
+      // Blocking is fine: the process can do nothing before its database is open.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE);
     }
   }
 }
 
 /**
- * Two connections to one file: writes take turns on the first, reads never wait for them on the second.
+ * Opens two connections to one file: one for writes, one for reads, so that reads never wait for writes.
  * @throws DatabaseError
  */
 export function openSqlite(file: string, mode: OpenMode): { writer: Kysely<Tables>; reader: () => Kysely<Tables> } {

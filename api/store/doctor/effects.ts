@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Db } from "../db/engine.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
-/** A request that was told as completed, and what it brought about is not there. */
+/** A completed request whose effect is missing. */
 export interface LostEffect {
   id: string;
   words: string;
@@ -11,7 +11,7 @@ export interface LostEffect {
 
 const PAGE = 500;
 
-/** Requests whose outcome became another one after it was final, since a time. */
+/** Ids of requests whose final outcome was corrected since then. */
 export async function correctedSince(db: Db, since: number): Promise<string[]> {
   const rows = await db
     .selectFrom("events")
@@ -24,8 +24,8 @@ export async function correctedSince(db: Db, since: number): Promise<string[]> {
 }
 
 /**
- * Completed requests without their effect, page by page, oldest first: a reorg deeper than the confirmations took it away,
- * or brought about something else. Moves of foreign contracts are left out: those need not log what they do.
+ * Completed requests whose effect is missing, page by page, oldest first. The cause is a reorg deeper than CONFIRMATIONS.
+ * Transfers of foreign contracts are left out, because those contracts need not log them.
  */
 export async function* lostEffects(db: Db): AsyncGenerator<LostEffect[]> {
   let after = 0;
@@ -94,7 +94,7 @@ function tokenMadeBy(db: Db, row: StoredRequest) {
     .executeTakeFirst();
 }
 
-/** Requests of the page whose move is where their block said: one look at the blocks in place of one for each. */
+/** Ids of the page's requests whose transfer is in the block that their row names. One query for the whole page. */
 async function movedBy(db: Db, page: StoredRequest[]): Promise<Set<string>> {
   const blocks = page.flatMap((row) => (row.block_number === null ? [] : [row.block_number]));
   if (blocks.length === 0) return new Set();
@@ -115,7 +115,7 @@ async function isMoved(
   moved: Set<string>,
 ): Promise<boolean> {
   if (moved.has(row.id)) return true;
-  // After a reorg it may stand in another block.
+  // A reorg may have put it into another block.
   const move = await db
     .selectFrom("transfers")
     .select("id")

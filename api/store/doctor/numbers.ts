@@ -1,6 +1,6 @@
 import type { Db } from "../db/engine.ts";
 
-/** What a request's state says of its number. */
+/** A request and its number. */
 export interface NumberedRequest {
   seq: number;
   id: string;
@@ -15,14 +15,14 @@ function toNumbered(row: { seq: number; id: string; number: string }): NumberedR
   return { ...row, number: BigInt(row.number) };
 }
 
-/** Final requests whose block was seen: the relay has consumed their numbers. Newest first. */
+/** Final requests with a block: the relay has consumed their numbers. Newest first. */
 export function executedRequests(db: Db): Pages {
   return pages((below) =>
     numbered(db, below).where("status", "in", ["completed", "failed"]).where("block_number", "is not", null),
   );
 }
 
-/** Failed before they were sent: what the relay never saw, it cannot have consumed. Newest first. */
+/** Requests that failed before they were sent: the relay cannot have consumed their numbers. Newest first. */
 export function failedUnsent(db: Db): Pages {
   return pages((below) =>
     numbered(db, below)
@@ -32,7 +32,7 @@ export function failedUnsent(db: Db): Pages {
   );
 }
 
-/** Requests with a number that no signed transaction carries. */
+/** Requests that have a number but are in no signed transaction. */
 export async function* unsignedRequests(db: Db): Pages {
   const found = await db
     .selectFrom("requests")
@@ -47,7 +47,7 @@ export async function* unsignedRequests(db: Db): Pages {
   for (let start = 0; start < found.length; start += PAGE) yield found.slice(start, start + PAGE).map(toNumbered);
 }
 
-/** Of these, the ones that no transaction carries now either. */
+/** Those of these requests that still are in no signed transaction. */
 export async function stillUnsigned(db: Db, ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const rows = await db

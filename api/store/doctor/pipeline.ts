@@ -2,14 +2,14 @@ import { sql } from "kysely";
 
 import type { Db } from "../db/engine.ts";
 
-/** How much there is of something that waits, and since when. */
+/** The length of a queue, and the age of its oldest item. */
 export interface Waiting {
   count: number;
-  /** Milliseconds since 1970, or null when there is none. */
+  /** Milliseconds since 1970; null: the queue is empty. */
   oldest: number | null;
 }
 
-/** Requests that no transaction carries yet. */
+/** Requests that are in no transaction yet. */
 export async function unsentRequests(db: Db): Promise<Waiting> {
   const ready = await db
     .selectFrom("requests")
@@ -19,7 +19,7 @@ export async function unsentRequests(db: Db): Promise<Waiting> {
   return { count: Number(ready.count), oldest: ready.oldest };
 }
 
-/** Signed batches that no block is known to hold. */
+/** Signed batches that are unmined, as far as the indexer has read. */
 export async function openBatchesOf(db: Db, lane: number): Promise<Waiting> {
   const open = await db
     .selectFrom("batches")

@@ -1,12 +1,12 @@
 import type { Db } from "../db/engine.ts";
 
-/** Something sealed, with words for where it is. */
+/** An encrypted value, and a description of where it is. */
 export interface SealedSample {
   where: string;
   sealed: string;
 }
 
-/** Some of everything that rests sealed: webhook secrets, and unlockable content of the oldest and the newest requests. */
+/** A sample of the encrypted values: webhook secrets, and unlockable content of the oldest and the newest requests. */
 export async function sealedSample(db: Db, most: number): Promise<SealedSample[]> {
   const webhooks = await db.selectFrom("webhooks").select(["app_id", "secrets"]).limit(most).execute();
   const content = () =>
@@ -20,7 +20,7 @@ export async function sealedSample(db: Db, most: number): Promise<SealedSample[]
   ];
 }
 
-/** Some wallets, oldest and newest. */
+/** A sample of wallets: the oldest and the newest. */
 export async function walletSample(db: Db, most: number): Promise<{ address: string; path: string }[]> {
   const oldest = await db.selectFrom("wallets").select(["address", "path"]).orderBy("seq").limit(most).execute();
   const newest = await db

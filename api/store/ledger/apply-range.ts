@@ -21,39 +21,39 @@ import type { BlockRow } from "../db/schema.ts";
 import { settleConfirmed } from "../requests/settle-confirmed.ts";
 import { markCertain, markUncertain } from "./uncertain.ts";
 
-/** What a range of blocks says, read and attributed: everything that one database transaction must store. */
+/** A range of blocks, read and attributed: everything that one database transaction stores. */
 export interface BlockRange {
   from: number;
   to: number;
-  /** Hash of the block before the range: it continues what is stored, or is not stored. */
+  /** Hash of the block before the range. The range is refused if the stored block has another hash. */
   parentHash: string;
-  /** Headers to remember, for noticing a reorg. */
+  /** Headers to keep, for detecting a reorg. */
   blocks: BlockRow[];
-  /** Transactions of ours, in the order of the chain. */
+  /** The service's own transactions, in the order of the chain. */
   batches: {
     batchId: number;
     transactionHash: string;
     blockNumber: number;
     timestamp: number;
-    /** Gas that the transaction used. Left out where nobody needs to know, or the node could not tell. */
+    /** Gas used by the transaction. Absent when no gas budget is set, or the node did not tell. */
     gasUsed?: number;
     outcomes: SettledRequest[];
     untouched: StoredRequest[];
   }[];
-  /** Moves of the service's collections and of foreign contracts, in the order of the chain. */
+  /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
   moves: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: StoredRequest | null }[];
   changes: ChainEdit[];
-  /** What wallets hold of foreign contracts, as their contracts say; null where the node could not tell yet. */
+  /** Balances of wallets in foreign contracts, as the contracts report them; null when the node could not tell yet. */
   foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
-  /** Addresses among the ends of the moves that are wallets of the service. */
+  /** Senders and recipients of the movements that are wallets of the service. */
   wallets: Set<string>;
-  /** Everything up to this block is deep enough. */
+  /** Newest block that is deep enough to be final. */
   confirmed: number;
-  /** Older headers than this are not needed any more. */
+  /** Headers below this block are deleted. */
   forgetBlocksBefore: number;
 }
 
-/** The owner and the hosting facts of a new collection that only the chain client knows. */
+/** What only the chain client knows of a new collection. */
 export interface CreationFacts {
   relayOwner: string;
 }
@@ -61,7 +61,7 @@ export interface CreationFacts {
 /**
  * Stores a range: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
  * caller's transaction.
- * @returns false when another process has stored these blocks, or has rolled back the ones before; nothing is changed then.
+ * @returns false when another process has stored these blocks or rolled back earlier ones; then nothing is changed.
  */
 export async function applyRange(trx: Trx, range: BlockRange, facts: CreationFacts, now: number): Promise<boolean> {
   const previous = await storedBlock(trx, range.from - 1);

@@ -5,7 +5,7 @@ export async function storedBlock(db: Db, number: number): Promise<BlockRow | un
   return db.selectFrom("blocks").selectAll().where("number", "=", number).executeTakeFirst();
 }
 
-/** Remembered headers, newest first. */
+/** Stored headers, newest first. */
 export async function newestBlocks(db: Db, limit: number, below: number): Promise<BlockRow[]> {
   return db
     .selectFrom("blocks")

@@ -11,7 +11,7 @@ export interface ChainEdit {
   blockNumber: number;
 }
 
-/** Stores the change, and what was there before it. */
+/** Stores the change, and the previous value for a rollback. */
 export async function applyEdit(trx: Trx, edit: ChainEdit): Promise<void> {
   const previous = await readColumn(trx, edit);
   if (previous === undefined || previous === edit.value) return;
@@ -28,7 +28,7 @@ export async function applyEdit(trx: Trx, edit: ChainEdit): Promise<void> {
   await writeColumn(trx, edit, edit.value);
 }
 
-/** Puts back what was there before blocks above `fork`, newest first. */
+/** Restores the values from before the blocks above `fork`, newest change first. */
 export async function undoEdits(trx: Trx, fork: number): Promise<void> {
   const dropped = await trx
     .deleteFrom("chain_edits")
@@ -42,14 +42,14 @@ export async function undoEdits(trx: Trx, fork: number): Promise<void> {
   }
 }
 
-/** Blocks that no reorg can drop need no way back. */
+/** Deletes the previous values of blocks that are too deep for a reorg. */
 export async function forgetEdits(trx: Trx, before: number): Promise<void> {
   await trx.deleteFrom("chain_edits").where("block_number", "<", before).execute();
 }
 
 type Place = Pick<ChainEdit, "contract" | "tokenId" | "column">;
 
-/** @returns undefined when there is no such row. */
+/** @returns undefined when the row does not exist. */
 async function readColumn(trx: Trx, place: Place): Promise<ChainEdit["value"] | undefined> {
   if (place.column === "token_uri") {
     const token = await trx

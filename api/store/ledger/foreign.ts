@@ -4,13 +4,13 @@ import type { Db, Trx } from "../db/engine.ts";
 import { setHoldings } from "./holding-set.ts";
 import type { ForeignContractRow } from "../db/schema.ts";
 
-/** Follows nothing that is one of the service's collections: an address may be named before its block is stored here. */
+/** A caller can name a collection of the service before its block is stored. Such a contract is not followed as foreign. */
 async function isCollection(trx: Trx, address: string): Promise<boolean> {
   const row = await trx.selectFrom("collections").select("seq").where("address", "=", address).executeTakeFirst();
   return row !== undefined;
 }
 
-/** Follows a token contract that is not the service's own, from the block after `followedFrom` on. Twice is once. */
+/** Starts to follow a foreign token contract, from the block after `followedFrom`. Idempotent. */
 export async function followForeignContract(
   trx: Trx,
   contract: { address: string; type: CollectionType; name: string | null; followedFrom: number },
@@ -29,7 +29,7 @@ export async function followForeignContract(
     .execute();
 }
 
-/** Stores what the chain said that a wallet holds of a foreign contract at `block`. */
+/** Stores a wallet's balance of a foreign token, as the chain reported it at `block`. */
 export async function recordForeignHolding(
   trx: Trx,
   holding: { contract: string; tokenId: string; owner: string; quantity: string; block: number },
@@ -41,7 +41,7 @@ export async function recordForeignHolding(
   await counters.flush(trx);
 }
 
-/** What was taken for a foreign contract turns out to be a collection of the service: its own logs tell all from now on. */
+/** Stops following a contract as foreign, because it is a collection of the service. From now on its logs are enough. */
 export async function forgetForeign(trx: Trx, address: string, counters: CounterDeltas): Promise<void> {
   const forgotten = await trx.deleteFrom("foreign_contracts").where("address", "=", address).executeTakeFirst();
   if (forgotten.numDeletedRows === 0n) return;

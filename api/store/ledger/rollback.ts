@@ -14,8 +14,8 @@ import type { TransferRow } from "../db/schema.ts";
 import { markUncertain } from "./uncertain.ts";
 
 /**
- * Takes back everything stored from blocks above `fork`, which the chain has dropped: rows, totals, outcomes that are not
- * final yet. The batches are open again, so their bytes are sent again. Final statuses stay as they are.
+ * Undoes everything that was stored from blocks above `fork`, which the chain has dropped: rows, totals, and outcomes that are
+ * not final. Their batches are open again, so the signed bytes are sent again. Final statuses stay.
  */
 export async function rollback(trx: Trx, fork: number): Promise<void> {
   const counters = new CounterDeltas();
@@ -115,7 +115,7 @@ async function undoMoves(
   await holdings.store(trx, counters);
 }
 
-/** What was read of foreign contracts in dropped blocks is read again, and what followed is followed from the fork. */
+/** Marks balances that were read in dropped blocks to be read again, and follows their contracts from the fork on. */
 async function undoForeign(trx: Trx, fork: number): Promise<void> {
   const read = await trx
     .selectFrom("foreign_contracts")
@@ -127,7 +127,7 @@ async function undoForeign(trx: Trx, fork: number): Promise<void> {
   await trx.updateTable("foreign_contracts").set({ followed_from: fork }).where("followed_from", ">", fork).execute();
 }
 
-/** Tokens whose first mint was dropped: an id that a request reserves stays reserved, any other is gone. */
+/** Handles tokens whose first mint was dropped: reserved ids stay reserved, the other rows are deleted. */
 async function undoMints(trx: Trx, fork: number): Promise<void> {
   const dropped = await trx
     .selectFrom("nfts")
@@ -167,9 +167,9 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
       .set({
         outcome: null,
         block_number: null,
-        // A batch that had given it back ran it after all. None may bring it back now: it goes into another.
+        // Its batch had returned it and then ran it after all. No open batch will return it again, so it is ready now.
         ...((await isUnderWay(trx, request)) ? {} : { batch_id: null, ready_at: AT_ONCE }),
-        // An ERC721 id was the chain's choice; it may choose another one now.
+        // The chain chooses ERC721 ids, and may choose another one next time.
         ...(outcome?.ok === true && command.kind === "mint-erc721" ? { nft_token_id: null } : {}),
       })
       .where("id", "=", request.id)
@@ -177,7 +177,7 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
   }
 }
 
-/** Whether a batch that is open would give the request back if it came to nothing. */
+/** Whether an open batch holds the request, and would return it after a revert. */
 async function isUnderWay(trx: Trx, request: Pick<StoredRequest, "batch_id">): Promise<boolean> {
   if (request.batch_id === null) return false;
   const batch = await trx

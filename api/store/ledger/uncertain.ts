@@ -3,14 +3,14 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
 
-/** A holding of a foreign contract that must be read from the chain again. */
+/** A balance in a foreign contract that must be read from the chain again. */
 export interface UncertainHolding {
   contract: string;
   tokenId: string;
   owner: string;
 }
 
-/** Some of them; the next range takes the next. */
+/** The next balances to read. The indexer takes some with each range. */
 export async function uncertainHoldings(db: Db, limit: number): Promise<UncertainHolding[]> {
   return db
     .selectFrom("uncertain_holdings")

@@ -16,7 +16,7 @@ export async function watchedContracts(db: Db): Promise<WatchedContracts> {
   };
 }
 
-/** Whether a contract is followed by now, from before the end of a range, that was not while the range was read. */
+/** Whether a contract that must be followed since before `to` was added after `watched` was read. */
 export async function followsMore(db: Db, watched: WatchedContracts, to: number): Promise<boolean> {
   const followed = await db.selectFrom("foreign_contracts").select("address").where("followed_from", "<", to).execute();
   return followed.some(({ address }) => !watched.foreign.has(address) && !watched.collections.has(address));

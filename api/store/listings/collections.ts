@@ -13,13 +13,13 @@ function toCollection(row: CollectionRow): StoredCollection {
   return { ...row, metadata: JSON.parse(row.metadata) as CollectionMetadata };
 }
 
-/** Any app's collection, listed or not: where the chain, not the owner, is asked about. */
+/** A collection of any app, listed or not. For questions about the chain, not about ownership by an app. */
 export async function findCollection(db: Db, address: string): Promise<StoredCollection | undefined> {
   const row = await db.selectFrom("collections").selectAll().where("address", "=", address).executeTakeFirst();
   return row && toCollection(row);
 }
 
-/** A successfully created collection of this app; another app's counts as none. */
+/** @returns undefined when the collection is not created yet, or belongs to another app. */
 export async function findCollectionOfApp(
   db: Db,
   appId: string,
@@ -35,7 +35,7 @@ export async function findCollectionOfApp(
   return row && toCollection(row);
 }
 
-/** Successfully created ones only, oldest first. */
+/** Created collections, oldest first. */
 export async function listCollections(db: Db, appId: string, page: PageQuery): Promise<Page<StoredCollection>> {
   let query = db.selectFrom("collections").selectAll().where("app_id", "=", appId).where("listed", "=", 1);
   if (page.after !== null) query = query.where("seq", ">", page.after);
@@ -43,7 +43,7 @@ export async function listCollections(db: Db, appId: string, page: PageQuery): P
   return pageOf(rows.map(toCollection), await readCounter(db, counterKeys.collections(appId)), page, (row) => row.seq);
 }
 
-/** The collection that a request made, as the command asked for it. It is listed once its block is deep enough. */
+/** Stores the collection that a request created. It is listed once its block is deep enough. */
 export async function insertCollection(
   trx: Trx,
   request: { id: string; app_id: string },

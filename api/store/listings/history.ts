@@ -3,7 +3,7 @@ import type { Db } from "../db/engine.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import type { TransferRow } from "../db/schema.ts";
 
-/** A movement of a token as one app sees it: a request of another app is none of its business. */
+/** A movement of a token as one app sees it. Request ids of other apps are hidden. */
 export type HistoryEntry = Pick<
   TransferRow,
   | "id"

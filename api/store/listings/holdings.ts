@@ -8,7 +8,7 @@ import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../d
 export interface HeldNft extends NftView {
   quantity: string;
   sinceBlock: number;
-  /** Sealed content that whoever holds the token may see. */
+  /** Encrypted content that the holder of the token may see. */
   unlockable: string | null;
 }
 
@@ -49,14 +49,14 @@ function heldNfts(db: Db, owner: string) {
         "nfts.minted_at as mintedAt",
         "requests.unlockable as unlockable",
       ])
-      // Every contract with a holding is a collection or is followed: one of the two gives the type.
+      // Every contract with a holding is a collection or a followed contract, so the type is never null.
       .$narrowType<{ type: CollectionType }>()
       .where("holdings.owner", "=", owner)
       .where("holdings.quantity", "<>", "0")
   );
 }
 
-/** What a wallet holds, in the order in which it came. */
+/** The tokens of a wallet, in the order in which it received them. */
 export async function listContents(
   db: Db,
   owner: string,
@@ -81,7 +81,7 @@ async function totalOfContents(db: Db, owner: string, filter: ContentsFilter | n
   return held === undefined ? 0 : 1;
 }
 
-/** Who holds copies of a token, in the order in which they came by them. */
+/** The holders of a token, in the order in which they received it. */
 export async function listHolders(db: Db, contract: string, tokenId: string, page: PageQuery): Promise<Page<Holder>> {
   let query = db
     .selectFrom("holdings")
@@ -94,7 +94,7 @@ export async function listHolders(db: Db, contract: string, tokenId: string, pag
   return pageOf(rows, await readCounter(db, counterKeys.owners(contract, tokenId)), page, (row) => row.seq);
 }
 
-/** Ids of a contract's tokens that the store knows the wallet to hold. */
+/** Ids of a contract's tokens that the wallet holds, as far as they are stored. */
 export async function heldTokenIds(db: Db, owner: string, contract: string): Promise<Set<string>> {
   const rows = await db
     .selectFrom("holdings")
@@ -105,7 +105,7 @@ export async function heldTokenIds(db: Db, owner: string, contract: string): Pro
   return new Set(rows.map((row) => row.token_id));
 }
 
-/** Whether the store knows the wallet to hold the token. */
+/** Whether a holding of the wallet is stored for the token. */
 export async function isHeld(db: Db, owner: string, contract: string, tokenId: string): Promise<boolean> {
   const row = await db
     .selectFrom("holdings")

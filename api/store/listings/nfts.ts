@@ -25,14 +25,14 @@ export function toNft<Row extends { metadata: string | null }>(
   return { ...row, metadata: toTokenMetadata(row.metadata) };
 }
 
-/** What an NFT item shows, as far as the store knows it. */
+/** The stored part of an NFT item. */
 export interface NftView {
   seq: number;
   contract: string;
   tokenId: string;
   type: CollectionType;
   collectionName: string | null;
-  /** null: a contract that is none of the service's collections. */
+  /** null: a foreign contract. */
   hosting: Hosting | null;
   baseUri: string | null;
   tokenUri: string | null;
@@ -64,7 +64,7 @@ function collectionNfts(db: Db, contract: string) {
         "nfts.metadata as metadata",
         "nfts.minted_at as mintedAt",
         "nfts.supply as supply",
-        // An ERC1155 id can have any number of holders, who have a listing of their own: none is looked for here.
+        // An ERC1155 id can have many holders. They have a listing of their own.
         eb
           .case()
           .when("collections.type", "=", "ERC721")
@@ -82,7 +82,7 @@ function collectionNfts(db: Db, contract: string) {
       ])
       .where("nfts.contract", "=", contract)
       .where("nfts.minted_block", "is not", null)
-      // A literal, so that the partial index over just these rows is seen to serve.
+      // A literal, not a parameter, so that the partial index is used.
       .where("nfts.supply", "<>", sql.lit("0"))
   );
 }
@@ -100,7 +100,7 @@ export async function findNft(db: Db, contract: string, tokenId: string): Promis
   return row && toNft(row);
 }
 
-/** The token's row as soon as its mint was in a block, burnt or not. */
+/** The token, as soon as its mint is in a block. Burnt tokens are included. */
 export async function findMintedNft(db: Db, contract: string, tokenId: string): Promise<StoredNft | undefined> {
   const row = await db
     .selectFrom("nfts")
@@ -112,7 +112,7 @@ export async function findMintedNft(db: Db, contract: string, tokenId: string): 
   return row && toNft(row);
 }
 
-/** Number of the last block that is deep enough to be final; -1 before the first. */
+/** Newest block that is deep enough to be final; -1 when there is none. */
 export async function confirmedBlock(db: Db): Promise<number> {
   return Number((await readMeta(db, "confirmed_block")) ?? -1);
 }

@@ -1,12 +1,12 @@
 import { AT_ONCE, whenDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 
-/** Milliseconds for which the IPFS network keeps an announcement, less two hours for making it anew. */
+/** When an announcement is repeated, in milliseconds: two hours before the IPFS network forgets it. */
 export const ANNOUNCEMENT_HOLDS = 22 * 3_600_000;
 
 /**
- * Has content announced on the IPFS network, in the transaction that makes it hosted, so that no crash can forget it.
- * Without a node of the service's own it waits for one. The same content again changes nothing.
+ * Schedules the announcement of content on the IPFS network. It runs in the transaction that makes the content hosted, so a
+ * crash cannot lose it. Without an IPFS node the announcement waits for one. Idempotent.
  */
 export async function addAnnouncement(trx: Trx, cid: string): Promise<void> {
   await trx
@@ -16,7 +16,7 @@ export async function addAnnouncement(trx: Trx, cid: string): Promise<void> {
     .execute();
 }
 
-/** CIDs of what is to be announced (again) now, the longest due first. */
+/** CIDs that are due to be announced, longest due first. */
 export async function dueAnnouncements(db: Db, now: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom("announcements")
@@ -32,7 +32,7 @@ export async function putOffAnnouncement(trx: Trx, cid: string, dueAt: number): 
   await trx.updateTable("announcements").set({ due_at: dueAt }).where("cid", "=", cid).execute();
 }
 
-/** The content is not hosted any more. */
+/** For content that is not hosted any more. */
 export async function forgetAnnouncement(trx: Trx, cid: string): Promise<void> {
   await trx.deleteFrom("announcements").where("cid", "=", cid).execute();
 }

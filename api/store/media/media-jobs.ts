@@ -9,15 +9,15 @@ import { rowSet } from "../db/row-set.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
-/** No wait of a job is longer, in milliseconds. */
+/** Longest wait of a job, in milliseconds. */
 const LONGEST_WAIT = 600_000;
 
-/** Content that a request waits for: until it is there, no relayer may see the request. */
+/** Content that a request waits for. No relayer claims the request before it is there. */
 export interface MediaJob {
   request: StoredRequest;
-  /** Tries made before this one. */
+  /** Earlier tries. */
   tries: number;
-  /** Grows each time that somebody takes the job: who took it earlier can change nothing any more. */
+  /** Fencing token: grows each time the job is taken, so an earlier holder can change nothing any more. */
   fence: number;
 }
 
@@ -66,9 +66,9 @@ function dueJobs(trx: Trx, now: number) {
 }
 
 /**
- * What a process left unfinished when it died need not wait until its lease runs out.
- * @param isGone whether the named holder is known to run no more.
- * @returns how many jobs are due now.
+ * Makes the jobs of dead processes due at once, without waiting for their leases to expire.
+ * @param isGone whether the holder is known to have ended.
+ * @returns how many jobs were returned.
  */
 export async function returnAbandonedJobs(trx: Trx, isGone: (holder: string) => boolean): Promise<number> {
   const holders = await trx
@@ -87,7 +87,7 @@ export async function returnAbandonedJobs(trx: Trx, isGone: (holder: string) => 
   return Number(returned.numUpdatedRows);
 }
 
-/** Says that the job is still being worked on. @returns false when somebody else has taken it over. */
+/** Renews the lease. @returns false when another process has taken the job over. */
 export async function renewMediaJob(trx: Trx, job: MediaJob, leaseUntil: number): Promise<boolean> {
   const updated = await trx
     .updateTable("media_jobs")
@@ -98,7 +98,7 @@ export async function renewMediaJob(trx: Trx, job: MediaJob, leaseUntil: number)
   return updated.numUpdatedRows === 1n;
 }
 
-/** Gives the job back, to be taken again from `dueAt` on. */
+/** Returns the job, due again at `dueAt`. @param counts whether this try counts as failed. */
 export async function returnMediaJob(trx: Trx, job: MediaJob, dueAt: number, counts: boolean): Promise<void> {
   await trx
     .updateTable("media_jobs")
@@ -109,8 +109,8 @@ export async function returnMediaJob(trx: Trx, job: MediaJob, dueAt: number, cou
 }
 
 /**
- * The content is there: the request's command names it now, and a relayer may claim it.
- * @returns false when somebody else has taken the job over; nothing is changed then.
+ * Ends a job whose content is there: the command names the content now, and a relayer may claim the request.
+ * @returns false when another process has taken the job over; then nothing is changed.
  */
 export async function finishMediaJob(trx: Trx, job: MediaJob, command: Command, now: number): Promise<boolean> {
   if (!(await endJob(trx, job))) return false;
@@ -120,7 +120,7 @@ export async function finishMediaJob(trx: Trx, job: MediaJob, command: Command, 
     .where("id", "=", job.request.id)
     .where("status", "=", "pending")
     .execute();
-  // An id that is about to be created has its row already.
+  // A reserved ERC1155 id already has a row.
   if (command.kind === "create-erc1155") await replaceReserved(trx, job.request.id, command.metadata);
   return true;
 }
@@ -134,7 +134,7 @@ async function replaceReserved(trx: Trx, requestId: string, metadata: TokenMetad
     .execute();
 }
 
-/** The content cannot be had: the request fails, and what it had reserved goes back. */
+/** Ends a job whose content cannot be fetched: the request fails and its reservation is released. */
 export async function failMediaJob(
   trx: Trx,
   job: MediaJob,
@@ -146,7 +146,7 @@ export async function failMediaJob(
   return true;
 }
 
-/** When the oldest of the requests that wait for content was accepted; null when none waits. */
+/** When the oldest request that waits for content was accepted; null when none waits. */
 export async function oldestMediaJob(db: Db): Promise<number | null> {
   const row = await db
     .selectFrom("media_jobs")

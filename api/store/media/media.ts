@@ -3,12 +3,12 @@ import type { Db, Trx } from "../db/engine.ts";
 /** A file that the service hosts, by its CID (version 1, base 32). */
 export interface StoredMedia {
   cid: string;
-  /** Told from its first bytes when it arrived. */
+  /** Media type, detected from the first bytes. */
   type: string;
   size: number;
 }
 
-/** The same content again changes nothing. */
+/** Idempotent. */
 export async function insertMedia(trx: Trx, media: StoredMedia, now: number): Promise<void> {
   await trx
     .insertInto("media")

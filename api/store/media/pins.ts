@@ -1,21 +1,21 @@
 import { AT_ONCE, whenDue } from "../db/due.ts";
 import { engineOf, type Db, type Trx } from "../db/engine.ts";
 
-/** No wait for a further try is longer, in milliseconds. */
+/** Longest wait before a retry, in milliseconds. */
 export const LONGEST_PIN_WAIT = 600_000;
 
-/** Hosted content that this process has taken, to have it pinned. */
+/** Hosted content that this process has taken, to pin it. */
 export interface DuePin {
   cid: string;
-  /** Tries made before this one. */
+  /** Earlier tries. */
   tries: number;
-  /** Grows each time that somebody takes it: who took it earlier can change nothing any more. */
+  /** Fencing token: grows each time the pin is taken, so an earlier holder can change nothing any more. */
   fence: number;
 }
 
 /**
- * Has content pinned, in the transaction that makes it hosted, so that no crash can forget it. Without a node to pin it
- * at, it waits for one. The same content again changes nothing but the time.
+ * Schedules the pinning of content. It runs in the transaction that makes the content hosted, so a crash cannot lose it.
+ * Without a pinning node the pin waits for one. For known content only the time changes.
  */
 export async function addPin(trx: Trx, cid: string, now: number): Promise<void> {
   await trx
@@ -25,7 +25,7 @@ export async function addPin(trx: Trx, cid: string, now: number): Promise<void> 
     .execute();
 }
 
-/** Takes what is due, for this process alone until `leaseUntil`. */
+/** Takes due pins. The lease keeps other processes away until `leaseUntil`. */
 export async function takePins(
   trx: Trx,
   options: { now: number; leaseUntil: number; limit: number },
@@ -46,41 +46,41 @@ export async function takePins(
   return pins;
 }
 
-/** Says that they are still being worked on. */
+/** Renews the leases. */
 export async function renewPins(trx: Trx, pins: DuePin[], leaseUntil: number): Promise<void> {
   for (const pin of pins) await update(trx, pin, { due_at: leaseUntil });
 }
 
-/** The node has it. */
+/** The node has pinned the content. */
 export async function finishPin(trx: Trx, pin: DuePin): Promise<void> {
   await update(trx, pin, { due_at: null, error: null });
 }
 
-/** @param error why the node has it not; null when nobody knows, because this process stops. */
+/** Returns a pin, due again at `dueAt`. @param error why the try failed; null: this process stops, so the try does not count. */
 export async function returnPin(trx: Trx, pin: DuePin, dueAt: number, error: string | null): Promise<void> {
   await update(trx, pin, { due_at: dueAt, ...(error === null ? {} : { tries: pin.tries + 1, error }) });
 }
 
-/** Whether content became hosted, or did so again, since then. */
+/** Whether the content was stored, or stored again, since then. */
 export async function isHostedSince(db: Db, cid: string, since: number): Promise<boolean> {
   const row = await db.selectFrom("pins").select("created_at").where("cid", "=", cid).executeTakeFirst();
   return row !== undefined && row.created_at >= since;
 }
 
-/** The content is not hosted any more. */
+/** For content that is not hosted any more. */
 export async function forgetPin(trx: Trx, cid: string): Promise<void> {
   await trx.deleteFrom("pins").where("cid", "=", cid).execute();
 }
 
 export interface WaitingPins {
   count: number;
-  /** When the oldest of them was hosted; null when there is none. */
+  /** When the oldest was hosted; null: none waits. */
   oldest: number | null;
-  /** Why the last try of one of them failed; null when none was tried yet. */
+  /** Error of a failed try; null: no try has failed. */
   error: string | null;
 }
 
-/** What is hosted and not pinned yet. */
+/** Hosted content that is not pinned yet. */
 export async function waitingPins(db: Db): Promise<WaitingPins> {
   const { count, oldest } = await db
     .selectFrom("pins")

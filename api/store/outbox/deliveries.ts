@@ -9,7 +9,7 @@ import { type Slots, takeFairly } from "../db/fair-share.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { DeliveryRow, EventRow, NewDeliveryRow } from "../db/schema.ts";
 
-/** A delivery that is due, with everything that sending it takes. */
+/** A due delivery, with everything that is needed to send it. */
 export interface DueDelivery {
   id: string;
   appId: string;
@@ -18,7 +18,7 @@ export interface DueDelivery {
   payload: string;
   tries: number;
   url: string;
-  /** Sealed signing secrets. */
+  /** Encrypted signing secrets. */
   secrets: string;
 }
 
@@ -119,11 +119,11 @@ function waitingDeliveries(trx: Trx) {
     .orderBy("delivery.next_at");
 }
 
-/** What came of one try. */
+/** The result of one try. */
 export interface TryResult {
-  /** HTTP status, or null when there was no answer. */
+  /** HTTP status; null: there was no answer. */
   responseStatus: number | null;
-  /** Why there was no success, in words; null on success. */
+  /** Why the try failed; null: it succeeded. */
   error: string | null;
   /** null: no further try. */
   nextAt: number | null;
@@ -146,7 +146,7 @@ export async function recordTry(trx: Trx, id: string, result: TryResult, now: nu
     .execute();
 }
 
-/** Ends what is still to be sent to an app's webhook, which is not there to take it any more. */
+/** Ends all pending deliveries of an app whose webhook was disabled or deleted. */
 export async function abandonDeliveries(trx: Trx, appId: string, reason: string, now: number): Promise<void> {
   await trx
     .updateTable("deliveries")
@@ -157,7 +157,7 @@ export async function abandonDeliveries(trx: Trx, appId: string, reason: string,
 }
 
 /**
- * Sends an event once more: a delivery that is over is followed by a new one; one that waits for its next try has it now.
+ * Sends an event again. A delivery that has ended gets a new one; a pending delivery becomes due at once.
  */
 export async function redeliver(trx: Trx, delivery: DeliveryRow, now: number): Promise<DeliveryRow> {
   if (delivery.status !== "pending") return insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);

@@ -4,7 +4,7 @@ import type { Db } from "../db/engine.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import type { DeliveryRow } from "../db/schema.ts";
 
-/** A delivery with what it delivers. */
+/** A delivery with its event. */
 export interface LoggedDelivery extends DeliveryRow {
   eventId: string;
   eventType: EventType;
@@ -30,7 +30,7 @@ export async function listDeliveries(db: Db, appId: string, page: PageQuery): Pr
   return pageOf(rows, await readCounter(db, counterKeys.deliveries(appId)), page, (row) => row.seq);
 }
 
-/** The newest of an app's deliveries, for its operator. */
+/** The newest deliveries of an app, for the operator. */
 export async function newestDeliveries(
   db: Db,
   appId: string,

@@ -118,7 +118,7 @@ async function takePositions(trx: Trx, events: readonly NewEvent[]): Promise<num
 
 type StoredEvent = Pick<EventRow, "seq" | "app_id" | "request_id" | "type">;
 
-/** Deliveries exist only for apps that have a webhook for this type of event when the event happens. */
+/** Adds a delivery only if the app has an enabled webhook for this type of event now. */
 async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): Promise<void> {
   if (events.length === 0) return;
   const apps = [...new Set(events.map((event) => event.app_id))].map((app_id) => ({ app_id }));
@@ -136,7 +136,7 @@ async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): 
   await insertDeliveries(trx, delivered, now);
 }
 
-/** An event that stands for nothing that happened: delivered, never in the feed. */
+/** Adds a test event. It is delivered, but it is not in the feed. */
 export async function enqueueTestEvent(trx: Trx, appId: string, now: number): Promise<DeliveryRow> {
   const id = randomUUID();
   const body = {
@@ -163,7 +163,7 @@ export async function enqueueTestEvent(trx: Trx, appId: string, now: number): Pr
   return insertDelivery(trx, event, now);
 }
 
-/** The app's events behind a position of its feed, oldest first. */
+/** The app's events after a position of its feed, oldest first. */
 export async function eventsAfter(db: Db, appId: string, after: number, limit: number): Promise<FeedEvent[]> {
   const rows = await db
     .selectFrom("events")

@@ -23,7 +23,7 @@ export async function findWebhook(db: Db, appId: string): Promise<StoredWebhook 
   return row && { ...row, events: toEventTypes(row.events) };
 }
 
-/** @returns false when the app has a webhook already. */
+/** @returns false when the app already has a webhook. */
 export async function insertWebhook(trx: Trx, webhook: StoredWebhook): Promise<boolean> {
   const inserted = await trx
     .insertInto("webhooks")
@@ -33,7 +33,7 @@ export async function insertWebhook(trx: Trx, webhook: StoredWebhook): Promise<b
   return inserted.numInsertedOrUpdatedRows === 1n;
 }
 
-/** Changes where and what is sent, keeps the secrets, and lets a disabled webhook work again. */
+/** Changes the URL and the event types, keeps the secrets, and enables a disabled webhook. */
 export async function updateWebhook(
   trx: Trx,
   appId: string,
@@ -46,7 +46,7 @@ export async function updateWebhook(
     .execute();
 }
 
-/** @returns false when the secrets are not the expected ones any more, or the webhook is gone. */
+/** @returns false when another process has changed the secrets, or the webhook is gone. */
 export async function replaceSecrets(
   trx: Trx,
   appId: string,
@@ -62,8 +62,8 @@ export async function replaceSecrets(
 }
 
 /**
- * Sends nothing more to this URL until the app registers it anew; what waited for a further try is over, so that nothing
- * old comes out of a later registration.
+ * Disables the webhook until the app registers a URL again. Pending deliveries end, so that a later registration does not
+ * receive old events.
  * @returns false when no webhook with this URL is enabled.
  */
 export async function disableWebhook(
@@ -85,7 +85,7 @@ export async function disableWebhook(
   return true;
 }
 
-/** Removes the webhook; what waited to be sent to it is over. @returns false when there was none. */
+/** Deletes the webhook and ends its pending deliveries. @returns false when there was none. */
 export async function deleteWebhook(trx: Trx, appId: string, now: number): Promise<boolean> {
   const deleted = await trx.deleteFrom("webhooks").where("app_id", "=", appId).executeTakeFirst();
   if (deleted.numDeletedRows !== 1n) return false;

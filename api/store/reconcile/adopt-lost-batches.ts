@@ -19,18 +19,18 @@ import type { LaneRow } from "../db/schema.ts";
 import { RECOVERED_APP } from "./recovered-app.ts";
 
 /*
- * A database that is older than the chain: an earlier life of the service did things that this one does not know. What
- * the chain shows of them becomes rows like any other, so that the indexer can read their blocks as it reads all blocks.
+ * For a database that is older than the chain, such as a restored backup: the service sent transactions that the database
+ * does not know. They are stored as ordinary rows, so that the indexer reads their blocks like any others.
  */
 
 export interface LostCall {
   number: bigint;
   command: Command;
-  /** Whether it was dealt with, and did not fail: then its effect is on chain. */
+  /** Whether the call ran and succeeded: then its effect is on chain. */
   happened: boolean;
 }
 
-/** A transaction of one of our lanes that the database does not know. */
+/** A transaction of the service's lanes that the database does not know. */
 export interface LostBatch {
   lane: number;
   address: string;
@@ -40,9 +40,9 @@ export interface LostBatch {
 }
 
 export interface Adopted {
-  /** Requests of the backup that these transactions carried. */
+  /** Requests of the database that were in these transactions. */
   recognised: string[];
-  /** Calls whose requests the backup does not have. */
+  /** Calls whose requests are not in the database. */
   added: number;
 }
 
@@ -56,7 +56,7 @@ export async function batchAt(db: Db, lane: number, nonce: number): Promise<numb
   return row?.id;
 }
 
-/** Every process that still holds a lane loses it, whatever it was about to write. Adds lanes that are not there yet. */
+/** Moves a lane to a nonce, adding its row if needed. A process that holds the lane loses it. */
 export async function moveLane(trx: Trx, lane: Pick<LaneRow, "lane" | "address">, nonce: number): Promise<void> {
   await trx
     .insertInto("lanes")
@@ -72,7 +72,7 @@ export async function moveLane(trx: Trx, lane: Pick<LaneRow, "lane" | "address">
     .execute();
 }
 
-/** Stores a lost transaction as a batch, open until the indexer reads its block. */
+/** Stores a lost transaction as a batch. It is open until the indexer reads its block. */
 export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promise<Adopted> {
   const existing = await batchAt(trx, batch.lane, batch.nonce);
   if (existing !== undefined) {
@@ -111,17 +111,17 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
   return adopted;
 }
 
-/** A nonce that was used before stands for the same requests: only the fees of its transaction may be others. */
+/** Two transactions with one nonce must carry the same requests; only their fees may differ. */
 async function requireSame(trx: Trx, batchId: number, batch: LostBatch): Promise<void> {
   const known = (await batchRequests(trx, batchId)).map((request) => request.number);
   if (known.join() === batch.calls.map((call) => call.number).join()) return;
   throw new Error(
-    `nonce ${batch.nonce.toString()} of lane ${batch.lane.toString()} carried other requests than the database says: ` +
-      "two services have used one seed. Restore a newer backup.",
+    `nonce ${batch.nonce.toString()} of lane ${batch.lane.toString()} carried other requests than those in the database: ` +
+      "two services have used the same seed. Restore a newer backup.",
   );
 }
 
-/** By its number; or, because an ERC1155 id is created once only, by the id that it creates. */
+/** Finds the request of a call by its number. The creation of an ERC1155 id is also found by the id, which is created only once. */
 async function requestOf(trx: Trx, { number, command, happened }: LostCall): Promise<StoredRequest | undefined> {
   const byNumber = await trx
     .selectFrom("requests")
@@ -143,7 +143,7 @@ async function requestOf(trx: Trx, { number, command, happened }: LostCall): Pro
   const found = toRequest(row);
   const asked = found.command;
   if (asked.kind !== command.kind || asked.to !== command.to || asked.quantity !== command.quantity) return undefined;
-  // Its id may have been taken for a stranger's: what the request brought along hangs on it again.
+  // The token may have been stored as created by somebody else. Give it the content of its request again.
   const metadata = asked.metadata === null ? null : JSON.stringify(asked.metadata);
   await trx
     .updateTable("nfts")
@@ -166,7 +166,7 @@ async function addRequest(trx: Trx, { command }: LostCall, now: number): Promise
   const tokenId = "tokenId" in command ? command.tokenId : null;
   const request = { id, appId: RECOVERED_APP, type: typeOf(command), command };
   await insertRequest(trx, { ...request, unlockable: null, collection, tokenId, now });
-  // Taken back when its block is read, as that of any request.
+  // Released when its block is read, like that of any request.
   await reserveAgain(trx, [{ id, command }]);
   return toRequest(await trx.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow());
 }
@@ -178,7 +178,7 @@ function typeOf({ kind }: Command): RequestType {
   return kind === "freeze-metadata" ? "freeze" : "mint";
 }
 
-/** Of these numbers, the ones that requests of the database have. */
+/** Those of the numbers that belong to stored requests. */
 export async function numbersAmong(db: Db, numbers: bigint[]): Promise<Set<bigint>> {
   const known = new Set<bigint>();
   const texts = numbers.map(String);
@@ -193,7 +193,7 @@ export async function numbersAmong(db: Db, numbers: bigint[]): Promise<Set<bigin
   return known;
 }
 
-/** Accepted, and never given a number: in the lost time they may have got one. Oldest first. */
+/** Pending requests without a number, oldest first. In the lost time they may have got one. */
 export async function withoutNumber(db: Db): Promise<StoredRequest[]> {
   const rows = await db
     .selectFrom("requests")
@@ -205,10 +205,10 @@ export async function withoutNumber(db: Db): Promise<StoredRequest[]> {
   return rows.map(toRequest);
 }
 
-/** Ends requests that may have been carried out under a number that was lost with the time. */
+/** Fails requests that may have been carried out in the lost time, under a number that the database does not know. */
 export async function failUncertain(trx: Trx, requests: StoredRequest[], now: number): Promise<void> {
   const message =
-    "The service was restored from a backup, and a request like this one was carried out before. Look at what is there, and ask again if it is not enough.";
+    "The service was restored from a backup, and a request like this one had already been carried out. Check the tokens, and send the request again if it is still needed.";
   const failure = {
     ok: false,
     errorCode: "number_taken",
@@ -222,12 +222,12 @@ export async function failUncertain(trx: Trx, requests: StoredRequest[], now: nu
   );
 }
 
-/** Batches of the lane whose nonces are used, and whose transactions the chain does not have. */
+/** Open batches of the lane whose nonces the chain has used. */
 export async function vanishedBatches(db: Db, lane: number, mined: number): Promise<OpenBatch[]> {
   return (await openBatches(db, lane)).filter((batch) => batch.nonce < mined);
 }
 
-/** Its nonce was used by a transaction that ran none of its requests: they go into another one. */
+/** Closes a batch whose nonce was used by a transaction without its requests. The requests go into another batch. */
 export async function closeVanished(trx: Trx, batchId: number, block: number, now: number): Promise<void> {
   await closeBatch(trx, batchId, { blockNumber: block, gasUsed: 0n }, now);
 }

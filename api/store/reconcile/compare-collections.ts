@@ -4,7 +4,7 @@ import type { Difference } from "./difference.ts";
 
 const COMPARED = ["minted", "max_supply", "base_uri", "service_may_mint", "service_is_steward", "owner"] as const;
 
-/** Compares what owners can change of a collection, and how many were minted; mends it. @param owner as the contract says. */
+/** Compares a collection's minted count and what its owner can change, and repairs it. @param owner as the contract reports it. */
 export async function compareCollection(
   trx: Trx,
   chain: Db,

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Trx } from "../db/engine.ts";
 import type { Difference } from "./difference.ts";
 
-/** Every total that a listing shows, as its rows give it. The keys are those of `counterKeys`. */
+/** The totals of all listings, counted from their rows. The keys are those of `counterKeys`. */
 function counted(): RawBuilder<unknown> {
   return sql`
     select 'wallets:' || app_id as key, count(*) as value from wallets group by app_id
@@ -19,10 +19,10 @@ function counted(): RawBuilder<unknown> {
     union all select 'history:' || contract || ':' || token_id, count(*) from transfers group by contract, token_id`;
 }
 
-/** Counters that are no count of rows that are there: places in a feed are never given twice. */
+/** Counters that are not a number of rows: a position in a feed is never used twice. */
 const NOT_COUNTED = "events:%";
 
-/** Compares the totals of all listings with their rows, and mends them. */
+/** Compares the totals of all listings with their rows, and repairs them. */
 export async function compareCounters(trx: Trx, mend: boolean): Promise<Difference[]> {
   const { rows } = await sql<{ key: string; stored: number | null; counted: number | string }>`
     with real as (${counted()})

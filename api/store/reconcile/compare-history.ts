@@ -8,12 +8,12 @@ import { type Difference, pairs, type Pages } from "./difference.ts";
 
 const PAGE = 500;
 
-/** A movement, with the service's wallets in whose history it is. */
+/** A movement, with the wallets whose history contains it. */
 type Entry = TransferRow & { wallets: string[] };
 
 /**
- * Compares the history of everything. Listings follow the order of the rows, so from the first difference on the rows are
- * written anew, in the order of the chain.
+ * Compares all histories. Listings follow the order of the rows, so a repair rewrites all rows from the first difference on,
+ * in the order of the chain.
  */
 export async function compareHistory(trx: Trx, chain: Db, mend: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
@@ -65,7 +65,7 @@ function history(db: Db, fromBlock = 0): Pages<Entry> {
   };
 }
 
-/** Totals are mended from the rows afterwards, with all the others. */
+/** Does not touch the totals: `compareCounters` repairs them afterwards. */
 async function rewrite(trx: Trx, chain: Db, fromBlock: number): Promise<void> {
   const dropped = trx.selectFrom("transfers").select("id").where("block_number", ">=", fromBlock);
   await trx.deleteFrom("wallet_history").where("transfer_id", "in", dropped).execute();

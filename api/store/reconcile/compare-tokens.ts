@@ -6,13 +6,13 @@ import { type Difference, pairs } from "./difference.ts";
 
 const PAGE = 1_000;
 
-/** Compares the tokens of a collection with those that the chain has, and mends them. */
+/** Compares the tokens of a collection with the chain, and repairs them. */
 export async function compareTokens(trx: Trx, chain: Db, contract: string, mend: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
   for await (const [stored, real] of pairs(tokens(trx, contract), tokens(chain, contract), (row) => [row.token_id])) {
     const where = `token ${(real ?? stored)?.token_id ?? ""} of ${contract}`;
     if (real === undefined) {
-      // Reserved by a request, it may be about to come.
+      // A reserved id is not minted yet.
       if (stored?.minted_block == null) continue;
       differences.push({ what: where, stored: `${stored.supply} copies`, chain: "none" });
       if (mend) await removeToken(trx, stored);
@@ -54,7 +54,7 @@ async function removeToken(trx: Trx, row: NftRow): Promise<void> {
   }
 }
 
-/** Metadata hangs on the request: it stays where the token is the same request's, edited or not. */
+/** Metadata belongs to the request. While the token belongs to the same request its metadata stays, edited or not. */
 async function mendToken(trx: Trx, stored: NftRow, real: NftRow): Promise<void> {
   const { supply, minted_block, minted_at, request_id, token_uri, metadata } = real;
   await trx
@@ -71,7 +71,7 @@ function words(row: NftRow, columns: readonly (keyof NftRow)[]): string {
   return columns.map((column) => `${column} ${JSON.stringify(row[column])}`).join(", ");
 }
 
-/** Compares who holds what of a collection, and mends it. Totals are mended from the rows afterwards, with all the others. */
+/** Compares the holdings of a collection with the chain, and repairs them. `compareCounters` repairs the totals afterwards. */
 export async function compareHoldings(trx: Trx, chain: Db, contract: string, mend: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
   const key = (row: HoldingRow) => [row.token_id, row.owner];

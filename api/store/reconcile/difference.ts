@@ -1,18 +1,18 @@
-/** Something that the database has otherwise than the chain. */
+/** A value that differs between the database and the chain. */
 export interface Difference {
   what: string;
   stored: string;
   chain: string;
 }
 
-/** Gives the rows after one, in the order of their keys; from the first when it is null. */
+/** Reads the rows after a row, in key order. null: from the first row. */
 export type Pages<Row> = (after: Row | null) => Promise<Row[]>;
 
 type Key = (string | number)[];
 
 /**
- * Walks two ordered sides at once, a page of each in memory: rows with the same key come together, a row that the other
- * side lacks comes alone.
+ * Walks two ordered sides at once, with one page of each in memory. Rows with the same key come as a pair; a row that the
+ * other side lacks comes alone.
  */
 export async function* pairs<Row>(
   left: Pages<Row>,
@@ -54,7 +54,7 @@ class Side<Row> {
   }
 }
 
-/** As the database orders them: numbers by size, texts (plain ASCII here) by their letters. */
+/** The order of the database: numbers by value, texts (ASCII only here) by code. */
 function compareKeys(a: Key, b: Key): number {
   for (const [index, one] of a.entries()) {
     const other = b[index];

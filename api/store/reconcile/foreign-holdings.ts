@@ -12,7 +12,7 @@ export interface ForeignHolding {
   quantity: string;
 }
 
-/** What wallets hold of foreign contracts, in the order of the rows. */
+/** Balances of wallets in foreign contracts, in row order. */
 export async function foreignHoldings(db: Db, after: number, limit: number): Promise<ForeignHolding[]> {
   return db
     .selectFrom("holdings")
@@ -31,7 +31,7 @@ export async function foreignHoldings(db: Db, after: number, limit: number): Pro
     .execute();
 }
 
-/** Totals are mended from the rows afterwards, with all the others. */
+/** Does not touch the totals: `compareCounters` repairs them afterwards. */
 export async function setForeignHolding(
   trx: Trx,
   holding: ForeignHolding,

@@ -1,19 +1,19 @@
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 
-/** Owns what the chain shows and no known app asked for: it has no token, so nobody can call as it. */
+/** Owns what the chain shows and no known app requested. It has no token, so nobody can call the API as this app. */
 export const RECOVERED_APP = "recovered";
 
-/** Places that the feeds of all apps skip, so that a cursor from the lost time lies before whatever comes. */
+/** Positions that all feeds skip, so that a cursor from the lost time is before every new event. */
 const FEED_GAP = 1_000_000;
 
-/** Lets every app's feed go on behind whatever its cursor saw in the lost time. */
+/** Moves every app's feed past the positions of the lost time. */
 export async function skipFeeds(trx: Trx): Promise<void> {
   const apps = await trx.selectFrom("apps").select("id").where("id", "<>", RECOVERED_APP).execute();
   for (const { id } of apps) await addToCounter(trx, counterKeys.events(id), FEED_GAP);
 }
 
-/** Gives collections that nobody known has asked for to an app. @returns their addresses. */
+/** Gives the collections of the recovered app to an app. @returns their addresses. */
 export async function giveCollections(trx: Trx, app: string): Promise<string[]> {
   const given = await trx
     .updateTable("collections")

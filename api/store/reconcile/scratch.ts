@@ -8,22 +8,22 @@ import { migrate } from "../db/migrate.ts";
 import { toRequest } from "../requests/stored-request.ts";
 import { openSqlite } from "../db/sqlite.ts";
 
-/** A database of its own into which the chain is read anew, to be compared. It is thrown away afterwards. */
+/** A temporary database into which the chain is read again, for a comparison. */
 export interface Scratch {
   db: Db;
-  /** Stores a range as the indexer does, without the requests. */
+  /** Stores a range as the indexer does, but without requests. */
   apply(range: BlockRange): Promise<void>;
-  /** Adds the collections of `from` that it does not have yet, as they were when they were made. */
+  /** Adds the missing collections of `from`, in the state of their creation. */
   takeCollections(from: Db): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param startAt last block before anything of the service. */
+/** @param startAt the block before the first one of the service. */
 export async function openScratch(file: string, startAt: number): Promise<Scratch> {
   const { writer } = openSqlite(file, "create");
   try {
     await migrate(writer);
-    // The requests that its rows name are in the real database.
+    // Its rows refer to requests of the real database.
     await sql`pragma foreign_keys = off`.execute(writer);
     await sql`pragma synchronous = off`.execute(writer);
     await write(writer, async (trx) => {
@@ -38,8 +38,7 @@ export async function openScratch(file: string, startAt: number): Promise<Scratc
     db: writer,
     apply: (range) =>
       write(writer, async (trx) => {
-        if (!(await applyRange(trx, range, { relayOwner: "" }, 0)))
-          throw new Error("the ranges do not follow each other");
+        if (!(await applyRange(trx, range, { relayOwner: "" }, 0))) throw new Error("the ranges are not consecutive");
       }),
     takeCollections: (from) => takeCollections(writer, from),
     close: () => writer.destroy(),

@@ -4,9 +4,8 @@ import { enqueueEvents } from "../outbox/events.ts";
 import { type SettledRequest, toRequest } from "./stored-request.ts";
 
 /**
- * The call of a final request runs again, because the chain dropped a block that was deep enough to be final. Its status
- * stays. What it made may have another id now, its effect may be gone, or what failed may have come to pass: then the app
- * is told.
+ * Handles a final request whose call ran again, because a reorg deeper than CONFIRMATIONS dropped its block. The status
+ * stays. The app gets a `corrected` event if the token has another id now, the effect is gone, or a failed call succeeded.
  */
 export async function correctFinal(
   trx: Trx,
@@ -17,7 +16,7 @@ export async function correctFinal(
   const row = await trx.selectFrom("requests").selectAll().where("id", "=", request.id).executeTakeFirst();
   if (row === undefined || !isFinal(row.status)) return;
   const current = toRequest(row);
-  // It failed then and fails now: whatever the reason, nothing has come of it.
+  // It failed before and fails again: nothing changes for the app.
   if (current.status === "failed" && !outcome.ok) return;
   const made = outcome.ok
     ? {

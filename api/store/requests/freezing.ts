@@ -10,7 +10,7 @@ export const FROZEN = 2;
 /** Tokens read at once. */
 const PAGE = 500;
 
-/** Lets nobody change the metadata, or add to it, from now on. @returns false when that is so already. */
+/** Closes the metadata to changes and additions. @returns false when it was closed already. */
 export async function startFreezing(trx: Trx, collection: string): Promise<boolean> {
   const updated = await trx
     .updateTable("collections")
@@ -21,7 +21,7 @@ export async function startFreezing(trx: Trx, collection: string): Promise<boole
   return updated.numUpdatedRows === 1n;
 }
 
-/** The freeze has failed: the metadata may change again. */
+/** Opens the metadata again after a failed freeze. */
 export async function stopFreezing(trx: Trx, collection: string): Promise<void> {
   await trx
     .updateTable("collections")
@@ -36,7 +36,7 @@ export function isOpen(collection: { metadata_frozen: number } | undefined): boo
   return collection?.metadata_frozen === OPEN;
 }
 
-/** Whether metadata can still change, or be added to, in the caller's transaction. */
+/** Whether the metadata is open to changes and additions. */
 export async function isMetadataOpen(db: Db, collection: string): Promise<boolean> {
   const row = await db
     .selectFrom("collections")
@@ -46,7 +46,7 @@ export async function isMetadataOpen(db: Db, collection: string): Promise<boolea
   return isOpen(row);
 }
 
-/** Whether mints accepted before the freeze are still on their way: which id belongs to which metadata is not final yet. */
+/** Whether mints from before the freeze are not final. Until then it is open which id belongs to which metadata. */
 export async function hasUnsettledMints(db: Db, collection: string): Promise<boolean> {
   const reserved = await db
     .selectFrom("collections")
@@ -66,7 +66,7 @@ export async function hasUnsettledMints(db: Db, collection: string): Promise<boo
   return unsettled !== undefined;
 }
 
-/** Tokens with hosted metadata that are not burnt, in the order of their creation. */
+/** Tokens with hosted metadata, without burnt ones, in the order of their creation. */
 export async function* hostedTokens(
   db: Db,
   collection: string,

@@ -6,14 +6,13 @@ import { forUpdate, rowSet } from "../db/row-set.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
 /*
- * Gas that an app's requests use in a day (UTC), where that is limited. A request is charged an estimate when it is
- * accepted, in its own transaction; its share of the gas that its transaction really used takes the estimate's place when
- * the block is seen. Whatever comes later is charged to the day of the acceptance.
+ * Gas used by an app per day (UTC), if a daily budget is set. An accepted request is charged an estimate. When its block is
+ * read, its share of the gas that the transaction used replaces the estimate. All charges go to the day of acceptance.
  */
 
 const DAY = 86_400_000;
 
-/** What a request is charged, as its row remembers it. */
+/** What a request was charged. */
 export interface GasCharge {
   day: number;
   gas: number;
@@ -81,7 +80,7 @@ function estimateOf(request: Charged): number {
   return estimateGas(request.command);
 }
 
-/** Puts the shares of what a transaction used in the place of what its requests were charged so far. */
+/** Replaces the charges of a transaction's requests by their shares of the gas that it used. */
 export async function settleGas(trx: Trx, requests: readonly Charged[], used: number): Promise<void> {
   if (requests.length === 0) return;
   const shares = shareGas(used, requests.map(estimateOf));
@@ -113,7 +112,7 @@ async function charge(
   await changes.store(trx);
 }
 
-/** Charges a transaction that reverted whole, on top: its requests are yet to be sent in another. */
+/** Adds the gas of a transaction that reverted as a whole. Its requests will be charged again for the next one. */
 export async function chargeReverted(trx: Trx, requests: readonly Charged[], used: number): Promise<void> {
   const shares = shareGas(used, requests.map(estimateOf));
   const changes = new UsageChanges();
@@ -133,7 +132,7 @@ export async function refundGas(trx: Trx, requests: readonly Charged[]): Promise
   );
 }
 
-/** Collects changes by app and day, and stores them in one order, so that two writers never wait in a circle. */
+/** Collects changes by app and day, and stores them in a fixed order, so that two writers cannot deadlock. */
 class UsageChanges {
   readonly #changes = new Map<string, { appId: string; day: number; gas: number }>();
 

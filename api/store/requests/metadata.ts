@@ -4,8 +4,8 @@ import type { CollectionRow, NftRow } from "../db/schema.ts";
 import { toCommand } from "./stored-request.ts";
 
 /*
- * Metadata is kept twice: beside what it describes, and in the command of the request that made that. The second is what
- * a reorganisation makes the first from again, so both change together.
+ * Metadata is stored twice: in the row of the token or collection, and in the command of the request that created it. After a
+ * reorg the row is made again from the command, so both change together.
  */
 
 export async function replaceCollectionMetadata(

@@ -18,7 +18,7 @@ export interface NewRequest {
   unlockable: string | null;
   collection: string | null;
   tokenId: string | null;
-  /** null where gas is not limited. */
+  /** null: no gas budget is set. */
   gas?: GasCharge | null;
   /** Whether something must be done before a relayer may claim it. */
   waits?: boolean;
@@ -78,7 +78,7 @@ export async function hasRequests(db: Db): Promise<boolean> {
   return (await db.selectFrom("requests").select("seq").limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** @param appId null: any app's (for the operator). */
+/** @param appId null: of any app (for the operator). */
 export async function findRequest(db: Db, appId: string | null, id: string): Promise<StoredRequest | undefined> {
   let query = db.selectFrom("requests").selectAll().where("id", "=", id);
   if (appId !== null) query = query.where("app_id", "=", appId);

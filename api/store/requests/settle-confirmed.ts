@@ -4,7 +4,7 @@ import { readMeta, writeMeta } from "../db/meta.ts";
 import { settle } from "./request-state.ts";
 import { toRequest } from "./stored-request.ts";
 
-/** Makes final what is deep enough: statuses with their events, and collections in the listings. */
+/** Finalises everything up to block `confirmed`: settles requests, with their events, and lists new collections. */
 export async function settleConfirmed(trx: Trx, confirmed: number, now: number): Promise<void> {
   const due = await trx
     .selectFrom("requests")
@@ -32,8 +32,8 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
 }
 
 /**
- * The same without a new block: the settings ask for fewer confirmations than before.
- * @returns false when somebody has gone on from the checkpoint, or back; nothing is changed then.
+ * The same without a new block, after CONFIRMATIONS was lowered.
+ * @returns false when another process has moved the checkpoint; then nothing is changed.
  */
 export async function confirmUpTo(trx: Trx, checkpoint: number, confirmed: number, now: number): Promise<boolean> {
   if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return false;

@@ -10,7 +10,7 @@ import type { ClaimedRequest } from "./claims.ts";
 import { type StoredRequest, toNumberedRequest } from "../requests/stored-request.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
-/** A signed version of a batch's transaction, as it is committed before it is broadcast. */
+/** A signed version of a batch's transaction. It is committed before it is broadcast. */
 export interface SignedAttempt {
   hash: string;
   raw: string;
@@ -46,8 +46,8 @@ function toAttempt(row: AttemptRow): StoredAttempt {
 }
 
 /**
- * Commits a batch with its nonce and its signed bytes. Only after this may the bytes be broadcast: whatever happens
- * then, they are known here.
+ * Stores a batch with its nonce and its signed bytes. The bytes may be broadcast only after the commit, so that they are known
+ * after any crash.
  */
 export async function recordBatch(
   trx: Trx,
@@ -98,8 +98,8 @@ export async function carryRequests(trx: Trx, batchId: number, requests: readonl
 }
 
 /**
- * Commits a further signed version of an open batch: same nonce, higher fee. Every version stays watched.
- * @returns null when the batch is closed by now; nothing is stored then.
+ * Stores a replacement transaction of an open batch: same nonce, higher fee. Every version stays watched.
+ * @returns null when the batch is closed by now; then nothing is stored.
  */
 export async function recordAttempt(
   trx: Trx,
@@ -119,7 +119,7 @@ export async function recordAttempt(
   return insertAttempt(trx, batchId, attempt, now);
 }
 
-/** @param sentAt when the chain shows that it was sent; null: it is about to be. @returns its id. */
+/** @param sentAt set when the chain shows that it was sent; null: it will be sent next. @returns its id. */
 export async function insertAttempt(
   trx: Trx,
   batchId: number,
@@ -148,7 +148,7 @@ export async function markSent(trx: Trx, attemptId: number, now: number): Promis
   await trx.updateTable("attempts").set({ sent_at: now }).where("id", "=", attemptId).execute();
 }
 
-/** Batches whose nonce is not seen in a block yet, lowest nonce first, each with all its attempts. */
+/** Unmined batches, lowest nonce first, each with all its attempts. */
 export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
   let query = db.selectFrom("batches").selectAll().where("status", "=", "open").orderBy("lane").orderBy("nonce");
   if (lane !== undefined) query = query.where("lane", "=", lane);
@@ -168,7 +168,7 @@ export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
   return batches.map((batch) => ({ ...batch, attempts: (byBatch.get(batch.id) ?? []).map(toAttempt) }));
 }
 
-/** The requests of a batch in the order of its calls, whatever has become of them since. */
+/** All requests of a batch in the order of its calls, in any status. */
 export async function batchRequests(db: Db, batchId: number): Promise<ClaimedRequest[]> {
   const rows = await db
     .selectFrom("batch_items")
@@ -180,7 +180,7 @@ export async function batchRequests(db: Db, batchId: number): Promise<ClaimedReq
   return rows.map(toNumberedRequest);
 }
 
-/** The batches whose transactions, in any of their versions, have these hashes: batch id by hash. */
+/** Batch ids by the hash of any of their signed versions. */
 export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (let start = 0; start < hashes.length; start += 500) {
@@ -194,7 +194,7 @@ export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<strin
   return found;
 }
 
-/** Closes a batch that reverted as a whole: nothing of it happened, and its requests are ready for another one. */
+/** Closes a batch that reverted as a whole. None of its calls ran, so its requests are ready for another batch. */
 export async function closeBatch(
   trx: Trx,
   batchId: number,
@@ -213,15 +213,14 @@ export async function closeBatch(
   await returnUntouched(trx, requests, batchId, now, waitBeforeReturn);
 }
 
-/** Each whole revert costs gas: what keeps causing them comes back ever later. In milliseconds. */
+/** Exponential backoff, because each revert of a whole batch costs gas. In milliseconds. */
 function waitBeforeReturn(returns: number): number {
   return returns === 0 ? 0 : Math.min(1_000 * 2 ** returns, LONGEST_WAIT);
 }
 
 /**
- * Its number was not consumed: the request may go into another batch, under the same number. The first time it keeps its
- * place before everything that was accepted later, or a queue that never ends would keep it out for ever. After that what
- * keeps coming back goes behind what waits.
+ * Returns a request whose number was not consumed, for another batch under the same number. The first time it keeps its
+ * place before all later requests; otherwise a queue that never empties would starve it. After that it goes behind the queue.
  */
 export async function returnUntouched(
   trx: Trx,

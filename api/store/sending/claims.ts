@@ -8,12 +8,12 @@ import { failBeforeSending } from "../requests/request-state.ts";
 import { type NumberedRequest, toNumberedRequest } from "../requests/stored-request.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
-/** A claimed request, which has its number now. */
+/** A claimed request. It has its number. */
 export type ClaimedRequest = NumberedRequest;
 
 /**
- * Takes requests that are ready, oldest first, for this lane alone, and gives each its number for life.
- * @param nextNumber draws a number that was never given before.
+ * Claims ready requests for this lane, oldest first, and gives each its number for life.
+ * @param nextNumber draws a number that was never used before.
  */
 export async function claimRequests(
   trx: Trx,
@@ -42,7 +42,7 @@ export async function claimRequests(
   return claimed;
 }
 
-/** Gives claimed requests back, to be claimed again from `readyAt` on. */
+/** Returns claimed requests. They can be claimed again from `readyAt` on. */
 export async function returnClaims(trx: Trx, ids: string[], readyAt: number): Promise<void> {
   if (ids.length === 0) return;
   const input = rowSet(
@@ -56,7 +56,7 @@ export async function returnClaims(trx: Trx, ids: string[], readyAt: number): Pr
   `.execute(trx);
 }
 
-/** Ends claimed requests that are not to be sent. One that was signed before may still reach the chain: it is put off. */
+/** Fails claimed requests that will not be sent. One that was signed before may still be mined, so it is only postponed. */
 export async function failClaims(
   trx: Trx,
   lease: Lease,
@@ -78,7 +78,7 @@ export async function failClaims(
   );
 }
 
-/** What a process left claimed but unsigned when it died is ready again: nothing of it can have reached the chain. */
+/** Returns what a dead process had claimed but not signed. Nothing of it can have reached the chain. */
 export async function returnAbandonedClaims(trx: Trx, lease: Lease, now: number): Promise<number> {
   await holdLease(trx, lease);
   const updated = await trx
@@ -90,7 +90,7 @@ export async function returnAbandonedClaims(trx: Trx, lease: Lease, now: number)
   return Number(updated.numUpdatedRows);
 }
 
-/** How many requests could be claimed now, counted up to `most`. */
+/** The number of ready requests, counted up to `most`. */
 export async function countReady(db: Db, now: number, most: number): Promise<number> {
   const rows = await db
     .selectFrom("requests")

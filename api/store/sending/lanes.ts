@@ -3,14 +3,14 @@ import { isDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import type { LaneRow } from "../db/schema.ts";
 
-/** The right to use a lane: valid while the row still has this fence. */
+/** The right to use a lane. It is valid while the row has this fencing token. */
 export interface Lease {
   lane: number;
   holder: string;
   fence: number;
 }
 
-/** Adds the lane's row at its first use; `nextNonce` is what the chain says then. */
+/** Adds the lane's row at its first use. @param nextNonce the nonce on chain. */
 export async function ensureLane(trx: Trx, lane: number, address: string, nextNonce: number): Promise<void> {
   await trx
     .insertInto("lanes")
@@ -27,21 +27,21 @@ export async function allLanes(db: Db): Promise<LaneRow[]> {
   return db.selectFrom("lanes").selectAll().orderBy("lane").execute();
 }
 
-/** Whether the lane has begun what it must end: batches that no block is known to hold, or requests that it claimed. */
+/** Whether the lane has work to finish: unmined batches, or claimed requests. */
 export async function hasBegun(db: Db, lane: number): Promise<boolean> {
   const open = db.selectFrom("batches").select("lane").where("lane", "=", lane).where("status", "=", "open");
   const claimed = db.selectFrom("requests").select("lane").where("lane", "=", lane).where("batch_id", "is", null);
   const found = await db
     .selectNoFrom((eb) => eb.or([eb.exists(open), eb.exists(claimed)]).as("begun"))
     .executeTakeFirstOrThrow();
-  // SQLite has no booleans of its own.
+  // SQLite returns 0 or 1.
   return Boolean(found.begun);
 }
 
 /**
- * Takes a lane that nobody holds, whose holder has let its lease run out, or is gone for certain.
- * @param isGone whether the named holder is known to run no more.
- * @returns null when it is held.
+ * Takes the lease of a lane that is free, whose lease has expired, or whose holder has ended.
+ * @param isGone whether the holder is known to have ended.
+ * @returns null when another process holds the lane.
  */
 export async function takeLease(
   trx: Trx,
@@ -76,11 +76,11 @@ export async function renewLease(trx: Trx, lease: Lease, until: number): Promise
   if (updated.numUpdatedRows !== 1n) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
 }
 
-/** First statement of every write that a lane makes. @throws LeaseLost */
+/** Checks the lease. This is the first statement of every write of a lane. @throws LeaseLost */
 export async function holdLease(trx: Trx, lease: Lease): Promise<LaneRow> {
   const row = await trx.selectFrom("lanes").selectAll().where("lane", "=", lease.lane).executeTakeFirst();
   if (row?.lease_fence !== lease.fence) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
-  // Locks the row on every engine, so that a takeover waits for this transaction.
+  // Locks the row on every engine: a takeover waits for this transaction.
   await trx
     .updateTable("lanes")
     .set({ lease_holder: lease.holder })
@@ -90,7 +90,7 @@ export async function holdLease(trx: Trx, lease: Lease): Promise<LaneRow> {
   return row;
 }
 
-/** Gives the lane back at a clean stop, so that the next process need not wait for the lease to run out. */
+/** Releases the lane at a clean stop, so that the next process need not wait for the lease to expire. */
 export async function releaseLease(trx: Trx, lease: Lease): Promise<void> {
   await trx
     .updateTable("lanes")

@@ -50,7 +50,7 @@ describe("GroupCommit", () => {
   });
 
   describe("given one that throws", () => {
-    it("takes back its changes alone", async () => {
+    it("rolls back only its own changes", async () => {
       const results = await Promise.allSettled([
         database.write(add("a")),
         database.write(async (trx) => {
@@ -64,8 +64,8 @@ describe("GroupCommit", () => {
     });
   });
 
-  describe("given an engine that ends the transaction in the middle, as a full disk makes it", () => {
-    it("fails the whole group, stores nothing of it, says why, and goes on with the next", async () => {
+  describe("given an engine that ends the transaction half way, as on a full disk", () => {
+    it("fails the whole group with the cause, stores nothing, and runs the next group", async () => {
       await database.write(async (trx) => {
         await sql`create table full_disk (x integer)`.execute(trx);
         await sql`create trigger fail before insert on full_disk begin select raise(rollback, 'disk is full'); end`.execute(

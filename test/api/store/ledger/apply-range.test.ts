@@ -56,8 +56,8 @@ describe("applyRange", () => {
       .where("token_id", "=", "5")
       .executeTakeFirst();
 
-  describe("given an id that a request reserved and an appointed minter was faster to create", () => {
-    it("gives that token nothing of the request, and the reservation back when the request fails", async () => {
+  describe("given a reserved id that another minter created first", () => {
+    it("gives the token nothing from the request, and releases the reservation when the request fails", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
       const { request } = await reservedCreate(collection, "10");
       const [outsider] = [address()];
@@ -130,8 +130,8 @@ describe("applyRange", () => {
     });
   });
 
-  describe("given a collection that somebody named as a foreign contract before its block was stored", () => {
-    it("forgets what was taken for foreign, and counts each copy once", async () => {
+  describe("given a collection that was followed as a foreign contract before its block was stored", () => {
+    it("forgets the foreign contract, and counts each copy once", async () => {
       const request = await addRequest(database, creation({ type: "ERC1155" }));
       const { batchId, requests } = await batchOf(database, [request.id]);
       const [created] = requests;
@@ -177,7 +177,7 @@ describe("applyRange", () => {
   });
 
   describe("given blocks that do not continue what is stored", () => {
-    it("changes nothing, though the checkpoint has the number that they follow", async () => {
+    it("changes nothing, although the checkpoint is the block before them", async () => {
       await apply(database, { block: 1 });
       await database.write((trx) => rollback(trx, 0));
       await apply(database, { block: 1, fork: "other" });
@@ -199,7 +199,7 @@ describe("applyRange", () => {
   });
 
   describe("given a token URI that an owner replaced", () => {
-    it("stores it, and forgets the way back once no reorg can drop it", async () => {
+    it("stores it, and deletes the previous value once no reorg can drop the block", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
       const move = moveOf({ contract: collection, tokenId: "5", from: null, to: address(), quantity: "2" });
       const edit = { contract: collection, tokenId: "5", column: "token_uri" as const };

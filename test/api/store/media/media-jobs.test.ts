@@ -45,7 +45,7 @@ describe("media jobs", () => {
     return { ...command, metadata: { ...command.metadata, image: "ipfs://cid" } };
   };
 
-  it("keep a request from the relayers until its media are there", async () => {
+  it("hide a request from the relayers until its media are there", async () => {
     const collection = await addCollection(api);
     const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
     expect((await row(id)).ready_at).to.equal(null);
@@ -58,7 +58,7 @@ describe("media jobs", () => {
     expect(await take(10_000)).to.deep.equal([]);
   });
 
-  it("of a process that has ended are due at once, those of others are not", async () => {
+  it("are due at once when their process has ended, and only then", async () => {
     const collection = await addCollection(api);
     const fields = { collection_address: collection, image: IMAGE, copy_media: true };
     for (let count = 0; count < 3; count++) await mint(fields);
@@ -75,7 +75,7 @@ describe("media jobs", () => {
     expect(await api.database.write((trx) => finishMediaJob(trx, second!, withMedia(second!), 2))).to.equal(true);
   });
 
-  it("are made only for what has media to copy", async () => {
+  it("exist only for requests with media to copy", async () => {
     const collection = await addCollection(api);
     for (const fields of [{ image: IMAGE }, { image: IMAGE, copy_media: false }, { name: "x", copy_media: true }]) {
       const id = await mint({ collection_address: collection, ...fields });
@@ -84,7 +84,7 @@ describe("media jobs", () => {
     expect(await take(1_000)).to.deep.equal([]);
   });
 
-  it("change the row of an id that is about to be created", async () => {
+  it("change the row of a reserved id", async () => {
     const collection = await addCollection(api, { type: "ERC1155" });
     const fields = { to_address: undefined, initial_owner: randomAddress(), token_id: 7, initial_supply: 1 };
     const id = await mint({ collection_address: collection, ...fields, animation_url: IMAGE, copy_media: true });
@@ -98,7 +98,7 @@ describe("media jobs", () => {
     expect(JSON.parse(nft.metadata ?? "null")).to.deep.equal({ animation_url: IMAGE, image: "ipfs://cid" });
   });
 
-  it("are taken by one process at a time, and by another when that one is gone", async () => {
+  it("are taken by one process at a time, and by another when that one has ended", async () => {
     const collection = await addCollection(api);
     const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
     const [first] = await take(1_000);
@@ -118,7 +118,7 @@ describe("media jobs", () => {
     expect(await api.database.write((trx) => finishMediaJob(trx, second!, withMedia(second!), 2))).to.equal(true);
   });
 
-  it("give back what a request had reserved when its media cannot be had", async () => {
+  it("release the reservation when the media cannot be fetched", async () => {
     const collection = await addCollection(api, { cap: 1 });
     const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
     const body = { collection_address: collection, to_address: randomAddress() };
@@ -134,7 +134,7 @@ describe("media jobs", () => {
     expectAccepted(await api.post("/v1/nfts", body));
   });
 
-  it("of one app are not all there are", async () => {
+  it("leave places to other apps", async () => {
     const [mine, theirs] = [await addCollection(api), await addCollection(api, { app: api.other.id })];
     for (let index = 0; index < 3; index++) await mint({ collection_address: mine, image: IMAGE, copy_media: true });
     const body = { collection_address: theirs, to_address: randomAddress(), image: IMAGE, copy_media: true };

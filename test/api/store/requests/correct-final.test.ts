@@ -7,7 +7,7 @@ import { addApp, addCollection, address, addRequest, apply, requestRow, startAtB
 import { reserve } from "../support/reserve.ts";
 import { batchOf } from "../support/whole.ts";
 
-describe("a reorganisation deeper than the confirmations", () => {
+describe("correctFinal", () => {
   let database: TestDatabase;
   let collection: string;
   let id: string;
@@ -48,7 +48,7 @@ describe("a reorganisation deeper than the confirmations", () => {
       .map(({ type, nft_token_id: token, error_code: code }) => [String(type), token, code]);
   }
 
-  it("is told of each time that the id is another one, and not when nothing changed", async () => {
+  it("sends `corrected` each time the id changes, and only then", async () => {
     for (const token of ["1", "2", "2", "3"]) await comesTo(minted(token));
     expect(await told()).to.deep.equal([
       ["completed", 1, undefined],
@@ -58,7 +58,7 @@ describe("a reorganisation deeper than the confirmations", () => {
     expect(await requestRow(database, id)).to.include({ status: "completed", nft_token_id: "3" });
   });
 
-  it("is told of when the effect is gone", async () => {
+  it("sends `corrected` when the effect is gone", async () => {
     for (const outcome of [minted("1"), refused]) await comesTo(outcome);
     expect(await told()).to.deep.equal([
       ["completed", 1, undefined],
@@ -67,7 +67,7 @@ describe("a reorganisation deeper than the confirmations", () => {
     expect(await requestRow(database, id)).to.include({ status: "completed" });
   });
 
-  it("is told of when what had failed came to pass", async () => {
+  it("sends `corrected` when a failed call succeeds", async () => {
     for (const outcome of [refused, refused, minted("1")]) await comesTo(outcome);
     expect(await told()).to.deep.equal([
       ["error", undefined, "receiver_rejected"],

@@ -32,8 +32,8 @@ describe("reservations", function () {
       await counters.flush(trx);
     });
 
-  describe("given a cap and mints that are accepted and fail in any order", () => {
-    it("never exceed the cap, refuse exactly what does not fit, and end as they began", async () => {
+  describe("given a cap, and mints that are accepted and fail in any order", () => {
+    it("never exceed the cap, refuse only what exceeds it, and end at zero", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.integer({ min: 1, max: 6 }),
@@ -65,8 +65,8 @@ describe("reservations", function () {
     });
   });
 
-  describe("given a balance and transfers that are accepted and fail in any order", () => {
-    it("never promise more than there is, and end as they began", async () => {
+  describe("given a balance, and transfers that are accepted and fail in any order", () => {
+    it("never exceed the balance, and end at zero", async () => {
       const amount = fc.bigInt({ min: 1n, max: 2n ** 128n - 1n });
       await fc.assert(
         fc.asyncProperty(
@@ -105,7 +105,7 @@ describe("reservations", function () {
     });
   });
 
-  describe("given two that cannot both succeed", () => {
+  describe("given two requests that cannot both succeed", () => {
     it("grant one: an ERC721 token once, an ERC1155 id once", async () => {
       const [contract, owner] = [address(), address()];
       await hold(contract, "1", owner, 1n);
@@ -150,7 +150,7 @@ describe("reservations", function () {
     });
   });
 
-  describe("given a reservation that a reorg takes back", () => {
+  describe("given a reservation whose block a reorg drops", () => {
     it("is taken again whatever the limit says, and released down to zero", async () => {
       const [contract, owner] = [address(), address()];
       await hold(contract, "1", owner, 5n);

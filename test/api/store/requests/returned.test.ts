@@ -9,7 +9,7 @@ import { addApp, addCollection, address, addRequest, apply, requestRow, startAtB
 import { reserve } from "../support/reserve.ts";
 import { batchOf } from "../support/whole.ts";
 
-describe("requests that a batch gives back", () => {
+describe("returned requests", () => {
   let database: TestDatabase;
   let collection: string;
 
@@ -40,7 +40,7 @@ describe("requests that a batch gives back", () => {
     ).to.equal(true);
   }
 
-  it("are claimed before what was accepted after them", async () => {
+  it("are claimed before later requests", async () => {
     const first = await mint();
     const batch = await batchOf(database, [first]);
     const later = await mint();
@@ -53,7 +53,7 @@ describe("requests that a batch gives back", () => {
     expect(claimed.map(({ id }) => id)).to.deep.equal([first, later]);
   });
 
-  describe("when reorganisations let the batch run, and not run, what it gave back", () => {
+  describe("given reorgs in which their batch runs them, and then does not", () => {
     it("are ready again", async () => {
       const id = await mint();
       const batch = await batchOf(database, [id]);

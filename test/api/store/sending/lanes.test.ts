@@ -39,8 +39,8 @@ describe("leases of a lane", () => {
     return lease;
   }
 
-  describe("given one that runs", () => {
-    it("is refused to others until it has run out, was released, or its holder is gone", async () => {
+  describe("given a lease that is held", () => {
+    it("is refused to others until it expires, is released, or its holder has ended", async () => {
       const first = await held("a", 0);
       expect(await take("b", 9)).to.equal(null);
       const second = await held("b", 11);
@@ -50,7 +50,7 @@ describe("leases of a lane", () => {
       expect([first, second, third, fourth].map((lease) => lease.fence)).to.deep.equal([1, 2, 3, 4]);
     });
 
-    it("goes to one of two that ask at once", async () => {
+    it("goes to one of two processes that ask at once", async () => {
       expect((await Promise.all([take("a", 0), take("b", 0)])).map((lease) => lease?.holder)).to.deep.equal([
         "a",
         undefined,
@@ -58,8 +58,8 @@ describe("leases of a lane", () => {
     });
   });
 
-  describe("given one that another has taken over", () => {
-    it("writes nothing: no claim, no batch, no attempt, no return, no renewal, no release", async () => {
+  describe("given a lease that another process has taken over", () => {
+    it("refuses every write: claim, batch, attempt, return, renewal, release", async () => {
       const collection = await addCollection(database);
       const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
       const { id } = await addRequest(database, mint);
@@ -86,7 +86,7 @@ describe("leases of a lane", () => {
     });
   });
 
-  describe("given requests that were claimed and never signed", () => {
+  describe("given requests that were claimed but never signed", () => {
     it("gives them to the next holder under the same numbers", async () => {
       const collection = await addCollection(database);
       const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
@@ -103,8 +103,8 @@ describe("leases of a lane", () => {
     });
   });
 
-  describe("given a request of which no call can be made", () => {
-    it("fails before it is signed, with its reason and one event, and is put off after", async () => {
+  describe("given a request that cannot be encoded as a call", () => {
+    it("fails it before signing with one event, and postpones it after signing", async () => {
       const collection = await addCollection(database);
       const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
       const [first, second] = [await addRequest(database, mint), await addRequest(database, mint)];
@@ -140,8 +140,8 @@ describe("leases of a lane", () => {
     });
   });
 
-  describe("given a batch that reverted whole, again and again", () => {
-    it("comes back ever later, so that it cannot burn gas without end", async () => {
+  describe("given a batch that reverts as a whole, again and again", () => {
+    it("returns its requests with exponential backoff", async () => {
       const collection = await addCollection(database);
       const { id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null });
       const waits: number[] = [];
