@@ -11,7 +11,7 @@ import { firstSettingsTable, settingsTable } from "./settings-table.ts";
  */
 
 const TABLES: { file: string; marker: string; table: () => string }[] = [
-  { file: "README.md", marker: "endpoints", table: endpointsTable },
+  { file: "docs/api.md", marker: "endpoints", table: endpointsTable },
   { file: "README.md", marker: "settings", table: firstSettingsTable },
   { file: "docs/errors.md", marker: "errors", table: errorsList },
   { file: "docs/settings.md", marker: "settings", table: settingsTable },
