@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { globSync } from "node:fs";
 import { access, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
@@ -13,6 +14,24 @@ import { serving, start } from "./support/start.ts";
 
 const WALK = "## The main job, with curl\n";
 
+describe("the documentation", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...globSync("docs/*.md", { cwd: ROOT })];
+
+  for (const page of pages) {
+    it(`${page} links only to files that exist`, async () => {
+      const markdown = await readFile(join(ROOT, page), "utf8");
+      const links = [...markdown.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!);
+      for (const path of links) expect(await exists(join(ROOT, dirname(page), path)), path).to.be.true;
+    });
+
+    it(`${page} names only sources that exist`, async () => {
+      const markdown = await readFile(join(ROOT, page), "utf8");
+      const sources = [...markdown.matchAll(/\b(?:api|scripts|test|contracts)\/[\w/.-]+\.(?:ts|sol|json)\b/g)];
+      for (const [path] of sources) expect(await exists(join(ROOT, path)), path).to.be.true;
+    });
+  }
+});
+
 describe("README.md", function () {
   this.timeout(120_000);
   let readme: string;
@@ -20,16 +39,10 @@ describe("README.md", function () {
     readme = await readFile(join(ROOT, "README.md"), "utf8");
   });
 
-  it("has the tables that the code makes", async () => {
+  it("has the tables that the code generates", async () => {
     const check = new TestProcess(["--import", "tsx", "scripts/docs/main.ts", "--check"], {});
     const code = await check.gone();
     expect(code, check.output).to.equal(0);
-  });
-
-  it("links only to files that exist", async () => {
-    const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path]) => path!);
-    expect(links).not.to.be.empty;
-    for (const path of links) expect(await exists(join(ROOT, path)), path).to.be.true;
   });
 
   describe("the walk with curl", () => {
