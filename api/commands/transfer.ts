@@ -118,7 +118,11 @@ function refusalOf(code: ReservationRefusal): ApiError {
         "The wallet does not hold enough copies of the token, pending transfers subtracted.",
       );
     case "token_busy":
-      return fieldError(code, "token_id", "An earlier transfer of the token is still pending.");
+      return fieldError(
+        code,
+        "token_id",
+        "An earlier transfer of the token is still pending. Try again when it is final.",
+      );
     case "token_not_found":
       return fieldError(code, "token_id", "The token does not exist.");
     case "supply_exceeded":
