@@ -1,9 +1,11 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { ChainOutcome } from "../../domain/outcome.ts";
-import { LONGEST_WAIT, whenDue } from "../db/due.ts";
+import { LONGEST_WAIT } from "../db/due.ts";
 import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { rowSet } from "../db/row-set.ts";
+import type { RequestRow } from "../db/schema.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
 import { type NumberedRequest, toNumberedRequest } from "../requests/stored-request.ts";
 import { holdLease, type Lease } from "./lanes.ts";
@@ -11,8 +13,12 @@ import { holdLease, type Lease } from "./lanes.ts";
 /** A claimed request. It has its number. */
 export type ClaimedRequest = NumberedRequest;
 
+const READY: Queue = { table: "requests", at: "ready_at" };
+
 /**
- * Claims ready requests for this lane, oldest first, and gives each its number for life.
+ * Claims ready requests for this lane and gives each its number for life. The apps take turns, so that a busy app does
+ * not delay the others: of k apps with ready requests, each gets at least `limit / k` (rounded down) or all that it has. Of
+ * one app the oldest come first.
  * @param nextNumber draws a number that was never used before.
  */
 export async function claimRequests(
@@ -21,16 +27,12 @@ export async function claimRequests(
   options: { limit: number; now: number; nextNumber: () => bigint },
 ): Promise<ClaimedRequest[]> {
   await holdLease(trx, lease);
-  let ready = trx
-    .selectFrom("requests")
-    .selectAll()
-    .where("ready_at", "is not", null)
-    .where((eb) => whenDue(eb, eb.ref("ready_at"), options.now, LONGEST_WAIT))
-    .orderBy("ready_at")
-    .orderBy("seq")
-    .limit(options.limit);
-  if (engineOf(trx) === "postgres") ready = ready.forUpdate().skipLocked();
-  const claimed = (await ready.execute()).map((row) => {
+  const { limit, now } = options;
+  const { rows: ready } = await sql<RequestRow>`
+    ${roundRobin(trx, READY, { now, longestWait: LONGEST_WAIT, limit })}
+    select requests.* from line join requests on requests.seq = line.seq
+     order by line.place, line.at, line.seq limit ${limit} ${skipLocked(trx)}`.execute(trx);
+  const claimed = ready.map((row) => {
     const number = row.number ?? options.nextNumber().toString();
     return toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number });
   });
@@ -90,14 +92,17 @@ export async function returnAbandonedClaims(trx: Trx, lease: Lease, now: number)
   return Number(updated.numUpdatedRows);
 }
 
+/** Another lane may be claiming the same rows on PostgreSQL. SQLite has one writer and needs no lock. */
+function skipLocked(trx: Trx): RawBuilder<unknown> {
+  return engineOf(trx) === "postgres" ? sql`for update of requests skip locked` : sql``;
+}
+
 /** The number of ready requests, counted up to `most`. */
 export async function countReady(db: Db, now: number, most: number): Promise<number> {
-  const rows = await db
-    .selectFrom("requests")
-    .select("seq")
-    .where("ready_at", "is not", null)
-    .where((eb) => whenDue(eb, eb.ref("ready_at"), now, LONGEST_WAIT))
-    .limit(most)
-    .execute();
-  return rows.length;
+  // Two searches: one condition for both would pass over every request that still waits. See `isDue`.
+  const { rows } = await sql<{ count: number }>`
+    select (select count(*) from (select 1 from requests where ready_at <= ${now} limit ${most}) as ready)
+         + (select count(*) from (select 1 from requests where ready_at > ${now + LONGEST_WAIT} limit ${most}) as beyond)
+        as count`.execute(db);
+  return Math.min(Number(rows[0]?.count ?? 0), most);
 }

@@ -131,7 +131,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index("requests_app_type", "requests", ["app_id", "type", "seq"]);
   await index("requests_app_status_type", "requests", ["app_id", "status", "type", "seq"]);
   await index("requests_batch", "requests", ["batch_id"]);
-  await sql`create index requests_ready on requests (ready_at, seq) where ready_at is not null`.execute(db);
+  await sql`create index requests_ready on requests (ready_at) where ready_at is not null`.execute(db);
+  await sql`create index requests_ready_app on requests (app_id, ready_at, seq) where ready_at is not null`.execute(db);
   await sql`create index requests_claimed on requests (lane) where lane is not null and batch_id is null`.execute(db);
   await sql`create index requests_sealed on requests (seq) where unlockable is not null`.execute(db);
   await sql`create index requests_unsettled on requests (block_number) where outcome is not null`.execute(db);

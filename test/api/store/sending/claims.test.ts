@@ -1,0 +1,92 @@
+import { expect } from "chai";
+import fc from "fast-check";
+
+import { AT_ONCE, LONGEST_WAIT } from "../../../../api/store/db/due.ts";
+import { claimRequests, countReady } from "../../../../api/store/sending/claims.ts";
+import { ensureLane, type Lease, takeLease } from "../../../../api/store/sending/lanes.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addApp, address, addRequest, creation } from "../support/rows.ts";
+
+const NOW = 10_000_000;
+/** Later than any wait: stored by a clock that has been set back since. */
+const FAR_AHEAD = NOW + LONGEST_WAIT + 1;
+
+describe("claimRequests", function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let lease: Lease;
+  let numbers = 0n;
+  let prefix = 0;
+
+  before(async () => {
+    database = await openTestDatabase();
+    await database.write((trx) => ensureLane(trx, 0, address(), 0));
+    const taken = await database.write((trx) => takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true));
+    if (taken === null) throw new Error("the lane is free");
+    lease = taken;
+  });
+  after(() => database.remove());
+  beforeEach(() => emptyQueue());
+
+  const emptyQueue = () =>
+    database.write((trx) => trx.updateTable("requests").set({ ready_at: null, lane: null }).execute());
+
+  const claim = (limit: number) =>
+    database.write((trx) => claimRequests(trx, lease, { limit, now: NOW, nextNumber: () => numbers++ }));
+
+  /** Adds an app with one request for each time, in this order. @returns its id, and its requests as they are due. */
+  async function appWith(times: readonly number[]): Promise<{ app: string; due: string[] }> {
+    const app = await addApp(database, `app-${(prefix++).toString()}`);
+    const rows: { id: string; at: number; place: number }[] = [];
+    for (const [place, at] of times.entries()) {
+      const { id } = await addRequest(database, creation(), { app });
+      await database.write((trx) => trx.updateTable("requests").set({ ready_at: at }).where("id", "=", id).execute());
+      if (at <= NOW || at >= FAR_AHEAD) rows.push({ id, at, place });
+    }
+    rows.sort((a, b) => a.at - b.at || a.place - b.place);
+    return { app, due: rows.map(({ id }) => id) };
+  }
+
+  describe("given any apps with any requests", () => {
+    const time = fc.constantFrom(AT_ONCE, 1, 2, NOW, NOW + 1, NOW + LONGEST_WAIT, FAR_AHEAD, FAR_AHEAD + 1);
+    const apps = fc.array(fc.array(time, { maxLength: 7 }), { maxLength: 5 });
+
+    it("gives each app its share or all it has, fills the limit, and keeps the order inside an app", async () => {
+      await fc.assert(
+        fc.asyncProperty(apps, fc.integer({ min: 1, max: 20 }), async (queues, limit) => {
+          await emptyQueue();
+          const added = [];
+          for (const times of queues) added.push(await appWith(times));
+          const ready = added.filter(({ due }) => due.length > 0);
+          const total = ready.reduce((sum, { due }) => sum + due.length, 0);
+          expect(await countReady(database.read, NOW, limit)).to.equal(Math.min(limit, total));
+          const claimed = await claim(limit);
+          expect(claimed).to.have.length(Math.min(limit, total));
+          for (const { app, due } of ready) {
+            const own = claimed.filter((request) => request.app_id === app).map(({ id }) => id);
+            expect(own, "the oldest, in their order").to.deep.equal(due.slice(0, own.length));
+            expect(own.length).to.be.at.least(Math.min(due.length, Math.floor(limit / ready.length)));
+          }
+        }),
+        { numRuns: 60 },
+      );
+    });
+  });
+
+  describe("given more apps than the limit", () => {
+    it("takes those that have waited longest", async () => {
+      const due: (string | undefined)[] = [];
+      for (const at of [5, 3, 4, 1, 2]) due[at] = (await appWith([at, at])).due[0];
+      expect((await claim(3)).map(({ id }) => id)).to.deep.equal([due[1], due[2], due[3]]);
+    });
+  });
+
+  describe("given a request that came back", () => {
+    it("takes it before the other requests of its app", async () => {
+      const { due } = await appWith([7, 8, AT_ONCE]);
+      expect(due[0]).not.to.equal(undefined);
+      expect((await claim(1)).map(({ id }) => id)).to.deep.equal([due[0]]);
+      expect((await claim(5)).map(({ id }) => id)).to.deep.equal(due.slice(1));
+    });
+  });
+});
