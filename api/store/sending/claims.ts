@@ -104,5 +104,5 @@ export async function countReady(db: Db, now: number, most: number): Promise<num
     select (select count(*) from (select 1 from requests where ready_at <= ${now} limit ${most}) as ready)
          + (select count(*) from (select 1 from requests where ready_at > ${now + LONGEST_WAIT} limit ${most}) as beyond)
         as count`.execute(db);
-  return Math.min(Number(rows[0]?.count ?? 0), most);
+  return Math.min(rows[0]?.count ?? 0, most);
 }
