@@ -224,7 +224,7 @@ export default {
     ),
     {
       name: "service-imports-only-itself",
-      comment: "Of the contracts it uses what is committed in contracts/generated, never the output of a build.",
+      comment: "The service uses the committed contracts in contracts/generated, never build output.",
       severity: "error",
       from: { path: "^api/" },
       to: { path: "^(scripts|test|types|contracts)/", pathNot: "^contracts/generated/" },

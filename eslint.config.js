@@ -113,7 +113,6 @@ export default tseslint.config(
       "scripts/*/task.ts",
       "*.config.{js,ts}",
       "scripts/lint/rules.mjs",
-      "scripts/test/reporter.ts",
       ".dependency-cruiser.mjs",
     ],
     rules: { "no-restricted-syntax": "off" },

@@ -144,7 +144,7 @@ export class ChainClient {
   }
 
   /**
-   * What each call would do as a transaction of its own on top of a block.
+   * Simulates each call as a separate transaction on top of a block.
    * @param maxGas gas limit of each call, so that a hostile receiver cannot make the node work without end.
    */
   async simulateCalls(

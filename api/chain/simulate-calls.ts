@@ -12,7 +12,7 @@ export interface PlannedCall extends EncodedCall {
   needsDelegation: boolean;
 }
 
-/** What a call would do as a transaction of its own. Null: the node cannot tell. */
+/** The result of a call, simulated as a separate transaction. Null: the node cannot tell. */
 export type SimulatedCall = { gas: bigint | null } | { failure: CallFailure } | null;
 
 /** Characters of a revert reason that the relay reports: 256 bytes in hexadecimal, after `0x`. */

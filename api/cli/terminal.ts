@@ -5,18 +5,18 @@ import type { Environment } from "../config/settings.ts";
 /** The name of the command line: what a user types before a command. */
 export const PROGRAM = "npm run cli --";
 
-/** What a command works with: the source of the settings, and where its result goes. */
+/** A command's environment: the settings, and the output streams. */
 export interface Terminal {
   env: Environment;
   /** Writes to standard output. */
   write(text: string): void;
-  /** Writes a remark that is no result, to standard error. */
+  /** Writes a note to standard error. It is not part of the result. */
   remark?: (text: string) => void;
   /** Makes the program end with exit code 1 although the command printed its result. */
   fail?: () => void;
 }
 
-/** The part of a command's help that commander does not know. */
+/** The parts of a command's help that commander does not generate. */
 interface Help {
   /** Arguments of working calls, without the program's name. */
   examples: readonly string[];

@@ -14,7 +14,7 @@ export interface ClientOptions {
   token: string;
   /** Replaces the platform's `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
-  /** Aborts every call under way. */
+  /** Aborts every call in progress. */
   signal?: AbortSignal;
 }
 

@@ -15,38 +15,38 @@ import { GasBudgets } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
 
-/** A call whose rules are met, as far as they can be checked by itself. */
+/** A call that has passed every check that does not depend on other calls. */
 export interface Candidate {
   id: string;
   appId: string;
   type: RequestType;
   command: Command;
-  /** Sealed. */
+  /** Encrypted. */
   unlockable: string | null;
   collection: string | null;
   tokenId: string | null;
-  /** Whether content must be copied before it may be sent. */
+  /** Whether content must be copied before the request may be sent. */
   waitsForMedia: boolean;
-  /** The caller's idempotency key, and what it will stand for. */
+  /** The answer to store under the caller's idempotency key; null without a key. */
   answer: NewAnswer | null;
 }
 
 export type Decision =
   | { kind: "accepted" }
-  /** Another call has the key. */
+  /** An earlier call used the same idempotency key. */
   | { kind: "repeated"; answer: StoredAnswer }
   | { kind: "refused"; code: ReservationRefusal | "unavailable" | "quota_exceeded" };
 
 export interface AcceptLimits {
-  /** Gas of an app in a day; null: unlimited. */
+  /** Gas that one app may use per day; null: unlimited. */
   appGasPerDay: number | null;
-  /** Accepted requests of all apps that are not final. */
+  /** Most accepted requests of all apps that are not final. */
   backlog: number;
 }
 
 /**
- * Decides a group of calls in their order, and stores those that are accepted, with their reservations and idempotency
- * keys: one fixed number of statements, whatever the size of the group.
+ * Decides a group of calls in their order. Stores the accepted ones with their reservations and idempotency keys. The
+ * number of SQL statements does not depend on the size of the group.
  */
 export async function acceptGroup(
   trx: Trx,
@@ -97,7 +97,7 @@ class Group {
     const { answer, appId, command } = candidate;
     const earlier = answer === null ? undefined : this.#answers.get(answerKey(appId, answer.key));
     if (earlier !== undefined) return { kind: "repeated", answer: earlier };
-    // While the chain is away requests wait, but no more of them than can be worked off.
+    // While the chain is unavailable, requests wait. The limit keeps the backlog small enough to process later.
     if (this.#backlog + this.#accepted.length >= this.#limits.backlog) return { kind: "refused", code: "unavailable" };
     const gas = this.#budgets === null ? undefined : this.#budgets.charge(appId, estimateGas(command));
     if (gas === null) return { kind: "refused", code: "quota_exceeded" };

@@ -34,13 +34,13 @@ export interface Acceptance {
   /** The error for a reservation that is refused. */
   refusal?: (code: ReservationRefusal) => ApiError;
   /**
-   * Changes that only this command makes, in the same transaction and before the decision. Such a call is decided by
-   * itself. If it throws, or the call is refused, nothing remains.
+   * Extra changes of this command, made in the same transaction before the decision. Such a call is decided alone. If
+   * this throws, or the call is refused, the changes are rolled back.
    */
   prepare?: (trx: Trx) => Promise<void>;
 }
 
-/** Decides the calls that arrive together in one transaction. One for each process and database. */
+/** Decides calls that arrive together, in one transaction. Create one per process and database. */
 export class AcceptQueue {
   readonly #database: Database;
   readonly #limits: AcceptLimits;
@@ -52,7 +52,7 @@ export class AcceptQueue {
     this.#gather = new Gather((group) => database.write((trx) => acceptGroup(trx, group, this.#limits, Date.now())));
   }
 
-  /** @throws what `prepare` throws, and whatever the database throws. */
+  /** @throws the errors of `prepare` and of the database. */
   async accept(candidate: Candidate, prepare?: (trx: Trx) => Promise<void>): Promise<Decision> {
     if (prepare === undefined) return this.#gather.add(candidate);
     try {
@@ -70,7 +70,7 @@ export class AcceptQueue {
   }
 }
 
-/** Takes the preparation back. */
+/** Rolls back the transaction of a call that was prepared and then not accepted. */
 class NotAccepted extends Error {
   override readonly name = "NotAccepted";
   readonly decision: Decision;

@@ -32,7 +32,7 @@ interface Candidate {
 
 type Decision = { kind: "created" } | { kind: "taken" } | { kind: "repeated"; answer: StoredAnswer };
 
-/** Creates the wallets of calls that arrive together in one transaction. One for each process and database. */
+/** Creates the wallets of calls that arrive together, in one transaction. Create one per process and database. */
 export class WalletQueue {
   readonly #gather: Gather<Candidate, Decision>;
 
@@ -45,7 +45,9 @@ export class WalletQueue {
   }
 }
 
-/** Of calls with one key, the first that creates a wallet decides for the others: they are looked at after it. */
+/**
+ * Calls with the same idempotency key are decided after the first of them that creates a wallet: they get its answer.
+ */
 async function createGroup(trx: Trx, group: readonly Candidate[], now: number): Promise<Decision[]> {
   const answers = await findStoredAnswers(
     trx,

@@ -33,7 +33,7 @@ export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller)
   return earlier === undefined ? null : replay(deps.sealer, caller, earlier);
 }
 
-/** What the caller's key will stand for if the call is accepted; null without a key. */
+/** The answer to store under the caller's key if the call is accepted; null without a key. */
 export function newAnswerOf(deps: IdempotencyDeps, { appId, idempotency }: Caller, response: string): NewAnswer | null {
   if (idempotency === null) return null;
   return { appId, key: idempotency.key, fingerprint: deps.sealer.fingerprint(idempotency.content), response };

@@ -100,7 +100,7 @@ async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promi
       if (quantity === 0n) throw refusalOf("insufficient_balance");
       const owner = fields.from_address;
       return async (trx) => {
-        // For a followed contract the database may be newer than what was just read.
+        // The contract may be followed already. Then the database may be newer than the balance that was just read.
         if (known !== undefined && (await isHeld(trx, owner, address, tokenId))) return;
         await followForeignContract(trx, { address, type, name, followedFrom: block });
         await recordForeignHolding(trx, { contract: address, tokenId, owner, quantity: quantity.toString(), block });

@@ -1,7 +1,10 @@
 import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
 import { type Environment, SettingsError } from "./settings.ts";
 
-/** The point at which this process kills itself. For the fault campaign only, so it is no documented setting. @throws SettingsError */
+/**
+ * The point at which this process kills itself. Only for the fault campaign, so it is not documented.
+ * @throws SettingsError
+ */
 export function crashPointIn(env: Environment): CrashPoint | null {
   const text = env["CRASH_POINT"];
   if (text === undefined || text === "") return null;

@@ -1,7 +1,7 @@
 import { announcedAddresses, bootstrapPeers, listenAddresses } from "./multiaddrs.ts";
 import { httpUrl } from "./parsers.ts";
 
-/** The IPFS settings. variables.ts includes them. */
+/** The IPFS settings, included in `variables.ts`. */
 export const IPFS_VARIABLES = {
   IPFS_PIN_RPC: {
     schema: httpUrl,

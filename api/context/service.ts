@@ -34,8 +34,8 @@ export interface Service {
 }
 
 /**
- * Builds and starts everything that the settings ask for. This is the only place that does.
- * @throws StartupError, SeedFileError, DatabaseError when it cannot. Everything that was opened is closed again then.
+ * Builds and starts everything that the settings ask for. No other file does.
+ * @throws StartupError, SeedFileError, DatabaseError. Everything that was opened before the error is closed again.
  */
 export async function startService(settings: Settings, logger: Logger): Promise<Service> {
   // Closed in reverse order, by `stop` or by a failure half way.

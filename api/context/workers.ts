@@ -20,17 +20,17 @@ const POLL_LOCAL = 100;
 const POLL = 1_000;
 const WEI_PER_GWEI = 1_000_000_000n;
 
-/** Something that works in the background until it is stopped. */
+/** A background worker: it runs until it is stopped. */
 export interface Worker {
   run(abort: AbortSignal): Promise<void>;
-  /** What keeps it from its work now; null when nothing does. */
+  /** Why it cannot work now; null when it can. */
   readonly lastError: string | null;
 }
 
 export interface NamedWorker {
   name: string;
   worker: Worker;
-  /** Whether `readyz` reports it. A server of the operator's or peers that fail do not make this process unready. */
+  /** Whether `readyz` reports it. A failing Kubo node or failing IPFS peers do not make this process unready. */
   critical: boolean;
 }
 

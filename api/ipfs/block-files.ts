@@ -73,7 +73,7 @@ export class BlockFiles {
       }
       await rename(draft, file);
     } catch (error) {
-      // Without this, each retry on a full disk would leave another draft.
+      // Otherwise each retry on a full disk would leave a temporary file.
       await rm(draft, { force: true });
       throw error;
     }

@@ -25,7 +25,7 @@ const RENEW = 5_000;
 const POLL = 1_000;
 /** Wait before the second try of a pin. It doubles with each further try. */
 const FIRST_WAIT = 1_000;
-/** While the Kubo node accepts nothing, it is asked at least this often, however many pins wait. */
+/** Longest backoff while the Kubo node accepts nothing. */
 const BACKOFF = { first: 1_000, longest: 60_000 };
 /** Pins at the same time. */
 const CONCURRENCY = 4;
@@ -86,7 +86,7 @@ export class Pinner {
     try {
       await database.write((trx) => renewPins(trx, pins, now() + LEASE));
     } catch (error) {
-      // No reason to stop: if the lease expires, the content is pinned a second time, which changes nothing.
+      // Continue: if the lease expires, the content is pinned a second time, which changes nothing.
       this.#loop.report(error);
     }
   }

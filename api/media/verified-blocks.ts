@@ -50,7 +50,7 @@ export class VerifiedBlocks implements BlockSource {
     this.#draft = draft;
   }
 
-  /** Cancels fetches that are under way. Nothing is stored after this. */
+  /** Cancels all fetches in progress. Nothing is stored after this. */
   stop(): void {
     this.#stopped.abort();
   }

@@ -166,7 +166,7 @@ export class MediaWorker {
     try {
       held = await database.write((trx) => renewMediaJob(trx, job, now() + LEASE));
     } catch (error) {
-      // No reason to stop: the next renewal may succeed, and an expired lease only costs a second try.
+      // Continue: the next renewal may succeed, and an expired lease only causes a second try.
       this.#loop.report(error);
     }
     if (!held) throw new LeaseLost(`the media job of request ${job.request.id} was taken over`);

@@ -49,11 +49,11 @@ async function resealPage(
   due: Sealed[],
 ): Promise<number> {
   if (due.length === 0) return 0;
-  const anew: [Sealed, string][] = [];
-  for (const one of due) anew.push([one, await sealer.seal(await open(sealer, one))]);
+  const resealed: [Sealed, string][] = [];
+  for (const one of due) resealed.push([one, await sealer.seal(await open(sealer, one))]);
   return database.write(async (trx) => {
     let replaced = 0;
-    for (const [one, text] of anew) if (await replaceSealed(trx, one, text)) replaced += 1;
+    for (const [one, text] of resealed) if (await replaceSealed(trx, one, text)) replaced += 1;
     return replaced;
   });
 }

@@ -23,8 +23,8 @@ export interface Comparison {
   told: Difference[];
 }
 
-/** Reads the whole chain again, compares it with the database and, with `mend`, corrects the differences. */
-export async function compareWithChain(deps: ReconcileDeps, mend: boolean): Promise<Comparison> {
+/** Reads the whole chain again, compares it with the database and, with `repair`, repairs the differences. */
+export async function compareWithChain(deps: ReconcileDeps, repair: boolean): Promise<Comparison> {
   return Replay.run(deps, async (replay) => {
     const result: Comparison = { block: 0, differences: 0, told: [] };
     const add = (differences: Difference[]) => {
@@ -37,21 +37,21 @@ export async function compareWithChain(deps: ReconcileDeps, mend: boolean): Prom
       const owner = await readCollectionOwner(deps.client, address, replay.block);
       add(
         await replay.compare(async (trx) => [
-          ...(await compareCollection(trx, replay.chain, address, owner, mend)),
-          ...(await compareTokens(trx, replay.chain, address, mend)),
-          ...(await compareHoldings(trx, replay.chain, address, mend)),
+          ...(await compareCollection(trx, replay.chain, address, owner, repair)),
+          ...(await compareTokens(trx, replay.chain, address, repair)),
+          ...(await compareHoldings(trx, replay.chain, address, repair)),
         ]),
       );
     }
-    add(await replay.compare((trx) => compareHistory(trx, replay.chain, mend)));
-    add(await compareForeign(deps, replay, mend));
+    add(await replay.compare((trx) => compareHistory(trx, replay.chain, repair)));
+    add(await compareForeign(deps, replay, repair));
     // Totals count the rows, so comparing them makes sense only when the rows are right.
-    if (mend || result.differences === 0) add(await replay.compare((trx) => compareCounters(trx, mend)));
+    if (repair || result.differences === 0) add(await replay.compare((trx) => compareCounters(trx, repair)));
     return { ...result, block: replay.block };
   });
 }
 
-async function compareForeign(deps: ReconcileDeps, replay: Replay, mend: boolean): Promise<Difference[]> {
+async function compareForeign(deps: ReconcileDeps, replay: Replay, repair: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
   let after = 0;
   for (;;) {
@@ -68,7 +68,7 @@ async function compareForeign(deps: ReconcileDeps, replay: Replay, mend: boolean
     if (wrong.length === 0) continue;
     const asked = await replay.compare(async (trx, now) => {
       if (now !== block) return false;
-      for (const { holding, real } of wrong) if (mend) await setForeignHolding(trx, holding, real, block);
+      for (const { holding, real } of wrong) if (repair) await setForeignHolding(trx, holding, real, block);
       return true;
     });
     // The indexer advanced meanwhile: compare the same page again at the new block.

@@ -56,7 +56,7 @@ function ownGas(command: Command, data: string): ItemGas {
 }
 
 /**
- * @param simulated gas of the call as a transaction of its own, if it runs foreign code. Null: the simulation failed.
+ * @param simulated gas of the call as a separate transaction, if it runs foreign code. Null: the simulation failed.
  *   Undefined: it runs no foreign code.
  * @param maxItemGas the most that foreign code may burn.
  */

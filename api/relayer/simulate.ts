@@ -25,15 +25,15 @@ export interface EncodedItem extends EncodedCall {
 
 /** What a call would do if it ran on top of the newest block. */
 export interface Simulation {
-  /** Gas of the call as a transaction of its own. Null: not known. Undefined: the call runs only the service's code. */
+  /** Gas of the call as a separate transaction. Null: not known. Undefined: the call runs only the service's code. */
   gas: bigint | null | undefined;
   /** Null: no reason is known why the call should fail. */
   failure: CallFailure | null;
 }
 
 /**
- * Failures in the service's own collections that only the owner or the receiver can cure. A request that is under way may
- * cure any other one: for example, it creates the id that this mint needs.
+ * Failures in the service's own collections that only the owner or the receiver can resolve. A request in progress may
+ * resolve any other one: for example, it creates the id that this mint needs.
  */
 const DECISIVE: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", "service_cannot_mint"]);
 

@@ -19,7 +19,7 @@ export class FolderError extends Error {
   override readonly name = "FolderError";
 }
 
-/** @returns the reason in words, or null when the error does not come from the file system. */
+/** @returns the reason as text, or null when the error does not come from the file system. */
 export function fileErrorReason(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
   const reason = REASONS[error.code];

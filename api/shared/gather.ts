@@ -4,12 +4,12 @@ interface Waiting<In, Out> {
   reject: (error: unknown) => void;
 }
 
-/** Most items of one group: bounds how long the first waits for the last. */
+/** Most items of one group. It limits how long the first one waits. */
 const MAX_GROUP = 500;
 
 /**
- * Lets calls that arrive together be handled together: those of one event-loop tick, and all that arrive while a group is
- * being handled, form the next group.
+ * Handles calls in groups. Calls of one event-loop tick form a group, and so do all calls that arrive while another
+ * group is being handled.
  */
 export class Gather<In, Out> {
   readonly #handle: (items: In[]) => Promise<Out[]>;
@@ -21,7 +21,7 @@ export class Gather<In, Out> {
     this.#handle = handle;
   }
 
-  /** @throws whatever `handle` throws for this item. */
+  /** @throws the error of `handle` for this item. */
   add(item: In): Promise<Out> {
     return new Promise<Out>((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
@@ -47,7 +47,7 @@ export class Gather<In, Out> {
     } catch (error) {
       const [only] = group;
       if (group.length === 1) only?.reject(error);
-      // Nothing of the group was stored. An item that breaks the whole must not break its neighbours.
+      // Nothing of the group was stored. One item that fails must not fail the others, so each is handled alone.
       else for (const member of group) await this.#run([member]);
     }
   }

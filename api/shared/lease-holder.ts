@@ -7,9 +7,9 @@ export function newLeaseHolder(): string {
 }
 
 /**
- * Whether the process that holds a lease has certainly ended: it ran on this host, and its process id is unused or is now
- * ours. Then its lease can be taken at once, before it expires. Should the answer be wrong, the fencing token still keeps
- * the old holder from writing.
+ * Whether the process that holds a lease has certainly ended: it ran on this host, and its process id is unused or is
+ * now ours. Then its lease can be taken immediately, before it expires. If the answer is wrong, the fencing token still
+ * keeps the old holder from writing.
  */
 export function holderIsGone(holder: string): boolean {
   const [host, pid] = holder.split("/");

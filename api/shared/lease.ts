@@ -1,4 +1,7 @@
-/** Thrown when another process has taken over what a lease protects. Anything this process was about to write is out of date. */
+/**
+ * Thrown when another process has taken over what a lease protects. What this process was about to write is out of
+ * date.
+ */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }

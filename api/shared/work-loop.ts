@@ -17,11 +17,11 @@ export interface WorkLoopOptions {
   wake: Signal;
   /** How often to look for work that no signal announced: from another process, or due at a time. In milliseconds. */
   pollInterval: number;
-  /** For the log: the loop cannot do its work, and it can again. */
+  /** Log messages: the work fails, and it succeeds again. */
   messages: { failed: string; recovered: string };
-  /** What `lastError` says of an error. Its message, unless set. */
+  /** The text of an error for `lastError`. Default: the error's message. */
   describe?: (error: unknown) => string;
-  /** Errors with the same key count as the same error and are logged once. What `describe` says, unless set. */
+  /** Errors with the same key count as the same error and are logged once. Default: the text of `describe`. */
   keyOf?: (error: unknown) => string;
   /** Wait after the first error, in milliseconds. It doubles with each further one up to `longest`. */
   backoff?: { first: number; longest: number };
@@ -46,7 +46,7 @@ export class WorkLoop {
     this.#options = options;
   }
 
-  /** What keeps the worker from its work now; null when nothing does. Shown by `readyz`. */
+  /** Why the worker cannot work now; null when it can. Shown by `readyz`. */
   get lastError(): string | null {
     return this.#lastError;
   }
@@ -58,7 +58,7 @@ export class WorkLoop {
     while (!aborted()) {
       try {
         const result = await step(abort);
-        // A step that was cut short, or that did not look, proves nothing.
+        // A step that was aborted, or that did not look for work, does not show that the work succeeds.
         if (result !== "full" && !aborted()) this.recovered();
         if (result !== "again") await wake.wait(pollInterval, abort);
       } catch (error) {

@@ -5,8 +5,9 @@ import { dirname } from "node:path";
 import { makeFolder } from "./folder.ts";
 
 /**
- * Writes a secret file, readable by its owner only: all of it or none of it, on disk before it has its name.
- * @returns false when there is a file of that name already; it stays as it is.
+ * Writes a secret file that only its owner can read. The content is on disk before the file gets its name, so nobody
+ * sees a part of it.
+ * @returns false when the file already exists. It is not changed.
  */
 export async function writeNewFile(file: string, content: string): Promise<boolean> {
   makeFolder(dirname(file));
@@ -30,9 +31,9 @@ export async function writeNewFile(file: string, content: string): Promise<boole
   }
 }
 
-/** A name in a folder survives a power cut only once the folder itself is on disk. */
+/** Flushes the folder to disk. Otherwise a power cut may lose the name of the new file. */
 async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open folders, and needs no sync of them.
+  // Windows cannot open folders and does not need this.
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");
   try {

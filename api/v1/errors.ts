@@ -9,11 +9,11 @@ const RETRY_AFTER = 5;
 /** Maps anything that was thrown to an answer. An unknown error becomes `internal_error`; its details stay inside. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  // RpcError: a node can refuse a call for its own limits, so the cause is not known here either.
+  // RpcError: a node may refuse a call because of its own limits, so the error proves nothing about the call.
   if (error instanceof ChainUnavailable || error instanceof RpcError || isBusyDatabase(error)) {
     return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER });
   }
-  // A path with a broken %-escape names nothing.
+  // A path with a malformed percent-escape is answered with 404.
   if (error instanceof URIError) return new ApiError("not_found");
   return new ApiError(codeOfHttpError(error) ?? "internal_error");
 }

@@ -54,7 +54,7 @@ async function consume(limiter: RateLimiterMemory, key: string): Promise<{ spent
   }
 }
 
-/** IPv6 addresses count as their network: a subscriber has as many addresses in it as they like. */
+/** An IPv6 address counts as its network, because a subscriber can use any address in it. */
 function addressOf(request: Request): string {
   const address = request.socket.remoteAddress ?? "";
   return address.includes(":") && !address.includes(".") ? networkOf(address) : address;

@@ -7,7 +7,7 @@ import { pinoHttp } from "pino-http";
 /** The caller's own id is kept when it is short and plain. Anything else could forge log lines. */
 const PLAIN_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Query parameters whose values identify nobody. */
+/** Query parameters without personal data. */
 const PLAIN_PARAMETERS = new Set(["limit", "offset", "cursor", "after", "status", "type"]);
 
 /**

@@ -48,7 +48,7 @@ function rawAnswer(code: HttpErrorCode, withBody: boolean): string {
   return `${lines.join("\r\n")}\r\n\r\n${withBody ? body : ""}`;
 }
 
-/** Waits at most `deadlineMs` for the calls under way; idle connections are closed at once. */
+/** Waits at most `deadlineMs` for calls in progress. Idle connections are closed immediately. */
 export async function stopHttpServer(server: Server, deadlineMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => {

@@ -51,7 +51,7 @@ export class RetryingClient {
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           signal: AbortSignal.timeout(20_000),
         });
-        // After a 5xx the outcome is unknown. A retry with the same key tells it.
+        // After a 5xx the outcome is unknown. A retry with the same key finds it out.
         if (response.status < 500) return { status: response.status, body: (await response.json()) as Body };
       } catch (error) {
         if (performance.now() > deadline) throw error;

@@ -2,7 +2,7 @@ import type { Recovery } from "../../reconcile/recover.ts";
 import type { Reconciliation } from "../../reconcile/reconcile.ts";
 import { plural } from "../../shared/plural.ts";
 
-/** The result as text: what was repaired, what the operator must do, and what is lost for good. */
+/** The result as text: what was repaired, what the operator must do, and what cannot be recovered. */
 export function describeReconciliation(result: Reconciliation): string {
   const { comparison, recovery, adopted, ownerless, dry_run: dryRun } = result;
   const left = comparison.differences - comparison.told.length;

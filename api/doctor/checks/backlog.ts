@@ -6,7 +6,7 @@ import { plural } from "../../shared/plural.ts";
 const SLOW = 120_000;
 const STUCK = 3_600_000;
 
-/** Accepted requests are sent within minutes. */
+/** No accepted request waits longer than some minutes to be sent. */
 export const backlog: Check = {
   name: "backlog",
   asksChain: false,

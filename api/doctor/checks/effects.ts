@@ -7,7 +7,7 @@ const NAMED = 5;
 /** How long a corrected outcome stays a problem, in milliseconds. After that the apps have had time to react. */
 const FRESH = 7 * 86_400_000;
 
-/** What the service reported as completed is still true: the token exists, under the id that the app received. */
+/** Completed requests still have their effect on chain: the token exists, with the id that the app received. */
 export const effects: Check = {
   name: "effects",
   asksChain: false,

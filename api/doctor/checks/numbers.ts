@@ -10,7 +10,7 @@ import {
 import { type Check, type DoctorContext, type Finding, ok, problem, some } from "../check.ts";
 import { plural } from "../../shared/plural.ts";
 
-/** Final requests that are checked, newest first, unless all are asked for. */
+/** Number of final requests to check, newest first. With `--all` every one is checked. */
 const RECENT = 10_000;
 
 /** The relay has consumed the number of every request that ran, and no other number. */

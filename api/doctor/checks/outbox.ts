@@ -2,10 +2,10 @@ import { waitingDeliveries } from "../../store/doctor/pipeline.ts";
 import { type Check, duration, ok, warning } from "../check.ts";
 import { plural } from "../../shared/plural.ts";
 
-/** A dispatcher sends a due delivery long before this. In milliseconds. */
+/** A delivery that is due for longer is overdue: a running dispatcher is much faster. In milliseconds. */
 const OVERDUE = 300_000;
 
-/** A dispatcher tries the webhook deliveries that are due. */
+/** Due webhook deliveries are being sent. */
 export const outbox: Check = {
   name: "outbox",
   asksChain: false,

@@ -2,7 +2,7 @@ import { waitingPins } from "../../store/media/pins.ts";
 import { type Check, duration, ok, warning } from "../check.ts";
 import { plural } from "../../shared/plural.ts";
 
-/** A media worker pins a file long before this. In milliseconds. */
+/** A pin that waits longer is overdue: a running media worker is much faster. In milliseconds. */
 const OVERDUE = 300_000;
 
 /** The operator's IPFS node also pins the hosted files. */

@@ -21,7 +21,7 @@ export async function findApp(db: Db, which: string): Promise<AppRow | undefined
   return byId ?? (await db.selectFrom("apps").selectAll().where("name", "=", which).executeTakeFirst());
 }
 
-/** Whether the app has wallets or requests. What they own on chain would be out of reach without the app. */
+/** Whether the app has wallets or requests. Without the app, their tokens on chain would be unreachable. */
 export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> {
   const wallet = await db.selectFrom("wallets").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
   const request = await db.selectFrom("requests").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();

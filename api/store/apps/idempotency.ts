@@ -19,13 +19,13 @@ export async function findStoredAnswer(db: Db, appId: string, key: string): Prom
     .executeTakeFirst();
 }
 
-/** A key of an app, with what it will stand for if its call is accepted. */
+/** A new idempotency key of an app, with the answer to store under it. */
 export interface NewAnswer extends StoredAnswer {
   appId: string;
   key: string;
 }
 
-/** The answers that these keys stand for already, by `answerKey`. */
+/** The stored answers of those keys that were used before, by `answerKey`. */
 export async function findStoredAnswers(
   trx: Trx,
   keys: readonly { appId: string; key: string }[],
@@ -43,7 +43,10 @@ export function answerKey(appId: string, key: string): string {
   return `${appId}/${key}`;
 }
 
-/** Stores the answers of accepted calls. @throws Error when another process has taken one of the keys meanwhile. */
+/**
+ * Stores the answers of accepted calls.
+ * @throws Error when another process has stored one of the keys in the meantime.
+ */
 export async function insertAnswers(trx: Trx, answers: readonly NewAnswer[], now: number): Promise<void> {
   if (answers.length === 0) return;
   const rows = answers.map(({ appId: app_id, key, fingerprint, response }) => ({ app_id, key, fingerprint, response }));

@@ -46,19 +46,22 @@ async function* webhookSecrets(db: Db, pageSize: number): AsyncGenerator<Sealed[
   }
 }
 
-/** Replaces an encrypted value by `anew`. @returns false when another process has changed the value since it was read. */
-export async function replaceSealed(trx: Trx, { kind, id, sealed }: Sealed, anew: string): Promise<boolean> {
+/**
+ * Replaces an encrypted value by `resealed`.
+ * @returns false when another process has changed the value since it was read.
+ */
+export async function replaceSealed(trx: Trx, { kind, id, sealed }: Sealed, resealed: string): Promise<boolean> {
   const updated =
     kind === "webhook"
       ? await trx
           .updateTable("webhooks")
-          .set({ secrets: anew })
+          .set({ secrets: resealed })
           .where("app_id", "=", id)
           .where("secrets", "=", sealed)
           .executeTakeFirst()
       : await trx
           .updateTable("requests")
-          .set({ unlockable: anew })
+          .set({ unlockable: resealed })
           .where("id", "=", id)
           .where("unlockable", "=", sealed)
           .executeTakeFirst();

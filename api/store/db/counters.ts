@@ -27,8 +27,7 @@ export async function addToCounter(trx: Trx, key: string, delta: number): Promis
 }
 
 /**
- * Adds to many counters in one statement, in the order of their keys, so that two writers never wait for each other in a
- * circle.
+ * Adds to many counters in one statement, in the order of their keys, so that two writers cannot deadlock.
  * @returns the counters after the change.
  */
 export async function addToCounters(trx: Trx, deltas: ReadonlyMap<string, number>): Promise<Map<string, number>> {

@@ -1,4 +1,4 @@
-/** The database cannot be used. The message says why in words, and what the operator can do. */
+/** Thrown when the database cannot be used. The message says why, and what the operator can do. */
 export class DatabaseError extends Error {
   override readonly name: string = "DatabaseError";
 }

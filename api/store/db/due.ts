@@ -7,8 +7,8 @@ export const AT_ONCE = 0;
 export const LONGEST_WAIT = 600_000;
 
 /**
- * Whether a stored time is due. A time further ahead than the longest wait was stored while the clock was wrong, and the
- * clock has been set back since. It counts as due; otherwise its row would wait until the wrong time comes.
+ * Whether a stored time is due. A time further ahead than the longest wait was stored before the clock was set back. It
+ * counts as due; otherwise its row would wait until the wrong time comes.
  */
 export function isDue(at: number, now: number, longestWait: number): boolean {
   return at <= now || at > now + longestWait;

@@ -1,17 +1,17 @@
-/** Places for work that several apps compete for. */
+/** Slots for work that several apps compete for. */
 export interface Slots {
-  /** Free places. */
+  /** Free slots. */
   limit: number;
-  /** Most places of one app, those that it uses already among them: an app that is slow leaves places to the others. */
+  /** Most slots of one app, including those that it uses already: a slow app leaves slots to the others. */
   limitOfApp: number;
-  /** The app of each piece of work that is under way, once for each. */
+  /** The app of each running piece of work; an app is listed once for each. */
   underWay: readonly string[];
 }
 
 /**
- * Chooses from a queue what gets the free places: first come, first served, but no app gets more than its share. What lies
- * behind a long queue of one app is found by reading again without that app, so the number of reads depends on the slots
- * alone and never on the length of the queue.
+ * Chooses the rows of a queue that get the free slots: first come, first served, but no app gets more than its share.
+ * If one app has a long queue, the rows behind it are found by reading again without that app. So the number of reads
+ * depends only on the number of slots, never on the length of the queue.
  * @param read the first rows of the queue, at most `limit`, leaving out some apps.
  */
 export async function takeFairly<Row extends { id: string; app_id: string }>(
@@ -35,7 +35,7 @@ export async function takeFairly<Row extends { id: string; app_id: string }>(
         taken.set(row.id, row);
       }
     }
-    // Only where an app was held back may more be waiting behind its rows.
+    // Rows of other apps can only be hidden behind those of an app that has reached its limit.
     if (!refused || rows.length < limit) break;
   }
   return [...taken.values()];

@@ -3,7 +3,7 @@ import type { ControlledTransaction } from "kysely";
 import type { Db, Trx } from "./engine.ts";
 import type { Tables } from "./schema.ts";
 
-/** After some errors (a full disk, for example) SQLite has already ended the transaction; then the rollback fails, too. */
+/** After some errors, such as a full disk, SQLite has already ended the transaction. The rollback then fails too. */
 async function rollBack(transaction: ControlledTransaction<Tables>): Promise<void> {
   try {
     await transaction.rollback().execute();

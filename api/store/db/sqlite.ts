@@ -66,8 +66,8 @@ function connect(file: string, readonly: boolean): BetterSqlite3.Database {
 }
 
 /**
- * Switches a new file to WAL. When several processes do so at once, SQLite answers "busy" to some of them without waiting,
- * whatever the timeout. The next try finds the switch done.
+ * Switches a new file to WAL. When several processes do so at once, SQLite answers "busy" to some of them immediately,
+ * whatever the timeout is. At the next try the switch is done.
  */
 function switchToWal(database: BetterSqlite3.Database): void {
   const deadline = performance.now() + BUSY_TIMEOUT;
@@ -122,7 +122,7 @@ function requireFile(file: string): void {
   accessSync(file, constants.R_OK | constants.W_OK);
 }
 
-/** What SQLite says of a file, in words, by its error code without the detail (`SQLITE_READONLY_DIRECTORY`). */
+/** Explanations of SQLite's error codes, by the first part of the code (`SQLITE_READONLY_DIRECTORY`: `READONLY`). */
 const REASONS: Readonly<Record<string, string>> = {
   CANTOPEN: "SQLite cannot open it",
   NOTADB: "it is not a SQLite database",

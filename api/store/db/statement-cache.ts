@@ -1,7 +1,7 @@
 import type BetterSqlite3 from "better-sqlite3";
 import type { SqliteDatabase, SqliteStatement } from "kysely";
 
-/** Statements kept for each connection. The service has fewer texts than that; listings vary in their filters. */
+/** Statements kept per connection. The service has fewer, although listings vary in their filters. */
 const MAX_STATEMENTS = 500;
 
 /**

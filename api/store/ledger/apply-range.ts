@@ -53,7 +53,7 @@ export interface BlockRange {
   forgetBlocksBefore: number;
 }
 
-/** What only the chain client knows of a new collection. */
+/** Data of a new collection that only the chain client knows. */
 export interface CreationFacts {
   relayOwner: string;
 }
@@ -86,7 +86,9 @@ async function rememberBlocks(trx: Trx, range: BlockRange): Promise<void> {
   await trx.deleteFrom("blocks").where("number", "<", range.forgetBlocksBefore).execute();
 }
 
-/** Stores what the calls of a batch did. Requests that are final already are corrected, the others wait for their depth. */
+/**
+ * Stores the outcomes of a batch's calls. A final request is corrected; the others settle at their confirmation depth.
+ */
 async function applyOutcomes(
   trx: Trx,
   batch: BlockRange["batches"][number],
@@ -114,7 +116,7 @@ async function applyOutcomes(
   await returnUntouched(trx, batch.untouched, batch.batchId, now);
 }
 
-/** @returns the ids of the requests that were not final, and have their outcome now. */
+/** @returns the ids of the requests that were not final and now have their outcome. */
 async function storeOutcomes(trx: Trx, batch: BlockRange["batches"][number], now: number): Promise<Set<string>> {
   if (batch.outcomes.length === 0) return new Set();
   const rows = batch.outcomes.map(({ request, outcome }) => ({
@@ -150,7 +152,7 @@ async function addCollection(
   });
 }
 
-/** Foreign contracts' moves are history only: what wallets hold of them is read from the contracts. */
+/** Moves in foreign contracts only go into the history. Balances in these contracts are read from the contracts. */
 async function applyMoves(trx: Trx, { moves, wallets }: BlockRange, counters: CounterDeltas): Promise<void> {
   await addToHistory(
     trx,
@@ -190,7 +192,7 @@ function contentOf(command: Command): MintContent | null {
   }
 }
 
-/** What the node could not tell is asked again later. */
+/** Marks balances that the node could not return, so that they are read again later. */
 async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas): Promise<void> {
   const known = range.foreignHoldings.flatMap(({ quantity, ...key }) =>
     quantity === null ? [] : [{ ...key, quantity, sinceBlock: range.to }],

@@ -38,7 +38,7 @@ const COLUMNS = {
   request_id: "text",
 } as const;
 
-/** Adds moves, in their order, to the histories of their tokens and of the ends that are wallets of the service. */
+/** Adds moves, in order, to the histories of their tokens and of the senders and recipients that are wallets. */
 export async function addToHistory(
   trx: Trx,
   moves: readonly StoredMove[],

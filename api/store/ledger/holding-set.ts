@@ -13,15 +13,15 @@ export interface HoldingKey {
 interface Entry extends HoldingKey {
   /** The row as it is stored; null when there is none. */
   stored: { seq: number; quantity: bigint } | null;
-  /** Whether the stored row goes: its reservations and its first block are gone with it. */
+  /** Whether the stored row is deleted, with its reservations and its first block. */
   dropped: boolean;
   quantity: bigint;
   sinceBlock: number;
 }
 
 /**
- * The holdings that a set of changes touches: read in one statement, changed here in their order, and stored in three.
- * A holder who gives everything away and gets some back begins anew.
+ * The holdings that a set of changes touches: read with one statement, changed here in order, and stored with three. A
+ * holder who gives everything away and later gets copies back has a new row, with a new first block.
  */
 export class HoldingSet {
   readonly #entries = new Map<string, Entry>();
@@ -53,7 +53,7 @@ export class HoldingSet {
     return set;
   }
 
-  /** Moves copies between holders of a token; null is nobody: a mint or a burn. */
+  /** Moves copies between holders of a token. null: a mint (no sender) or a burn (no recipient). */
   move(
     move: { contract: string; tokenId: string; quantity: string; from: string | null; to: string | null },
     sinceBlock: number,
@@ -69,7 +69,7 @@ export class HoldingSet {
     this.set(key, this.#entry(key).quantity + delta, sinceBlock);
   }
 
-  /** Says how many copies an owner holds from now on. */
+  /** Sets the number of copies that an owner holds. */
   set(key: HoldingKey, quantity: bigint, sinceBlock: number): void {
     if (quantity < 0n)
       throw new Error(`${key.owner} would hold ${quantity.toString()} of ${key.contract}/${key.tokenId}`);
@@ -145,7 +145,7 @@ function idOf({ contract, tokenId, owner }: HoldingKey): string {
   return `${contract}/${tokenId}/${owner}`;
 }
 
-/** Stores how many copies owners hold, each by itself. */
+/** Sets the number of copies of several holdings. */
 export async function setHoldings(
   trx: Trx,
   holdings: readonly (HoldingKey & { quantity: bigint; sinceBlock: number })[],

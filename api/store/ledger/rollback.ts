@@ -54,7 +54,7 @@ async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): P
   );
 }
 
-/** Removes moves from all histories. What wallets hold of foreign contracts must be read again. */
+/** Removes moves from all histories. Balances in foreign contracts must be read again. */
 async function undoHistory(
   trx: Trx,
   dropped: readonly TransferRow[],

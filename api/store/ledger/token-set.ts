@@ -6,7 +6,7 @@ import type { Trx } from "../db/engine.ts";
 import { forUpdate, rowSet } from "../db/row-set.ts";
 import type { StoredMove } from "./history.ts";
 
-/** What a mint brings along when it belongs to a request. */
+/** The data that a mint gets from its request. */
 export interface MintContent {
   metadata: TokenMetadata | null;
   tokenUri: string | null;
@@ -34,7 +34,7 @@ interface Entry extends TokenKey {
   origin: Origin | null;
 }
 
-/** The tokens that a set of moves touches: read in one statement, changed here in their order, and stored in three. */
+/** The tokens that a set of moves touches: read with one statement, changed here in order, and stored with three. */
 export class TokenSet {
   readonly #entries = new Map<string, Entry>();
 
@@ -76,8 +76,8 @@ export class TokenSet {
     if (entry.minted === null) {
       entry.minted = { block: move.blockNumber, at: move.timestamp };
       entry.first = true;
-      // An id that a request reserved, but somebody else created first, belongs to that somebody: nothing of the reserving
-      // request (its metadata, its unlockable content) may stay with it.
+      // If a request reserved this id but somebody else created it first, the token gets nothing from that request:
+      // neither its metadata nor its unlockable content.
       if (entry.stored === null || move.requestId === null || entry.requestId !== move.requestId) {
         entry.requestId = move.requestId;
         entry.origin = { requestId: move.requestId, content };
@@ -88,19 +88,19 @@ export class TokenSet {
     entry.supply += BigInt(move.quantity);
   }
 
-  /** Takes burnt copies away. The row stays: its id is never minted again (ERC721) or may come back (ERC1155). */
+  /** Subtracts burnt copies. The row stays: an ERC721 id is never used again, and an ERC1155 id can be minted again. */
   burn(move: TokenKey & { quantity: string }): void {
     const entry = this.#entry(move);
     if (entry.minted === null) throw new Error(`${move.contract}/${move.tokenId} was burnt but never minted`);
     entry.supply -= BigInt(move.quantity);
   }
 
-  /** Takes a mint back that a reorg dropped. Whether the token itself goes is decided by its first block. */
+  /** Undoes a mint that a reorg dropped. The row is deleted only if its first block was dropped too. */
   undoMint(move: TokenKey & { quantity: string }): void {
     this.#entry(move).supply -= BigInt(move.quantity);
   }
 
-  /** Brings burnt copies back, because a reorg dropped the burn. */
+  /** Undoes a burn that a reorg dropped. */
   undoBurn(move: TokenKey & { quantity: string }): void {
     this.#entry(move).supply += BigInt(move.quantity);
   }

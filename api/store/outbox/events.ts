@@ -96,9 +96,9 @@ function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody 
 }
 
 /**
- * The next positions in the feeds of the events' apps. An app's counter stays locked until the commit, so positions grow
- * in the order of the commits: who reads the feed up to a position has seen all before it. (Row numbers are drawn earlier
- * and may become visible later on PostgreSQL.)
+ * The next positions in the feeds of the events' apps. An app's counter stays locked until the commit, so positions
+ * grow in commit order: a reader at a position has seen every event before it. (Row numbers are drawn earlier and may
+ * become visible later on PostgreSQL.)
  */
 async function takePositions(trx: Trx, events: readonly NewEvent[]): Promise<number[]> {
   const counters = new Map<string, number>();
@@ -131,7 +131,7 @@ async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): 
     const types = wanted.get(event.app_id);
     return types === null || types?.some((type) => type === event.type) === true;
   });
-  // Rows come back in no promised order; events of one request must be delivered in theirs.
+  // The database returns the rows in any order, but the events of one request must be delivered in order.
   delivered.sort((a, b) => a.seq - b.seq);
   await insertDeliveries(trx, delivered, now);
 }

@@ -193,7 +193,7 @@ export async function numbersAmong(db: Db, numbers: bigint[]): Promise<Set<bigin
   return known;
 }
 
-/** Pending requests without a number, oldest first. In the lost time they may have got one. */
+/** Pending requests without a number, oldest first. They may have got one after the backup. */
 export async function withoutNumber(db: Db): Promise<StoredRequest[]> {
   const rows = await db
     .selectFrom("requests")
@@ -205,7 +205,7 @@ export async function withoutNumber(db: Db): Promise<StoredRequest[]> {
   return rows.map(toRequest);
 }
 
-/** Fails requests that may have been carried out in the lost time, under a number that the database does not know. */
+/** Fails requests that may have been carried out after the backup, under a number that the database does not know. */
 export async function failUncertain(trx: Trx, requests: StoredRequest[], now: number): Promise<void> {
   const message =
     "The service was restored from a backup, and a request like this one had already been carried out. Check the tokens, and send the request again if it is still needed.";

@@ -10,14 +10,14 @@ export async function compareCollection(
   chain: Db,
   address: string,
   owner: string | null,
-  mend: boolean,
+  repair: boolean,
 ): Promise<Difference[]> {
   const [stored, replayed] = [await collectionAt(trx, address), await collectionAt(chain, address)];
   if (stored === undefined || replayed === undefined) return [];
   const real = { ...replayed, owner: owner ?? stored.owner };
   const wrong = COMPARED.filter((column) => stored[column] !== real[column]);
   if (wrong.length === 0) return [];
-  if (mend) {
+  if (repair) {
     const change = Object.fromEntries(wrong.map((column) => [column, real[column]]));
     await trx.updateTable("collections").set(change).where("address", "=", address).execute();
   }

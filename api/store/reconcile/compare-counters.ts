@@ -23,7 +23,7 @@ function counted(): RawBuilder<unknown> {
 const NOT_COUNTED = "events:%";
 
 /** Compares the totals of all listings with their rows, and repairs them. */
-export async function compareCounters(trx: Trx, mend: boolean): Promise<Difference[]> {
+export async function compareCounters(trx: Trx, repair: boolean): Promise<Difference[]> {
   const { rows } = await sql<{ key: string; stored: number | null; counted: number | string }>`
     with real as (${counted()})
     select real.key as key, counters.value as stored, real.value as counted
@@ -33,7 +33,7 @@ export async function compareCounters(trx: Trx, mend: boolean): Promise<Differen
     select counters.key, counters.value, 0 from counters
       where counters.value <> 0 and counters.key not like ${NOT_COUNTED} and counters.key not in (select key from real)
   `.execute(trx);
-  if (mend) {
+  if (repair) {
     for (const { key, counted: value } of rows) {
       await trx
         .insertInto("counters")

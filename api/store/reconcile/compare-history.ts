@@ -15,7 +15,7 @@ type Entry = TransferRow & { wallets: string[] };
  * Compares all histories. Listings follow the order of the rows, so a repair rewrites all rows from the first difference on,
  * in the order of the chain.
  */
-export async function compareHistory(trx: Trx, chain: Db, mend: boolean): Promise<Difference[]> {
+export async function compareHistory(trx: Trx, chain: Db, repair: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
   let first: Entry | null = null;
   for await (const [stored, real] of pairs(history(trx), history(chain), placeOf)) {
@@ -29,7 +29,7 @@ export async function compareHistory(trx: Trx, chain: Db, mend: boolean): Promis
       chain: real === undefined ? "nothing" : words(real),
     });
   }
-  if (mend && first !== null) await rewrite(trx, chain, first.block_number);
+  if (repair && first !== null) await rewrite(trx, chain, first.block_number);
   return differences;
 }
 

@@ -7,7 +7,7 @@ import { type Difference, pairs } from "./difference.ts";
 const PAGE = 1_000;
 
 /** Compares the tokens of a collection with the chain, and repairs them. */
-export async function compareTokens(trx: Trx, chain: Db, contract: string, mend: boolean): Promise<Difference[]> {
+export async function compareTokens(trx: Trx, chain: Db, contract: string, repair: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
   for await (const [stored, real] of pairs(tokens(trx, contract), tokens(chain, contract), (row) => [row.token_id])) {
     const where = `token ${(real ?? stored)?.token_id ?? ""} of ${contract}`;
@@ -15,15 +15,15 @@ export async function compareTokens(trx: Trx, chain: Db, contract: string, mend:
       // A reserved id is not minted yet.
       if (stored?.minted_block == null) continue;
       differences.push({ what: where, stored: `${stored.supply} copies`, chain: "none" });
-      if (mend) await removeToken(trx, stored);
+      if (repair) await removeToken(trx, stored);
     } else if (stored === undefined) {
       differences.push({ what: where, stored: "none", chain: `${real.supply} copies` });
-      if (mend) await trx.insertInto("nfts").values(withoutSeq(real)).execute();
+      if (repair) await trx.insertInto("nfts").values(withoutSeq(real)).execute();
     } else {
       const wrong = COMPARED.filter((column) => stored[column] !== real[column]);
       if (wrong.length === 0) continue;
       differences.push({ what: where, stored: words(stored, wrong), chain: words(real, wrong) });
-      if (mend) await mendToken(trx, stored, real);
+      if (repair) await repairToken(trx, stored, real);
     }
   }
   return differences;
@@ -55,7 +55,7 @@ async function removeToken(trx: Trx, row: NftRow): Promise<void> {
 }
 
 /** Metadata belongs to the request. While the token belongs to the same request its metadata stays, edited or not. */
-async function mendToken(trx: Trx, stored: NftRow, real: NftRow): Promise<void> {
+async function repairToken(trx: Trx, stored: NftRow, real: NftRow): Promise<void> {
   const { supply, minted_block, minted_at, request_id, token_uri, metadata } = real;
   await trx
     .updateTable("nfts")
@@ -72,7 +72,7 @@ function words(row: NftRow, columns: readonly (keyof NftRow)[]): string {
 }
 
 /** Compares the holdings of a collection with the chain, and repairs them. `compareCounters` repairs the totals afterwards. */
-export async function compareHoldings(trx: Trx, chain: Db, contract: string, mend: boolean): Promise<Difference[]> {
+export async function compareHoldings(trx: Trx, chain: Db, contract: string, repair: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
   const key = (row: HoldingRow) => [row.token_id, row.owner];
   for await (const [stored, real] of pairs(holdings(trx, contract), holdings(chain, contract), key)) {
@@ -84,7 +84,7 @@ export async function compareHoldings(trx: Trx, chain: Db, contract: string, men
       stored: has,
       chain: should,
     });
-    if (!mend) continue;
+    if (!repair) continue;
     const holding = { contract, tokenId: row.token_id, owner: row.owner };
     const right = { ...holding, quantity: BigInt(should), sinceBlock: row.since_block };
     await setHoldings(trx, [right], new CounterDeltas());

@@ -1,13 +1,13 @@
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 
-/** Owns what the chain shows and no known app requested. It has no token, so nobody can call the API as this app. */
+/** Owns the collections on chain whose app is unknown. It has no token, so nobody can call the API as this app. */
 export const RECOVERED_APP = "recovered";
 
-/** Positions that all feeds skip, so that a cursor from the lost time is before every new event. */
+/** Positions that all feeds skip, so that a cursor from after the backup is before every new event. */
 const FEED_GAP = 1_000_000;
 
-/** Moves every app's feed past the positions of the lost time. */
+/** Moves every app's feed past the positions that were used after the backup. */
 export async function skipFeeds(trx: Trx): Promise<void> {
   const apps = await trx.selectFrom("apps").select("id").where("id", "<>", RECOVERED_APP).execute();
   for (const { id } of apps) await addToCounter(trx, counterKeys.events(id), FEED_GAP);

@@ -12,7 +12,7 @@ import type { StoredRequest } from "./stored-request.ts";
 
 const DAY = 86_400_000;
 
-/** What a request was charged. */
+/** The gas that a request was charged, and the day. */
 export interface GasCharge {
   day: number;
   gas: number;
@@ -23,7 +23,7 @@ export function secondsOfDayLeft(now: number): number {
   return Math.ceil((DAY - (now % DAY)) / 1_000);
 }
 
-/** What the apps of a group of calls have left of their day's budget. */
+/** The remaining gas budgets of the apps of a group of calls, for today. */
 export class GasBudgets {
   readonly #budget: number;
   readonly #day: number;
@@ -47,7 +47,7 @@ export class GasBudgets {
     return budgets;
   }
 
-  /** @returns what the request is charged; null when the day's budget does not hold that much. */
+  /** @returns the charge; null when the rest of the day's budget is too small. */
   charge(appId: string, gas: number): GasCharge | null {
     const app = this.#used.get(appId);
     if (app === undefined || app.before + app.charged + gas > this.#budget) return null;
@@ -55,7 +55,7 @@ export class GasBudgets {
     return { day: this.#day, gas };
   }
 
-  /** Takes a charge back: the request is refused for another reason. */
+  /** Refunds a charge, because the request is refused for another reason. */
   refund(appId: string, { gas }: GasCharge): void {
     const app = this.#used.get(appId);
     if (app !== undefined) app.charged -= gas;
@@ -86,7 +86,7 @@ export async function settleGas(trx: Trx, requests: readonly Charged[], used: nu
   const shares = shareGas(used, requests.map(estimateOf));
   const rows = requests.map(({ id }, index) => ({ id, share: shares[index] ?? 0 }));
   const shareOf = new Map(rows.map(({ id, share }) => [id, share]));
-  // What they are charged is read again: a reorg may have had them settled before.
+  // Read the current charges: before a reorg, the same requests may have been settled once already.
   const { rows: charged } = await sql<{ id: string; app_id: string; gas_day: number; gas_charged: number }>`
     select id, app_id, gas_day, gas_charged from requests
      where gas_day is not null and gas_charged is not null
@@ -97,7 +97,7 @@ export async function settleGas(trx: Trx, requests: readonly Charged[], used: nu
   );
 }
 
-/** Replaces what requests are charged, and moves the usage of their days along. */
+/** Replaces the charges of requests, and updates the usage of their days. */
 async function charge(
   trx: Trx,
   requests: readonly { id: string; app_id: string; gas_day: number; gas_charged: number; gas: number }[],
@@ -122,7 +122,7 @@ export async function chargeReverted(trx: Trx, requests: readonly Charged[], use
   await changes.store(trx);
 }
 
-/** Gives back what requests were charged that will never be sent. */
+/** Refunds requests that will never be sent. */
 export async function refundGas(trx: Trx, requests: readonly Charged[]): Promise<void> {
   await charge(
     trx,

@@ -10,7 +10,10 @@ import { refundGas } from "./gas-usage.ts";
 import { releaseReservations } from "./reservations.ts";
 import type { SettledRequest, StoredRequest } from "./stored-request.ts";
 
-/** Their transaction is signed and committed: `pending` becomes `processing`, with the event `sent`. */
+/**
+ * Call this when the requests' transaction is signed and committed: `pending` becomes `processing`, with the event
+ * `sent`.
+ */
 export async function markProcessing(
   trx: Trx,
   requests: readonly StoredRequest[],
@@ -38,7 +41,7 @@ export async function markProcessing(
 
 /**
  * Stores final outcomes: status, what was made or why it failed, and the one final event of each request.
- * @returns those that were not final already. Nothing changes for the others.
+ * @returns the requests that this call made final. The others were final before and do not change.
  */
 export async function settle<R extends StoredRequest>(
   trx: Trx,
@@ -97,10 +100,10 @@ function resultOf(request: StoredRequest, outcome: ChainOutcome) {
   };
 }
 
-/** A request that was never signed, and why it will not be. */
+/** A request that was never signed, and why it fails. */
 export type UnsentFailure = SettledRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
 
-/** Fails requests that were never signed: nothing can have happened, so what they had reserved goes back. */
+/** Fails requests that were never signed. They had no effect on chain, so their reservations are released. */
 export async function failBeforeSending(trx: Trx, failures: readonly UnsentFailure[], now: number): Promise<void> {
   const failed = (await settle(trx, failures, now)).map(({ request }) => request);
   await releaseReservations(
@@ -116,8 +119,8 @@ interface Step {
 }
 
 /**
- * The only statement that changes a status. It checks the step, and moves the totals of the listings along.
- * @returns the steps that were taken, in their order.
+ * The only statement that changes a status. It checks that the step is legal, and updates the totals of the listings.
+ * @returns the steps that were taken, in order.
  */
 async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number): Promise<S[]> {
   const legal = steps.filter(({ request, to }) => statusesBefore(to).includes(request.status));

@@ -55,7 +55,7 @@ function rowOf(request: NewRequest) {
   };
 }
 
-/** Stores accepted requests in their order, free for a relayer to claim as soon as this commits. */
+/** Stores accepted requests in order. A relayer may claim them as soon as this commits. */
 export async function insertRequests(trx: Trx, requests: readonly NewRequest[]): Promise<void> {
   if (requests.length === 0) return;
   await sql`

@@ -4,7 +4,7 @@ import type { CreateErc1155 } from "../../domain/command.ts";
 import type { Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
 
-/* The rows that reservations are taken from, as a group of requests changes them, and how the changes are stored. */
+/* The rows that a group of requests reserves from, and the statements that store the changes. */
 
 export interface CollectionState {
   max_supply: number | null;

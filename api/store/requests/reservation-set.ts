@@ -15,16 +15,17 @@ import {
 } from "./reservation-rows.ts";
 
 /*
- * What an accepted request takes before the chain knows of it: a place under the cap, an ERC1155 id, copies of a holding.
- * A group of requests is decided together: everything that the decisions depend on is read (and locked) in a fixed number
- * of statements, decided here in the order of the calls, and stored. So of two that cannot both succeed one is refused at
- * once, whether they come in one group or in two.
- * A reservation ends when its request's call is seen on chain (the chain's own figures take over) or has failed.
+ * Reservations: what an accepted request uses up before its call is on chain (supply under the cap, an ERC1155 id,
+ * copies of a holding). A group of requests is decided together. A fixed number of statements reads and locks the rows
+ * that the decisions depend on. The decisions are made here, in the order of the calls, and then stored. So if two
+ * requests cannot both succeed, one is refused immediately, whether they are in one group or in two.
+ * A reservation ends when its call is seen on chain, because the chain's figures then include it, or when it has
+ * failed.
  */
 
 export type ReservingCommand = Mint | Transfer;
 
-/** Why there is nothing to reserve. */
+/** Why a reservation is refused. */
 export type ReservationRefusal =
   | "supply_exceeded"
   | "token_already_exists"
@@ -37,7 +38,7 @@ export class ReservationSet {
   readonly #collections = new Map<string, CollectionState>();
   readonly #tokens = new Map<string, TokenState>();
   readonly #holdings = new Map<string, HoldingState>();
-  /** Tokens that somebody holds, whoever it is. */
+  /** Tokens that have any holder. */
   readonly #known = new Set<string>();
 
   static async read(trx: Trx, commands: readonly ReservingCommand[]): Promise<ReservationSet> {
@@ -114,7 +115,7 @@ export class ReservationSet {
     if (missing.length > 0) await this.#readKnown(trx, missing);
   }
 
-  /** Tells a token that somebody else holds from one that does not exist. */
+  /** Distinguishes tokens that others hold from tokens that do not exist. */
   async #readKnown(trx: Trx, tokens: readonly { contract: string; token_id: string }[]): Promise<void> {
     const { rows } = await sql<{ contract: string; token_id: string }>`
       select input.contract, input.token_id
@@ -124,7 +125,7 @@ export class ReservationSet {
     for (const row of rows) this.#known.add(keyOf(row.contract, row.token_id));
   }
 
-  /** Reserves what a request needs. @returns why it cannot be had; nothing is reserved then. */
+  /** Reserves what a request needs. @returns `ok`, or why it was refused; nothing is reserved then. */
   take(requestId: string, command: ReservingCommand): "ok" | ReservationRefusal {
     if (command.kind === "transfer") return this.#takeCopies(command);
     const collection = this.#collections.get(command.collection);

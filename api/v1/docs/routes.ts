@@ -64,7 +64,7 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
   return router;
 }
 
-/** Leaves every other path to what comes after this router. */
+/** Passes every other path on to the next router. */
 function only(paths: readonly string[]): RequestHandler {
   return (request, _response, next) => {
     if (paths.includes(request.path)) next();

@@ -12,7 +12,7 @@ export function changeCollection(limits: Limits) {
     summary: "Change the metadata of a hosted collection",
     name: "changeCollection",
     description:
-      "Fields that are left out stay as they are; null removes a field. On-chain royalties (ERC-2981) stay as they were at creation. The service announces the change on chain (ERC-7572), unless the collection has its own owner.",
+      "Missing fields keep their values; null removes a field. On-chain royalties (ERC-2981) do not change. The service announces the change on chain (ERC-7572), unless the collection has its own owner.",
     examples: {
       bodies: { "A new description": { description: "A thousand and one cats", external_link: null } },
       answer: { metadata: { description: "A thousand and one cats" }, request_id: REQUEST_ID },

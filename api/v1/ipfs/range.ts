@@ -7,8 +7,8 @@ export interface Range {
 /**
  * Reads a `Range` header (RFC 9110). The package `range-parser` is no replacement: it refuses a suffix longer than the
  * content, which RFC 9110 answers with the whole, and it answers 416 to headers that servers must ignore ("bytes=5-2").
- * @returns null when the whole content is the answer: there is no header, or it asks for other units, several parts or
- *   something invalid; "unsatisfiable" when the range has no byte of the content.
+ * @returns null when the answer is the whole content: the header is missing or invalid, or asks for another unit or for
+ *   several parts; "unsatisfiable" when the range is outside the content.
  */
 export function readRange(header: string | undefined, size: number): Range | "unsatisfiable" | null {
   const match = /^bytes=(\d{0,16})-(\d{0,16})$/.exec((header ?? "").trim());

@@ -9,7 +9,7 @@ import { presentMetadata } from "../present/nft.ts";
 
 export interface Document {
   content: object;
-  /** Whether the block of the mint is final. Before that nobody may cache the document. */
+  /** Whether the block of the mint is final. Before that the document must not be cached. */
   final: boolean;
 }
 

@@ -21,7 +21,7 @@ export function errorCodesOf(endpoint: Endpoint): HttpErrorCode[] {
   const codes = [
     ...ANYWHERE,
     ...(endpoint.body === undefined ? [] : WITH_BODY),
-    // A path with a broken escape names nothing.
+    // A path with a malformed percent-escape is answered with 404.
     ...(endpoint.path.includes(":") ? (["not_found"] as const) : []),
     ...(endpoint.idempotent === true ? (["idempotency_key_reused"] as const) : []),
     ...(endpoint.errors ?? []),

@@ -5,7 +5,7 @@ import { ApiError } from "../../domain/error-codes.ts";
 import type { HttpDeps } from "../deps.ts";
 import { escapeHtml, sendPage } from "./page.ts";
 
-/** What `/` links to: a name for programs, a path without its first slash, and words for people. */
+/** The links of `/`: a name for programs, a path without the leading slash, and a text for people. */
 const LINKS = [
   ["docs", "docs", "API documentation, to read and to try out"],
   ["openapi", "openapi.json", "OpenAPI document, for tools and code generators"],
@@ -16,7 +16,7 @@ const LINKS = [
 
 const NAME = "Moneta";
 
-/** `/`: links to what is here, as a page for browsers and as JSON for programs. */
+/** `/`: links to the service's pages, as HTML for browsers and as JSON for programs. */
 export function home(deps: Pick<HttpDeps, "settings">): Router {
   const router = Router();
   router.get("/", (request, response) => {

@@ -6,8 +6,8 @@ import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
 
 /*
- * Shapes of inputs. Each has its own code and message for a wrong value. `meta` describes to the published document the
- * checks that are code, which a JSON schema cannot see.
+ * Schemas of inputs. Each has its own code and message for a wrong value. Where a check is code, `meta` describes it
+ * for the published document, because a JSON schema cannot express it.
  */
 
 interface Checked {

@@ -6,7 +6,7 @@ import { attributes, tokenMetadata } from "./nfts.ts";
 import { address, requestId } from "./outputs.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
-/** A field of a change: null removes it, and a field that is left out stays. */
+/** A field of a metadata change: null removes it; a missing field keeps its value. */
 function change<S extends z.ZodType>(schema: S) {
   return schema.nullable().optional();
 }

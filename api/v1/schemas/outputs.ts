@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { ERRORS, REQUEST_FAILURES } from "../../domain/error-codes.ts";
 
-/* Shapes of answers. They only describe: no value is changed on the way out. */
+/* Schemas of answers, for the published document. They change no value. */
 
 export const address = z
   .string()

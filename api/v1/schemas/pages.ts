@@ -55,7 +55,7 @@ export function readPage(input: PageInput, listing: string): PageQuery {
   if (input.cursor === undefined) return { limit, offset: input.offset ?? 0, after: null };
   if (input.offset !== undefined) throw refusal("conflict", "Cannot be combined with `offset`. Send only one of them.");
   if (input.cursor.listing !== listing)
-    throw refusal("invalid_format", "Comes from another listing. Use the `next` of this one.");
+    throw refusal("invalid_format", "This cursor is from another listing. Use the `next` of this one.");
   return { limit, offset: input.cursor.offset, after: input.cursor.after };
 }
 

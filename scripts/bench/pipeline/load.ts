@@ -18,7 +18,7 @@ export class Load {
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
-  /** @throws Error on any status but 200: a benchmark of refusals would measure nothing. */
+  /** @throws Error on any status except 200, because a benchmark of refused calls is meaningless. */
   async send<T>({ method, path, body }: Call): Promise<T> {
     const response = await this.#pool.request({
       method,

@@ -8,9 +8,9 @@ import { settling } from "./parts/settling.ts";
 import { meetsGoal, ratioOf, type Row, tableOf } from "./row.ts";
 
 /**
- * `npm run bench:pipeline [-- --quick] [--part NAME] [--json FILE]`: what the service does in a second, each figure beside
- * a baseline that is measured in the same run, on the same machine, with the same node. The ratios say most: absolute
- * figures depend on the machine. Everything listens on loopback. Nothing fails for being slow.
+ * `npm run bench:pipeline [-- --quick] [--part NAME] [--json FILE]`: measures the throughput of the service. Each
+ * figure has a baseline from the same run, on the same machine, with the same node. Compare the ratios: absolute
+ * figures depend on the machine. Everything listens on loopback. A slow result is reported and is not an error.
  */
 
 const PARTS: Part[] = [alone, settling, accepting];
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 const parts = values.part === undefined ? PARTS : PARTS.filter((part) => part.name === values.part);
 if (parts.length === 0) {
-  console.error(`--part is one of ${PARTS.map((part) => part.name).join(", ")}`);
+  console.error(`--part must be one of ${PARTS.map((part) => part.name).join(", ")}`);
   process.exit(2);
 }
 

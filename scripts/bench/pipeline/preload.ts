@@ -4,8 +4,8 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Usage } from "./usage.ts";
 
 /**
- * Loaded into the service's process before anything else. Counts what the service asks of the database and of the node,
- * and answers over the process's channel. The service does not know of it.
+ * Loaded into the service's process before the service. Counts its SQL statements and RPC calls, and reports them over
+ * the process's channel. The service contains no code for this.
  */
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -82,5 +82,5 @@ countRpcCalls();
 process.on("message", (message: { usage?: boolean }) => {
   if (message.usage === true) process.send?.(usage());
 });
-// The benchmark's channel alone must not keep the service from ending.
+// The channel to the benchmark must not keep the service alive.
 process.channel?.unref();

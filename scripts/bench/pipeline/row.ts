@@ -26,7 +26,7 @@ function figure(value: number): string {
   return value.toPrecision(3);
 }
 
-/** Ratios first: they depend least on the machine. */
+/** The ratio is the first column, because it depends least on the machine. */
 export function tableOf(rows: Row[]): string {
   const cells = rows.map((row) => {
     const met = meetsGoal(row);

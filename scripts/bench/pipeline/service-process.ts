@@ -9,7 +9,7 @@ import type { Usage } from "./usage.ts";
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 const STOP_DEADLINE = 15_000;
 
-/** The service as a process of its own, with counters inside. */
+/** The service as a separate process, with counters inside. */
 export class ServiceProcess {
   readonly #child: ChildProcess;
   readonly url: string;
@@ -19,7 +19,7 @@ export class ServiceProcess {
     this.url = url;
   }
 
-  /** Resolves when it serves. @throws Error with its last output when it ends before that. */
+  /** Resolves when the service accepts calls. @throws Error with its last output if it exits before that. */
   static async start(env: Record<string, string>, logFile: string): Promise<ServiceProcess> {
     const child = fork(join(ROOT, "api", "main.ts"), [], {
       cwd: ROOT,

@@ -1,4 +1,4 @@
-/** What a process has used since it started. */
+/** The resources that a process has used since it started. */
 export interface Usage {
   reads: number;
   writes: number;
@@ -6,12 +6,12 @@ export interface Usage {
   transactionControl: number;
   prepared: number;
   rpcCalls: number;
-  /** HTTP exchanges that carried them. */
+  /** HTTP requests that carried the RPC calls. */
   rpcExchanges: number;
   rpcByMethod: Record<string, number>;
   /** User and system time. */
   cpuMs: number;
-  /** Since the last look. */
+  /** Since the previous reading. */
   loopDelayMaxMs: number;
   loopDelayP99Ms: number;
 }
@@ -27,7 +27,7 @@ export interface UsagePerRequest {
   loopDelayP99Ms: number;
 }
 
-/** What `requests` requests used between two looks, for each of them. The delays are of the whole time. */
+/** The usage per request between two readings. The event-loop delays are those of the whole interval. */
 export function usagePerRequest(before: Usage, after: Usage, requests: number): UsagePerRequest {
   const each = (pick: (usage: Usage) => number) => (pick(after) - pick(before)) / requests;
   return {

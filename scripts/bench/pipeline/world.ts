@@ -10,9 +10,9 @@ import { Load } from "./load.ts";
 import { ServiceProcess } from "./service-process.ts";
 
 const CONNECTIONS = 64;
-/** How often the benchmark asks whether everything is final. It must not become load itself. */
+/** How often the benchmark polls whether everything is final: rarely, so that polling does not become load. */
 const LOOK = 25;
-/** Seconds without any progress after which something is broken. */
+/** Seconds without any progress after which the benchmark fails. */
 const STALLED = 60;
 
 interface Page {
@@ -77,7 +77,7 @@ export class World {
     return request.nft_collection;
   }
 
-  /** @param look milliseconds between two looks. */
+  /** @param look milliseconds between two polls. */
   async final(id: string, look = LOOK): Promise<RequestView> {
     for (;;) {
       const request = await this.load.send<RequestView>({ method: "GET", path: `/v1/requests/${id}` });
@@ -93,7 +93,7 @@ export class World {
     return (await this.load.send<Page>({ method: "GET", path })).total;
   }
 
-  /** Waits until `count` requests of a type are completed. @throws Error when nothing moves any more. */
+  /** Waits until `count` requests of a type are completed. @throws Error when there is no more progress. */
   async untilCompleted(type: string, count: number): Promise<void> {
     let [last, since] = [-1, performance.now()];
     for (;;) {
@@ -111,7 +111,7 @@ export class World {
     return (await readFile(join(this.folder, "api.log"), "utf8")).split("\n").slice(-5).join("\n");
   }
 
-  /** CPU time of the node so far, in ms; null where the system does not tell. */
+  /** CPU time of the node so far, in ms; null where the system does not report it. */
   async nodeCpuMs(): Promise<number | null> {
     return cpuMsOf(this.node.pid);
   }
@@ -124,7 +124,7 @@ export class World {
   }
 }
 
-/** Linux tells it in clock ticks, a hundred a second. */
+/** Linux reports it in clock ticks, 100 per second. */
 async function cpuMsOf(pid: number): Promise<number | null> {
   try {
     const stat = await readFile(`/proc/${pid.toString()}/stat`, "utf8");

@@ -8,7 +8,7 @@ import { ERC721Collection__factory } from "../../../../contracts/generated/facto
 import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
 
 /*
- * What the node itself allows: the same contracts and the same calls as the service's, without the service.
+ * Measures the node alone, as a baseline: the same contracts and calls as with the service, but without the service.
  */
 
 /** The public mnemonic of local nodes. Account 7 is used by nothing else here. */
@@ -30,7 +30,7 @@ export interface BareChain {
   to: string;
 }
 
-/** Contracts of its own beside the service's, with one collection. */
+/** Separate contracts on the same chain, with one collection. */
 export async function bareChain(node: { url: string; provider: JsonRpcProvider }, to: string): Promise<BareChain> {
   const operator = HDNodeWallet.fromMnemonic(MNEMONIC, ACCOUNT).connect(node.provider);
   const contracts = await withLocalOwner(node.url, async (owner) => {
@@ -90,7 +90,10 @@ export async function relayBatches(chain: BareChain, mints: number, size: number
   return rate(chain, raws, mints);
 }
 
-/** Sends one transaction for each mint, signed as it goes, without waiting for the one before. @returns mints a second. */
+/**
+ * Sends one transaction per mint. Each is signed just before it is sent and does not wait for the previous one.
+ * @returns mints a second.
+ */
 export async function oneByOne(chain: BareChain, mints: number): Promise<number> {
   const collection = ERC721Collection__factory.connect(chain.collection, new NonceManager(chain.operator));
   const before = await collection.totalMinted();

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** `server.ts` as a process of its own. */
+/** Runs `server.ts` as a separate process. */
 export async function startBareServer(written: string, read = ""): Promise<{ url: string; stop: () => Promise<void> }> {
   const child: ChildProcess = fork(join(import.meta.dirname, "server.ts"), [written, read], {
     execArgv: ["--import", "tsx"],

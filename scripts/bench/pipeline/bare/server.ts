@@ -5,9 +5,9 @@ import express from "express";
 import { z } from "zod";
 
 /**
- * What Express and SQLite allow on this machine: one endpoint that stores a mint (validated, with a group commit, durable
- * as the service's), and one that answers a prepared query. A process of its own, like the service.
- * Arguments: the file to write, and the service's database to read.
+ * Measures Express and SQLite alone on this machine, as a baseline: one endpoint validates and stores a mint (group
+ * commit, as durable as the service), and one answers a prepared query. It runs as a separate process, like the
+ * service. Arguments: the file to write, and the service's database to read.
  */
 const [written = "", read = ""] = process.argv.slice(2);
 

@@ -9,7 +9,7 @@ import type { Options, Part } from "./part.ts";
 
 const CONNECTIONS = 64;
 
-/** What the API takes in and gives out while nothing else runs (`ROLES=api`), beside Express and SQLite alone. */
+/** Calls per second of the API while nothing else runs (`ROLES=api`). Baseline: Express and SQLite alone. */
 export const accepting: Part = { name: "accepting", run };
 
 async function run({ quick }: Options): Promise<Row[]> {
@@ -19,7 +19,7 @@ async function run({ quick }: Options): Promise<Row[]> {
     const wallet = await world.wallet();
     const collection = await world.collection();
     const body = { collection_address: collection, to_address: wallet };
-    // Something to read: a full page of tokens.
+    // A full page of tokens for the reads below.
     await world.load.run(60, () => ({ method: "POST", path: "/v1/nfts", body }));
     await world.untilCompleted("mint", 60);
     await world.service.stop();

@@ -14,7 +14,7 @@ async function run({ quick }: Options): Promise<Row[]> {
     const collection = await world.collection();
     const chain = await bareChain(world.node, to);
     const [ours, theirs]: [number[], number[]] = [[], []];
-    // In turn, so that a slow moment of the machine meets both.
+    // The two measurements alternate, so that a slow moment of the machine affects both.
     for (let index = 0; index < times; index++) {
       ours.push(await mintOnce(world, collection, to));
       theirs.push(await sendAndWait(chain));

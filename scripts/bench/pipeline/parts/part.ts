@@ -5,7 +5,7 @@ export interface Options {
   quick: boolean;
 }
 
-/** Measures some rows of the table, each beside its baseline, in worlds of its own. */
+/** Measures some rows of the table and their baselines, in separate worlds. */
 export interface Part {
   name: string;
   run(options: Options): Promise<Row[]>;

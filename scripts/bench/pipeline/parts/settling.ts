@@ -4,10 +4,10 @@ import { usagePerRequest } from "../usage.ts";
 import { World } from "../world.ts";
 import type { Options, Part } from "./part.ts";
 
-/** Items of a ready relay batch: what the service itself puts into one transaction. */
+/** Items of a prepared relay batch, as many as the service puts into one transaction. */
 const BATCH = 200;
 
-/** Mints and transfers from the HTTP call to `completed`, beside the node alone. */
+/** Mints and transfers from the HTTP call to `completed`. Baseline: the node alone. */
 export const settling: Part = { name: "settling", run };
 
 async function run({ quick }: Options): Promise<Row[]> {
