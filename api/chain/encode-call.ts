@@ -5,29 +5,14 @@ import { frozenUris } from "../domain/frozen-uris.ts";
 import { abi } from "./abi.ts";
 import { encodeErc1155Arguments, encodeErc721Arguments } from "./clone-arguments.ts";
 import type { ContractAddresses } from "./contracts.ts";
+import type { EncodedCall } from "./encode-batch.ts";
 import { executionDigest, transferAuthorizationDigest } from "./typed-data.ts";
-
-export interface EncodedCall {
-  target: string;
-  data: string;
-}
 
 /** Where and under which number a call will run. A wallet's signature covers all of it. */
 export interface CallSite {
   chainId: bigint;
   contracts: ContractAddresses;
   number: bigint;
-}
-
-/** One call of a batch, with its request number and the gas it may use. */
-export interface BatchCall extends EncodedCall {
-  number: bigint;
-  gasLimit: number;
-}
-
-/** The data of one `Relay.execute` that runs the calls in order. */
-export function encodeBatch(calls: BatchCall[]): string {
-  return abi.relay.encodeFunctionData("execute", [calls]);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Command } from "../domain/command.ts";
 import type { CallResult, ChainClient } from "./client.ts";
-import { encodeForeignCall, type EncodedCall } from "./encode-call.ts";
+import type { EncodedCall } from "./encode-batch.ts";
+import { encodeForeignCall } from "./encode-call.ts";
 import { ChainUnavailable } from "./errors.ts";
 import { type CallFailure, decodeRevert } from "./revert-reasons.ts";
 

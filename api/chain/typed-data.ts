@@ -1,4 +1,6 @@
-import { TypedDataEncoder, type TypedDataDomain, type TypedDataField } from "ethers";
+import { id, keccak256, TypedDataEncoder, type TypedDataDomain, type TypedDataField } from "ethers";
+
+import { addressWord, hexDigits, uintWord } from "./abi-words.ts";
 
 /** A wallet's authorization of one transfer in one of the service's collections. */
 export interface TransferAuthorization {
@@ -47,16 +49,45 @@ export function monetaDomain(chainId: bigint, verifyingContract: string): TypedD
   return { name: "Moneta", version: "1", chainId, verifyingContract };
 }
 
+const DOMAIN_TYPE = typeHash("EIP712Domain", {
+  EIP712Domain: [
+    { name: "name", type: "string" },
+    { name: "version", type: "string" },
+    { name: "chainId", type: "uint256" },
+    { name: "verifyingContract", type: "address" },
+  ],
+});
+const DOMAIN_START = DOMAIN_TYPE + hexDigits(id("Moneta")) + hexDigits(id("1"));
+const TRANSFER_AUTHORIZATION_TYPE = typeHash("TransferAuthorization", TRANSFER_AUTHORIZATION_TYPES);
+const EXECUTION_TYPE = typeHash("Execution", EXECUTION_TYPES);
+
 /** The digest that a wallet signs for `transferWithAuthorization` of a collection. */
 export function transferAuthorizationDigest(
   chainId: bigint,
   collection: string,
-  authorization: TransferAuthorization,
+  { from, to, tokenId, amount, number }: TransferAuthorization,
 ): string {
-  return TypedDataEncoder.hash(monetaDomain(chainId, collection), TRANSFER_AUTHORIZATION_TYPES, authorization);
+  const fields = addressWord(from) + addressWord(to) + uintWord(tokenId) + uintWord(amount) + uintWord(number);
+  return digest(chainId, collection, TRANSFER_AUTHORIZATION_TYPE + fields);
 }
 
 /** The digest that a wallet signs so that its delegate executes a call. */
-export function executionDigest(chainId: bigint, wallet: string, execution: Execution): string {
-  return TypedDataEncoder.hash(monetaDomain(chainId, wallet), EXECUTION_TYPES, execution);
+export function executionDigest(chainId: bigint, wallet: string, { relay, target, data, number }: Execution): string {
+  const fields = addressWord(relay) + addressWord(target) + hashWord(hexDigits(data)) + uintWord(number);
+  return digest(chainId, wallet, EXECUTION_TYPE + fields);
+}
+
+/** EIP-712 by hand, because `TypedDataEncoder` reads the types anew for every digest. */
+function digest(chainId: bigint, verifyingContract: string, struct: string): string {
+  const domain = hashWord(DOMAIN_START + uintWord(chainId) + addressWord(verifyingContract));
+  return `0x${hashWord(`1901${domain}${hashWord(struct)}`)}`;
+}
+
+function typeHash(name: string, types: Types): string {
+  return hexDigits(id(TypedDataEncoder.from(types).encodeType(name)));
+}
+
+/** The Keccak-256 hash of bytes in hex, both without 0x. */
+function hashWord(digits: string): string {
+  return keccak256(Buffer.from(digits, "hex")).slice(2);
 }

@@ -1,5 +1,6 @@
 import { type Authorization, hashAuthorization, Signature, type SigningKey, Transaction } from "ethers";
 
+import { type OwnTransaction, signTransaction } from "../chain/sign-transaction.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
 
 export interface Fees {
@@ -16,30 +17,13 @@ export function signAuthorization(
   return { ...fields, signature: Signature.from(key.sign(hashAuthorization(fields))) };
 }
 
-/** The transaction of a batch: type 4 if wallets delegate in it (EIP-7702), else type 2 (EIP-1559). */
+/** The transaction of a batch. */
 export function signBatch(
   key: SigningKey,
-  transaction: {
-    chainId: bigint;
-    nonce: number;
-    to: string;
-    data: string;
-    gasLimit: bigint;
-    fees: Fees;
-    authorizations: Authorization[];
-  },
+  { fees, ...transaction }: Omit<OwnTransaction, keyof Fees> & { fees: Fees },
 ): SignedAttempt {
-  const unsigned = Transaction.from({
-    type: transaction.authorizations.length > 0 ? 4 : 2,
-    chainId: transaction.chainId,
-    nonce: transaction.nonce,
-    to: transaction.to,
-    data: transaction.data,
-    gasLimit: transaction.gasLimit,
-    ...transaction.fees,
-    ...(transaction.authorizations.length > 0 ? { authorizationList: transaction.authorizations } : {}),
-  });
-  return signed(unsigned, key);
+  const signed = signTransaction(key, { ...transaction, ...fees });
+  return { ...signed, ...fees, gasLimit: transaction.gasLimit };
 }
 
 /** The same transaction with other fees. Both have the same nonce, so only one of them can be mined. */

@@ -2,7 +2,7 @@ import type { ChainClient } from "../chain/client.ts";
 import { collectionsWithoutMinter } from "../chain/collection-reads.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { accountsWithForeignCode } from "../chain/delegation.ts";
-import type { EncodedCall } from "../chain/encode-call.ts";
+import type { EncodedCall } from "../chain/encode-batch.ts";
 import { type CallFailure, minterRemoved } from "../chain/revert-reasons.ts";
 import { type SimulatedCall, simulatePlannedCalls } from "../chain/simulate-calls.ts";
 import { type Command, isMint } from "../domain/command.ts";
