@@ -162,7 +162,7 @@ export interface paths {
         head?: never;
         /**
          * Change the metadata of a hosted collection
-         * @description Fields that are left out stay as they are; null removes a field. On-chain royalties (ERC-2981) stay as they were at creation. The service announces the change on chain (ERC-7572), unless the collection has its own owner.
+         * @description Missing fields keep their values; null removes a field. On-chain royalties (ERC-2981) do not change. The service announces the change on chain (ERC-7572), unless the collection has its own owner.
          */
         patch: operations["changeCollection"];
         trace?: never;
@@ -206,7 +206,7 @@ export interface paths {
         head?: never;
         /**
          * Change the metadata of a hosted token
-         * @description Fields that are left out stay as they are; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.
+         * @description Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.
          */
         patch: operations["changeToken"];
         trace?: never;

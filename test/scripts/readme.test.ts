@@ -78,7 +78,7 @@ describe("README.md", function () {
       // Once for Alice, then for Bob.
       expect(answers.filter((line) => line.includes("The cat sleeps in the attic."))).to.have.length(2);
       expect(output).to.match(/"owners":\[(\{[^}]*\},?){2}\]/);
-      // What the README says that it prints.
+      // The output that the README shows.
       const [expected] = blocks(section!, "text");
       expect(answers).to.include(expected!.trim());
     });
@@ -89,7 +89,7 @@ function blocks(markdown: string, language: string): string[] {
   return [...markdown.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "gm"))].map(([, content]) => content!);
 }
 
-/** Bash reads the lines one after the other, as when they are pasted. */
+/** Bash reads the lines one by one, as when they are pasted. */
 async function shell(lines: string): Promise<{ output: string; code: number | null }> {
   const bash = spawn("bash", ["--norc"], { stdio: ["pipe", "pipe", "pipe"] });
   bash.stdin.end(lines);

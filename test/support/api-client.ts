@@ -14,7 +14,7 @@ export type RequestBody = Shape<"Request">;
 
 /** Where calls end on the chain. */
 type AcceptingPath = "/v1/collections" | "/v1/nfts" | "/v1/transfers";
-/** What the document says that the path takes; undefined is left out on the wire. */
+/** Path and query parameters of the document. An undefined value is not sent. */
 type BodyAt<P extends string> = P extends AcceptingPath
   ? OrUndefined<paths[P]["post"]["requestBody"]["content"]["application/json"]>
   : Json;
@@ -26,7 +26,7 @@ export interface Connection {
   token: string;
 }
 
-/** Speaks HTTP to a service, as an app would; every answer is checked against the document that the service publishes. */
+/** Calls a service over HTTP like an app. Every answer is checked against the document that the service publishes. */
 export class ApiClient {
   readonly #connection: () => Connection;
   #connected: (Connection & { client: Client; fetch: (request: Request) => Promise<Response> }) | null = null;
@@ -45,7 +45,7 @@ export class ApiClient {
     return this.#connect().client;
   }
 
-  /** Any call, wrong ones included. */
+  /** Any call, also an invalid one. */
   async send<T = Json>(
     method: string,
     path: string,
@@ -71,17 +71,17 @@ export class ApiClient {
     return answer.body;
   }
 
-  /** A new wallet, of nobody in particular. */
+  /** Creates a wallet without a user. */
   async wallet(): Promise<string> {
     return (await answerOf(this.client.POST("/v1/accounts", { body: {} }))).address;
   }
 
-  /** Accepts a request and gives its id. */
+  /** Makes a call that accepts a request. @returns the request's id. */
   async accept<P extends string>(path: P, body: BodyAt<P>): Promise<string> {
     return (await this.ok<Shape<"Accepted">>("POST", path, body)).request_id;
   }
 
-  /** Asks until the request is final. @throws after 30 s. */
+  /** Polls until the request is final. @throws after 30 s. */
   async settled(requestId: string): Promise<RequestBody> {
     try {
       return await this.client.waitFor(requestId, { timeout: 30_000, interval: 50 });

@@ -1,6 +1,6 @@
 /**
- * What a fixture has to undo, in reverse order. Every step runs, also after another has failed, so that no process, server
- * or folder is left behind.
+ * The clean-up steps of a fixture, run in reverse order. Every step runs, even after another has failed, so that no
+ * process, server or folder is left behind.
  */
 export class Cleanups {
   #steps: (() => Promise<unknown>)[] = [];

@@ -1,4 +1,4 @@
-/** Everything that a stream brings. */
+/** Reads a stream to its end. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of source) items.push(item);

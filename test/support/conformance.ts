@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 
-/* Checks what the service answers against the document that it publishes, and against nothing else. */
+/* Checks the service's answers against the document that it publishes. */
 
-/** A call and its answer, as they went over the wire. */
+/** A call and its answer, as sent over the wire. */
 export interface Exchange {
   method: string;
   /** With its query. */
@@ -47,7 +47,7 @@ export interface OpenApiDocument {
   >;
 }
 
-/** What the service says where the document names no operation: see the document's own words. */
+/** The error codes outside of any operation, as the document's description lists them. */
 const NO_SUCH_PATH = ["not_found", "unauthorized", "rate_limited", "payload_too_large"];
 const NO_SUCH_METHOD = ["method_not_allowed", "unauthorized", "rate_limited", "payload_too_large"];
 
@@ -72,7 +72,7 @@ export class Conformance {
     this.#definitions = close(document.components.schemas) as Json;
   }
 
-  /** The document's path for a real one: of those that match, the first in the document that takes the method. */
+  /** The document's path for a real path: the first one that matches and supports the method. */
   find(path: string, method = "GET"): { template: string; operation: Operation | undefined } | undefined {
     const route = path.split("?")[0] ?? "";
     const operationIn = (operations: Record<string, Operation>) =>
@@ -116,7 +116,7 @@ export class Conformance {
     if (wrong !== null) fail(wrong);
   }
 
-  /** Why the value is not what the schema says, and no field more; null when it is. */
+  /** Why the value does not match the schema or has an undocumented field; null when it matches. */
   errorsOf(schema: Json, value: unknown): string | null {
     let validate = this.#validators.get(schema);
     if (validate === undefined) {
@@ -133,7 +133,7 @@ export class Conformance {
   }
 }
 
-/** `{path}` stands for several parts of a path, as its description says: OpenAPI has no other way. */
+/** `{path}` matches several segments, as its description says. OpenAPI cannot express that. */
 function patternOf(template: string): RegExp {
   const text = template
     .replaceAll(".", "\\.")
@@ -142,7 +142,7 @@ function patternOf(template: string): RegExp {
   return new RegExp(`^${text}/?$`, "i");
 }
 
-/** A path with a broken escape names nothing, whatever the method. */
+/** A path with a malformed percent-escape is answered with 404, whatever the method. */
 function isBroken(path: string): boolean {
   try {
     decodeURIComponent(path.split("?")[0] ?? "");
@@ -161,8 +161,8 @@ function codeOf(text: string): string {
 }
 
 /**
- * The schema as it is today: the published one lets later versions add fields to answers, so that clients ignore what they
- * do not know; in a test a field that it does not name is a mistake.
+ * The schema without unknown fields. The published schema allows them in answers, so that later versions can add
+ * fields. In a test, an undocumented field is a mistake.
  */
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close);
@@ -185,7 +185,7 @@ const known = new Map<string, Conformance>();
 export async function conformanceOf(baseUrl: string): Promise<Conformance> {
   const response = await fetch(`${baseUrl}/openapi.json`);
   const text = await response.text();
-  // Many services of one test run publish the same: its validators are compiled once.
+  // Many services of one test run publish the same document, so its validators are compiled once.
   let conformance = known.get(text);
   if (conformance === undefined) {
     conformance = new Conformance(JSON.parse(text) as OpenApiDocument);

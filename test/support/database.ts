@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { temporaryFolder } from "./folder.ts";
 
-/** A real database file of its own. */
+/** A new database file. */
 export interface TestDatabase extends Database {
   url: string;
   /** Closes it and removes the file. */

@@ -13,13 +13,13 @@ export interface RpcFailure {
 
 type Reply = (call: Call) => unknown;
 
-/** A node that answers as a test says, over real HTTP. */
+/** A fake node over real HTTP. The test sets its answers. */
 export interface FakeRpc {
   url: string;
   calls: Call[];
   /** The answer to each call: a result, or `{ error }`. */
   answer: Reply;
-  /** Takes the whole exchange over. */
+  /** Handles the whole HTTP request instead. */
   raw: ((calls: Call[], response: ServerResponse) => void) | null;
   stop(): Promise<void>;
 }

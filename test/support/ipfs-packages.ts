@@ -1,4 +1,4 @@
-/** Whether the optional packages of the IPFS node are here; tests that need them are skipped otherwise. */
+/** Whether the optional packages of the IPFS node are installed. Otherwise tests that need them are skipped. */
 export function ipfsPackagesAreInstalled(): boolean {
   try {
     import.meta.resolve("libp2p");

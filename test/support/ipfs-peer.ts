@@ -19,22 +19,22 @@ interface Parts extends Record<string, unknown> {
   dht: KadDHT;
 }
 
-/** What is used of Helia's bitswap. */
+/** The part of Helia's bitswap that is used here. */
 interface Broker {
   retrieve(cid: CID, options: { signal: AbortSignal }): Promise<Uint8Array>;
   stop(): Promise<void>;
 }
 
-/** Milliseconds for anything that is asked of others, and for what a node knows by itself. */
+/** Timeouts in milliseconds: for requests to other peers, and for local look-ups. */
 const TIMEOUT = 20_000;
 const KNOWN = 200;
 
-/** Somebody else's node of the IPFS network on this machine: Helia's bitswap, and the DHT. */
+/** An independent IPFS peer on this machine: Helia's bitswap, and the DHT. */
 export class IpfsPeer {
   readonly #libp2p;
   readonly #bitswap: Broker;
 
-  /** @param role in the DHT: servers are sought out by others, clients are not. */
+  /** @param role in the DHT: other peers query servers, not clients. */
   static async start(
     role: "server" | "client" = "server",
     blocks: ReadonlyMap<string, Uint8Array> = new Map(),
@@ -86,7 +86,7 @@ export class IpfsPeer {
     return this.#libp2p.getMultiaddrs().map((address) => address.toString());
   }
 
-  /** Peer ids of those it is connected to. */
+  /** Ids of the connected peers. */
   get connectedTo(): string[] {
     return [...new Set(this.#libp2p.getConnections().map(({ remotePeer }) => remotePeer.toString()))];
   }
@@ -100,7 +100,7 @@ export class IpfsPeer {
     return this.#bitswap.retrieve(cid, { signal });
   }
 
-  /** Asks its peers for the blocks of a file, all at once, and puts it together. @param path `<cid>[/<name>]` */
+  /** Requests the blocks of a file from its peers, all concurrently, and joins them. @param path `<cid>[/<name>]` */
   async file(path: string): Promise<Buffer> {
     const bitswap = this.#bitswap;
     const signal = AbortSignal.timeout(TIMEOUT);
@@ -114,9 +114,9 @@ export class IpfsPeer {
     return Buffer.concat(await collect(entry.content()));
   }
 
-  /** Peer ids of those who have the content, as far as this node itself was told. */
+  /** Ids of the peers that have announced the content to this node. */
   async providers(cid: CID): Promise<string[]> {
-    // Known ones come first; without any, the search goes on among others, which is not waited for.
+    // Known providers come first. Without any, the search would continue at other peers, and the test does not wait for it.
     const signal = AbortSignal.timeout(KNOWN);
     try {
       for await (const event of this.#libp2p.services.dht.findProviders(cid, { signal })) {
@@ -128,7 +128,7 @@ export class IpfsPeer {
     return [];
   }
 
-  /** Tells its peers that it has the content. */
+  /** Announces to its peers that it has the content. */
   async provide(cid: CID): Promise<void> {
     await collect(this.#libp2p.services.dht.provide(cid, { signal: AbortSignal.timeout(TIMEOUT) }));
   }

@@ -6,17 +6,17 @@ import { CID } from "multiformats/cid";
 import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
-/** How the node behaves: as it should, or in one of the ways in which nodes fail. */
+/** How the node behaves: correctly, or in one of the ways in which nodes fail. */
 export type KuboMood = "well" | "error" | "garbage" | "wrong" | "endless" | "hanging";
 
-/** What Kubo's RPC does: blocks come as multipart forms, and a pin needs all of them. */
+/** A fake of Kubo's RPC: it takes blocks as multipart forms, and pins content only when it has all its blocks. */
 export class FakeKubo {
   mood: KuboMood = "well";
-  /** Answers as if it had pinned, and has not. */
+  /** Confirms pins without pinning. */
   pinsNothing = false;
   readonly blocks = new Map<string, Uint8Array>();
   readonly pins = new Set<string>();
-  /** Paths, in the order in which they were asked for. */
+  /** Paths of the calls, in order. */
   readonly asked: string[] = [];
   #server: Server | null = null;
   #port = 0;
@@ -25,7 +25,7 @@ export class FakeKubo {
     return `http://127.0.0.1:${this.#port.toString()}`;
   }
 
-  /** The second time at the same address. */
+  /** A second start uses the same address again. */
   async start(): Promise<void> {
     const server = createServer((request, response) => {
       this.#answer(request, response).catch(() => response.destroy());
@@ -100,7 +100,7 @@ export class FakeKubo {
     return key;
   }
 
-  /** Of all blocks that the content consists of, one that the node has not. */
+  /** A block of the content that the node lacks; null when it has all of them. */
   #missing(cid: CID): string | null {
     const bytes = this.blocks.get(cid.toV1().toString());
     if (bytes === undefined) return cid.toString();

@@ -3,7 +3,7 @@ import { JsonRpcProvider, Network } from "ethers";
 import { freePort } from "../../scripts/nodes/free-port.ts";
 import { TestProcess } from "./process.ts";
 
-/** A real Hardhat node as a process of its own. */
+/** A real Hardhat node in a separate process. */
 export interface TestNode {
   url: string;
   provider: JsonRpcProvider;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "..", "..");
 
-/** A program of the project as a process of its own, with what it has printed so far. */
+/** A program of the project in a separate process, with its output so far. */
 export class TestProcess {
   readonly child: ChildProcess;
   #output = "";
@@ -14,7 +14,7 @@ export class TestProcess {
   constructor(args: string[], env: Record<string, string>, program: string = process.execPath) {
     this.child = spawn(program, args, {
       cwd: ROOT,
-      // Tests ask far more often than an app does.
+      // Tests make far more calls than an app.
       env: { PATH: process.env["PATH"], HOME: process.env["HOME"], RATE_LIMIT_PER_MINUTE: "1000000", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -49,7 +49,7 @@ export class TestProcess {
     }
   }
 
-  /** Ends the process by this signal and waits until it is gone. @returns exit code, or the signal that ended it. */
+  /** Sends the signal and waits until the process has ended. @returns the exit code, or the signal that ended it. */
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
     const gone = this.gone();
     this.child.kill(signal);

@@ -1,4 +1,4 @@
-/** What `ProgrammableReceiver` can be told to do when a token arrives. */
+/** What `ProgrammableReceiver` can do when a token arrives. */
 export const Mode = {
   accept: 0,
   lie: 1,
@@ -8,7 +8,7 @@ export const Mode = {
   returnMegabyte: 5,
   burn: 6,
   call: 7,
-  /** Takes what is only simulated, and refuses the same on the chain. */
+  /** Accepts the token in a simulation and rejects it on chain. */
   acceptSimulated: 8,
   useTwoMillionGas: 9,
 } as const;

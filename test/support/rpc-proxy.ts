@@ -9,10 +9,10 @@ export interface ProxiedCall {
 
 type Answer = { result: unknown } | { error: { code: number; message: string } } | undefined;
 
-/** What a test makes of one call: an answer in its place, or undefined to let the node answer; now or later. */
+/** Answers a call in place of the node, now or later. undefined lets the node answer. */
 export type Interception = (call: ProxiedCall) => Answer | Promise<Answer>;
 
-/** Stands between a service and a real node, and lies where a test says so. */
+/** A proxy between a service and a real node. A test can replace the node's answers. */
 export interface RpcProxy {
   url: string;
   intercept: Interception;

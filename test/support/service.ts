@@ -16,7 +16,7 @@ export async function startTestService(options: {
     PORT: "0",
     RPC_URL: options.rpcUrl,
     DATA_DIR: options.dataDir,
-    // Tests ask far more often than an app does.
+    // Tests make far more calls than an app.
     RATE_LIMIT_PER_MINUTE: "1000000",
     ...options.env,
   });
@@ -24,7 +24,7 @@ export async function startTestService(options: {
   return { ...service, baseUrl: `http://127.0.0.1:${String(service.port)}` };
 }
 
-/** Adds an app to a database file, also while a service uses it: what the command line does. */
+/** Adds an app to a database file, as the command line does. A service may use the file at the same time. */
 export async function createAppIn(databaseUrl: string, name: string): Promise<{ appId: string; token: string }> {
   const database = await openDatabase(databaseUrl);
   try {

@@ -6,8 +6,8 @@ let starting: Promise<{ node: TestNode; snapshot: unknown }> | null = null;
 let isBorrowed = false;
 
 /**
- * Borrows the shared node with an empty chain. `stop` gives it back.
- * @throws when somebody has not given it back.
+ * Borrows the shared node with an empty chain. `stop` returns it.
+ * @throws when an earlier borrower has not returned it.
  */
 export async function borrowNode(): Promise<TestNode> {
   if (isBorrowed) throw new Error('The shared node is in use. Start a second node with `node: "own"`.');
@@ -25,7 +25,7 @@ export async function borrowNode(): Promise<TestNode> {
   }
 }
 
-/** Takes the chain back to its first block. A node that cannot do that is replaced. */
+/** Resets the chain to its first block. A node that cannot do that is replaced. */
 async function giveBack(): Promise<void> {
   if (starting === null) return;
   const shared = await starting;
@@ -44,7 +44,7 @@ async function giveBack(): Promise<void> {
   }
 }
 
-/** Hardhat goes back in time with the snapshot. Blocks must carry the current time again. */
+/** Reverting to a snapshot also resets Hardhat's clock. Sets it to the current time again. */
 async function catchUpWithClock({ provider }: TestNode): Promise<void> {
   const head = (await provider.send("eth_getBlockByNumber", ["latest", false])) as { timestamp: string };
   const now = Math.floor(Date.now() / 1000);

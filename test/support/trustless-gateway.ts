@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 
 import type { CID } from "multiformats/cid";
 
-/** An IPFS gateway that knows `?format=raw`, and nothing of what it is asked for by itself. */
+/** A fake IPFS gateway that supports `?format=raw`. It has only the blocks that a test gives it. */
 export class TrustlessGateway {
-  /** Bytes by the CID's text in version 1; what is missing is answered 404. */
+  /** Blocks by CID (version 1, as text). Missing ones are answered with 404. */
   readonly blocks = new Map<string, Uint8Array>();
-  /** Answers in place of the block, for as long as it is set. */
+  /** While set, this answers instead of the block. */
   instead: ((response: ServerResponse, cid: string) => void) | null = null;
   readonly asked: string[] = [];
   readonly #server: Server;
@@ -27,7 +27,7 @@ export class TrustlessGateway {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
   }
 
-  /** Both forms of its CID lead to it. */
+  /** Adds a block. Versions 0 and 1 of its CID find it. */
   add(cid: CID, bytes: Uint8Array): void {
     this.blocks.set(cid.toV1().toString(), bytes);
     this.blocks.set(cid.toString(), bytes);

@@ -147,7 +147,7 @@ export class ServiceFixture {
   }
 
   /**
-   * Starts the service in a process of its own, and waits until it answers. `api` calls it from then on. A process that
+   * Starts the service in a separate process, and waits until it answers. After that, `api` calls it. A process that
    * still runs at the end is killed. @param options for Node.
    */
   async startProcess(settings: Settings = {}, options: string[] = []): Promise<TestProcess> {

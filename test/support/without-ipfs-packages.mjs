@@ -1,5 +1,5 @@
-// Loaded before a program: it then runs as if the optional packages of the IPFS node were not installed, and says who
-// asked for them.
+// Loaded before a program: it then runs as if the optional packages of the IPFS node were not installed, and prints a line
+// when one of them is imported.
 import { registerHooks } from "node:module";
 
 registerHooks({

@@ -85,7 +85,7 @@ describe("command line: keys rotate", function () {
       ];
       expect(contents.sort()).to.deep.equal(expected.sort());
       expect(await api.ok("POST", "/v1/webhook/secret")).to.have.property("secret");
-      // Refused, as the command warned, and not done a second time.
+      // Refused, as the command warned, and not carried out a second time.
       const repeated = await api.send(
         "POST",
         "/v1/accounts",

@@ -90,7 +90,7 @@ describe("command line: keys", function () {
     it("derives the same addresses from the same words, with another passphrase", async () => {
       const made = await jsonOfCli<Keys>(env, "keys", "create", "--show-phrase");
       env = { ...env, SEED_PASSPHRASE: "another" };
-      // However the words are typed: lines, spaces.
+      // The words may be separated by spaces and line breaks.
       const { code, output } = await restore(
         `  ${(made.phrase ?? "").replaceAll(" ", "\n ")}\n`,
         `${folder.path}/restored.jwe`,

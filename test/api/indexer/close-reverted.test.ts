@@ -42,7 +42,7 @@ describe("closeReverted", () => {
     const logger = pino({ level: "silent" });
     return closeReverted({ database, client, contracts, logger, now: () => 1_000 }, FINAL);
   };
-  /** The lane's nonce is used; what is said of its state at the final block is the test's. */
+  /** The node's answers: the lane's nonce is used now, and the arguments set the state at the final block. */
   function says({ receipt = null as object | null, usedThen = "0x1" as unknown, consumed = false }): void {
     node.answer = ({ method, params }) => {
       if (method === "eth_getTransactionReceipt") return receipt;

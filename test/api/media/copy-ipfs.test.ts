@@ -75,7 +75,7 @@ describe("copyMedia with an ipfs URL", () => {
     gateway.add(cid, bytes);
     return cid;
   };
-  /** A node of UnixFS: protobuf by hand, so that it can say anything of its parts. */
+  /** A UnixFS node, encoded by hand, so that it can declare anything about its parts. */
   const node = (links: { Hash: CID; Tsize: number }[], type: number, sizes: number[], data = ""): Promise<CID> => {
     const total = sizes.reduce((sum, size) => sum + size, data.length);
     const fields = [0x08, type, ...(data === "" ? [] : [0x12, ...varint(data.length), ...Buffer.from(data)])];
@@ -87,7 +87,7 @@ describe("copyMedia with an ipfs URL", () => {
     return block(dagPb.encode({ Data, Links: links.map((link) => ({ Name: "", ...link })) }), dagPb.code);
   };
   const fileOf = (links: { Hash: CID; Tsize: number }[], sizes: number[]) => node(links, FILE, sizes);
-  /** As other implementations and older versions make it. @returns the root. */
+  /** A file in the format of other implementations and older versions. @returns the root. */
   const published = async (
     entries: { path?: string; content: Uint8Array }[],
     options: Parameters<typeof importer>[2] = {},
@@ -124,7 +124,7 @@ describe("copyMedia with an ipfs URL", () => {
       });
       expect((await read(cid)).equals(content)).to.equal(true);
       expect(await collect(walkBlocks(deps.blocks, cid, new Set()))).to.have.length((await files()).length);
-      // All is here now: nobody is asked again.
+      // Everything is stored now, so nothing is fetched again.
       gateway.asked.length = 0;
       expect(await copy(cid)).to.deep.equal(stored);
       expect(gateway.asked).to.deep.equal([]);

@@ -16,7 +16,7 @@ const AT_ONCE = 1_000;
 const DEADLINE = 1_000;
 const LIMIT = 1_000_000;
 
-/** Each leads to a place that must not be reachable from outside. PORT is that of a server on this machine. */
+/** URLs that must be refused. PORT is that of a server on this machine. */
 const BLOCKED = [
   "http://127.0.0.1:PORT/",
   "http://localhost:PORT/",
@@ -67,7 +67,7 @@ describe("copyMedia with hostile URLs", () => {
   let respond: (response: ServerResponse, request: IncomingMessage) => void;
   let deps: CopyDeps;
   const strict = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
-  // The server itself may be reached by this one name, and nothing else of this machine.
+  // The policy allows this one name of the server, and nothing else on this machine.
   const lenient = createOutboundAgent({ allowedHosts: new Set(["127.0.0.9"]), allowLoopback: false });
 
   before(async () => {
@@ -97,7 +97,7 @@ describe("copyMedia with hostile URLs", () => {
   });
   afterEach(() => folder.remove());
 
-  /** The code that a request would fail with. @throws when it took longer than that. */
+  /** The error code that a request would get. @throws when the refusal takes longer than the limit. */
   const codeOf = async (url: string, milliseconds: number): Promise<string> => {
     const started = performance.now();
     const error: unknown = await copyMedia(deps, url.replace("PORT", port), new AbortController().signal).then(

@@ -20,7 +20,7 @@ describe("start-up from an old backup whose later transactions are still pending
     await moneta.restart({ ROLES: "api" });
     await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
     await moneta.stop();
-    // The last connection that closes leaves all in the one file.
+    // When the last connection closes, SQLite moves the write-ahead log into the file.
     await (await openDatabase(`file:${file()}`)).close();
     await copyFile(file(), `${moneta.folder}/backup`);
 

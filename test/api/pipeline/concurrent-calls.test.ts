@@ -9,7 +9,7 @@ import { useService } from "../../support/use-service.ts";
 
 type Json = Record<string, unknown>;
 
-/** Two processes that answer HTTP beside each other, over one database file; nothing sends what they accept yet. */
+/** Two API processes on one database file. No relayer runs yet, so accepted requests stay pending. */
 describe("concurrent calls to two API processes", function () {
   this.timeout(120_000);
   const moneta = useService();
@@ -50,13 +50,13 @@ describe("concurrent calls to two API processes", function () {
     for (const process of processes) await process.end("SIGKILL");
   });
 
-  /** Sends to both in turn, all at once. */
+  /** Sends the calls to both processes alternately, all concurrently. */
   function send(path: string, body: Json, count: number, headers: Record<string, string> = {}): Promise<Answer[]> {
     const calls = Array.from({ length: count }, (_, index) => clients[index % clients.length]!);
     return Promise.all(calls.map((client) => client.send("POST", path, body, headers)));
   }
 
-  /** How many were accepted, and the codes of the others. */
+  /** The number of accepted calls, and the error codes of the others. */
   async function race(path: string, body: Json, count: number): Promise<{ accepted: number; codes: unknown[] }> {
     const answers = await send(path, body, count);
     const good = answers.filter((answer) => answer.status === 200);
@@ -140,7 +140,7 @@ describe("concurrent calls to two API processes", function () {
     return output;
   }
 
-  it("can all be done that were accepted", async () => {
+  it("are all completed if they were accepted", async () => {
     expect(accepted).to.have.length(2 + 1 + 1 + 3 + 3);
     const env = { ROLES: "relayer,indexer" };
     await moneta.start(env);

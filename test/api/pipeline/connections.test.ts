@@ -15,7 +15,7 @@ describe("outbound connections of the service", function () {
   it("go only to the chain's node by default, with hosted media and a freeze", async () => {
     const node = await startNode();
     const folder = await temporaryFolder();
-    // Every connection of this process goes through here, whichever library makes it.
+    // Every library opens its connections through this function.
     const targets = new Set<string>();
     const connect = Object.getOwnPropertyDescriptor(Socket.prototype, "connect")!;
     Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
@@ -23,7 +23,7 @@ describe("outbound connections of the service", function () {
       targets.add(first?.path ?? `${String(first?.host)}:${String(first?.port)}`);
       return (connect.value as (...args: unknown[]) => Socket).apply(this, args);
     };
-    // Datagrams are how nodes of peer-to-peer networks look for each other.
+    // Peer-to-peer nodes find each other with datagrams.
     const bind = Object.getOwnPropertyDescriptor(Datagrams.prototype, "bind")!;
     Datagrams.prototype.bind = function (this: Datagrams, ...args: unknown[]) {
       targets.add("datagrams");

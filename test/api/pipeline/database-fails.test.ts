@@ -70,11 +70,11 @@ describe("a database that fails", function () {
     await eventually(async () => ((await ready()) === 200 ? true : undefined));
     await rename("", "_gone");
     for (const [failed] of MESSAGES) await eventually(() => Promise.resolve(count(failed) > 0 ? true : undefined));
-    // Long enough for several more tries of each.
+    // Long enough for several more tries of each worker.
     await delay(5_000);
     for (const [failed] of MESSAGES) {
       const errors = log.lines.filter(({ msg }) => msg === failed).map(({ err }) => err?.message);
-      // A step that was under way may meet another missing table than the steps after it: that is a change.
+      // A step in progress may fail at another missing table than the next steps. That counts as a changed error.
       expect(errors.length, failed).to.be.at.most(2);
       expect(new Set(errors).size, failed).to.equal(errors.length);
     }

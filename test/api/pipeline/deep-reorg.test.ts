@@ -30,7 +30,7 @@ describe("a reorganisation deeper than the confirmations", function () {
     expect(first.nft_token_id).to.equal(1);
     await moneta.stop();
 
-    // The chain goes back behind the mint, and somebody else gets id 1.
+    // A reorg drops the mint, and somebody else gets id 1.
     await moneta.provider.send("evm_revert", [snapshot]);
     await (await contract.mint(owner.address)).wait();
     await moneta.start();

@@ -36,7 +36,7 @@ describe("metadata changes and the freeze on a real node", function () {
     expect(await api.ok("GET", `/metadata/31337/${address}/1`)).to.deep.equal({ name: "Dog" });
   });
 
-  it("freezes an ERC721 collection, mints under way included", async () => {
+  it("freezes an ERC721 collection, including pending mints", async () => {
     const address = await api.collection({ type: "ERC721", description: "cats" });
     const to = await api.wallet();
     const mints = await Promise.all(
@@ -57,7 +57,7 @@ describe("metadata changes and the freeze on a real node", function () {
     const uri = await collection.contractURI();
     expect(uri).to.match(/^ipfs:\/\/bafybei[a-z2-7]+\/collection\.json$/);
     expect(await (await fetchIpfs(uri)).json()).to.deep.equal({ name: "Test", symbol: "TST", description: "cats" });
-    // The listings say what the chain says.
+    // The listings agree with the chain.
     const listed = await api.ok<{ collections: { address: string; collection_uri: string }[] }>(
       "GET",
       "/v1/collections",

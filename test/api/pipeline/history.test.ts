@@ -79,13 +79,13 @@ describe("history on a real node", function () {
     });
     expect((await history(`accounts/${alice}`, 2)).map(brief)).to.deep.equal(entries.slice(2).map(brief));
     expect((await history(`accounts/${bob}`, 2)).map(brief)).to.deep.equal(entries.slice(0, 2).map(brief));
-    // A burnt token has a history, and is no token any more.
+    // A burnt token still has a history but is no longer listed.
     expect((await api.send("GET", `/v1/collections/${address}/1`)).status).to.equal(404);
     expect(await api.ok("GET", `/v1/collections/${address}`)).to.deep.include({ nfts: [], total: 0 });
     expect((await other.send("GET", `/v1/collections/${address}/1/history`)).status).to.equal(404);
   });
 
-  it("of ERC1155 ids holds each id of a batch, and the token view follows", async () => {
+  it("of ERC1155 ids lists each id of a batch transfer, and the token listings agree", async () => {
     const [alice, bob] = [await api.wallet(), await other.wallet()];
     const address = await api.collection({ type: "ERC1155", base_uri: "https://a.example/{id}" });
     for (const id of [7, 8]) {
@@ -128,12 +128,12 @@ describe("history on a real node", function () {
       ],
       total: 2,
     });
-    // All of id 8 that the outsider had is burnt: it is no owner of it any more.
+    // The outside account has burnt all its copies of id 8, so it is no longer listed as an owner.
     expect(await api.ok("GET", `/v1/collections/${address}/8`)).to.deep.include({
       quantity: 4,
       owners: [{ address: alice, quantity: 4 }],
     });
-    // Another app sees what came into its own wallet.
+    // Another app sees the transfers into its own wallet.
     expect((await history(`accounts/${bob}`, 1, other)).map(brief)).to.deep.equal([
       ["transfer", 7, 2, outsider.address, bob],
     ]);
@@ -141,7 +141,7 @@ describe("history on a real node", function () {
     expect(held.nfts[0]).to.include({ contract_address: address, token_id: 7, quantity: 2 });
   });
 
-  it("of a wallet holds tokens of a foreign contract, from when the contract was named", async () => {
+  it("of a wallet lists tokens of a foreign contract since an app first named the contract", async () => {
     const [alice, friend] = [await api.wallet(), await other.wallet()];
     const plain = await new PlainERC721__factory(outsider).deploy();
     const address = await plain.getAddress();
@@ -157,7 +157,7 @@ describe("history on a real node", function () {
       ["mint", 2, 1, null, alice],
     ]);
     expect(entries.map((entry) => entry.request_id)).to.deep.equal([moved.request_id, null]);
-    // The friend's app did not ask for it.
+    // Another app made the request.
     expect((await history(`accounts/${friend}`, 1, other))[0]).to.include({ type: "transfer", request_id: null });
     expect((await api.send("GET", `/v1/collections/${address}/1/history`)).status).to.equal(404);
   });

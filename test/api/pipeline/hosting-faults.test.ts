@@ -79,7 +79,7 @@ describe("hosting with a failing gateway, disk or media server", function () {
     const collection = await api.collection({ type: "ERC721" });
     const blocks = join(moneta.folder, "blocks");
     await rm(blocks, { recursive: true, force: true });
-    // No folder can be made here: any write fails, as on a full disk.
+    // No folder can be created here, so every write fails, as on a full disk.
     await writeFile(blocks, "");
     const id = await api.accept("/v1/nfts", {
       collection_address: collection,
@@ -89,7 +89,7 @@ describe("hosting with a failing gateway, disk or media server", function () {
     });
     const first = await eventually(() => Promise.resolve(held[0]));
     first.end("cat");
-    // It was tried in vain once: nothing is lost, nothing has failed.
+    // One try has failed. The request is still pending and nothing is lost.
     const second = await eventually(() => Promise.resolve(held[1]));
     expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", error_code: null });
     await rm(blocks);

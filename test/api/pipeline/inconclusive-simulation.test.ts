@@ -24,7 +24,7 @@ describe("an inconclusive simulation", function () {
 
   it("does not stop a request when the node cannot finish it", async () => {
     await program(Mode.accept);
-    // What the service makes of an exchange that takes too long, and of one that makes no sense, is the same.
+    // The service treats an answer that takes too long like one that is not valid.
     moneta.intercept = ({ method }) => (method === "eth_estimateGas" ? { result: "?" } : undefined);
     expect((await mint()).status).to.equal("completed");
   });

@@ -50,7 +50,7 @@ describe("media on a real node", function () {
       copy_media: true,
     });
     const response = await eventually(() => Promise.resolve(held[0]));
-    // Another mint goes through meanwhile: nothing but the media holds this one up.
+    // Another mint completes in the meantime, so only the media delays this one.
     await api.completed("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
     expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", transaction_hash: null });
     response.end(PNG);
@@ -65,7 +65,7 @@ describe("media on a real node", function () {
       expect([answer.status, answer.headers.get("content-type")]).to.deep.equal([200, type]);
       expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).to.equal(true);
     }
-    // What is hosted already can be named again; nobody is asked for it.
+    // Hosted content can be named again. It is not fetched a second time.
     asked.length = 0;
     const again = await api.completed("/v1/nfts", {
       collection_address: collection,
@@ -78,7 +78,7 @@ describe("media on a real node", function () {
     expect(asked).to.deep.equal([]);
   });
 
-  it("that cannot be had fail the mint with their code, and nothing is minted", async () => {
+  it("fail the mint with an error code when they cannot be fetched, and nothing is minted", async () => {
     const collection = await api.collection({ type: "ERC721", mint_supply_count: 1 });
     const body = { collection_address: collection, to_address: await api.wallet(), copy_media: true };
     respond = (request, response) => {
@@ -95,7 +95,7 @@ describe("media on a real node", function () {
       expect(failed).to.include({ status: "failed", error_code: code, transaction_hash: null, nft_token_id: null });
       expect(failed.errors?.[0]).to.include({ field: "image", code });
     }
-    // The place under the cap is free again, and the first id is still to come.
+    // The supply reservation was released, and the first id is not used yet.
     expect((await api.completed("/v1/nfts", { ...body, copy_media: false })).nft_token_id).to.equal(1);
   });
 

@@ -91,7 +91,7 @@ describe("minting and transferring on a real node", function () {
   });
 
   describe("tokens of contracts that are not the service's", () => {
-    it("leave the wallet by its own signature, through code that it delegates to once", async () => {
+    it("are transferred with the wallet's signature, through code that the wallet delegates to once", async () => {
       const [alice, friend] = [await api.wallet(), Wallet.createRandom().address];
       const plain721 = await new PlainERC721__factory(outsider).deploy();
       const plain1155 = await new PlainERC1155__factory(outsider).deploy();
@@ -123,8 +123,8 @@ describe("minting and transferring on a real node", function () {
     });
   });
 
-  describe("what happens outside the service", () => {
-    it("shows in listings and history: a token that an outside account sends into a wallet", async () => {
+  describe("a transfer outside the service", () => {
+    it("is listed, with its history, when an outside account sends a token to a wallet", async () => {
       const alice = await api.wallet();
       const collection = await api.collection({ type: "ERC721" });
       await api.completed("/v1/nfts", {
@@ -144,8 +144,8 @@ describe("minting and transferring on a real node", function () {
     });
   });
 
-  describe("a receiver that refuses", () => {
-    it("fails alone, with its reason, and gives back what it had reserved", async () => {
+  describe("a receiver that rejects the token", () => {
+    it("fails only its own request, with the reason, and releases the reservation", async () => {
       const alice = await api.wallet();
       const collection = await api.collection({ type: "ERC721", mint_supply_count: 3 });
       const refusing = await new factories.mocks.RejectingReceiver__factory(outsider).deploy();

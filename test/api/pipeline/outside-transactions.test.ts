@@ -44,7 +44,7 @@ describe("transactions that others send to the service's collections", function 
   });
 
   describe("given an owner who uses an ERC721 collection directly", () => {
-    it("sets a base URI that is no text, appoints itself, mints, burns, lowers the cap and dismisses the service", async () => {
+    it("follows an invalid base URI, own minting and burning, a lower cap, and the removal of the service as minter", async () => {
       const to = await api.wallet();
       const collection = await api.collection({
         type: "ERC721",
@@ -80,7 +80,7 @@ describe("transactions that others send to the service's collections", function 
       });
     });
 
-    it("lowers an endless cap to one that no number holds", async () => {
+    it("treats a cap above 2^53-1 as unlimited", async () => {
       const collection = await api.collection({
         type: "ERC721",
         base_uri: "https://a.example/",
@@ -100,12 +100,12 @@ describe("transactions that others send to the service's collections", function 
   });
 
   describe("the owner of an ERC1155 collection, outside the service", () => {
-    it("creates an id that a request has reserved: the request fails, and the token gets nothing of it", async () => {
+    it("can create an id that a request has reserved: the request fails, and the token gets nothing from it", async () => {
       const to = await api.wallet();
       const collection = await api.collection({ type: "ERC1155", new_owner: owner.address });
       const contract = ERC1155Collection__factory.connect(collection, owner);
       await (await contract.setMinter(owner.address, true)).wait();
-      // No block until the owner's transaction is first in line.
+      // No block is mined until the owner's transaction is the first in the pool.
       await moneta.provider.send("evm_setAutomine", [false]);
       const bid = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n - 1n, gasLimit: 500_000 };
       await contract.create(to, 5, 2, "ipfs://outside", bid);
@@ -138,7 +138,7 @@ describe("transactions that others send to the service's collections", function 
         const page = await api.ok<{ nfts: { token_uri: string }[] }>("GET", `/v1/accounts/${to}/${collection}`);
         return page.nfts[0]?.token_uri === "ipfs://renamed" ? true : undefined;
       });
-      // The reservation is back: all but the two that exist may still be made.
+      // The reservation was released: only the two existing copies count.
       const rest = (2n ** 128n - 3n).toString();
       await api.completed("/v1/nfts", { collection_address: collection, to_address: to, token_id: 5, quantity: rest });
       expect(await contract.totalSupply(5)).to.equal(2n ** 128n - 1n);

@@ -41,7 +41,7 @@ describe("pinning at a Kubo node", function () {
     return process;
   };
   const pinned = (cid: string) => eventually(() => Promise.resolve(kubo.pins.has(cid) ? true : undefined));
-  /** What the doctor says about pins. */
+  /** The doctor's finding about pins. */
   const said = async () => {
     const env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path, IPFS_PIN_RPC: kubo.rpc };
     const { findings } = JSON.parse((await runCli(env, "doctor", "--json")).output) as Examination;

@@ -49,14 +49,14 @@ describe("a reorganisation of the chain", function () {
       const metadata = `${moneta.baseUrl}/metadata/31337/${collection}/1`;
       expect((await fetch(metadata)).headers.get("cache-control")).to.equal("no-store");
 
-      // The chain goes back behind the mint, and on without it.
+      // A reorg drops the mint, and the chain grows without it.
       await moneta.provider.send("evm_revert", [snapshot]);
       await mine(1);
       await eventually(async () => ((await fetch(metadata)).status === 404 ? true : undefined));
       expect(await request(id)).to.include({ status: "processing", nft_token_id: null });
       expect((await api.ok<{ total: number }>("GET", `/v1/accounts/${to}`)).total).to.equal(0);
 
-      // The bytes are sent again by themselves.
+      // The service broadcasts the same bytes again.
       const settled = await final(id);
       expect(settled).to.include({ status: "completed", nft_token_id: 1, transaction_hash: seen.transaction_hash });
       const contract = ERC721Collection__factory.connect(collection, moneta.provider);
@@ -66,7 +66,7 @@ describe("a reorganisation of the chain", function () {
       const { history } = await api.ok<{ history: object[] }>("GET", `/v1/collections/${collection}/1/history`);
       expect(history).to.have.length(1);
 
-      // The cap counts one: a second mint is accepted, a third is not.
+      // One mint counts towards the cap: a second one is accepted, a third is refused.
       await final(await api.accept("/v1/nfts", { collection_address: collection, to_address: to }));
       const third = await api.send("POST", "/v1/nfts", { collection_address: collection, to_address: to });
       expect(third.body).to.include({ error_code: "supply_exceeded" });

@@ -40,7 +40,7 @@ describe("requests whose simulation fails", function () {
     return lane.next_nonce;
   }
 
-  /** Fails with the code, and without a transaction. */
+  /** Asserts that the request fails with the code, without a transaction. */
   async function failsUnsent(run: () => Promise<RequestBody>, code: string): Promise<RequestBody> {
     const before = await nextNonce();
     const request = await run();
@@ -122,7 +122,7 @@ describe("requests whose simulation fails", function () {
   });
 
   describe("given an owner who removes the service as minter while a mint is pending", () => {
-    it("fails the mint unsent", async () => {
+    it("fails the mint without sending it", async () => {
       const owner = await moneta.provider.getSigner(4);
       const collection = await api.collection({ type: "ERC721", new_owner: owner.address });
       await failsUnsent(async () => {
@@ -139,7 +139,7 @@ describe("requests whose simulation fails", function () {
   });
 
   describe("given a receiver that accepts only in the simulation", () => {
-    it("fails on the chain, alone", async () => {
+    it("fails only its own call on chain", async () => {
       await program(Mode.acceptSimulated);
       const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       const [good, bad] = await Promise.all(
@@ -184,7 +184,7 @@ describe("requests whose simulation fails", function () {
       };
       const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: refusing });
       const raw = await eventually(() => Promise.resolve(held[0]));
-      // The batch reverts as a whole, so the request comes back unharmed; by then its receiver refuses.
+      // The batch reverts as a whole, so the request is returned. By then its receiver rejects the token.
       await (await relay.pause()).wait();
       await moneta.provider.send("eth_sendRawTransaction", [raw]).catch(() => undefined);
       await program(Mode.reason);

@@ -61,12 +61,12 @@ describe("unlockable content on a real node", function () {
     const contract = ERC721Collection__factory.connect(collection, new JsonRpcSigner(moneta.provider, alice));
     await (await contract.transferFrom(alice, outsider.address, 1)).wait();
     await eventually(async () => ((await shown(alice)) === undefined ? true : undefined));
-    // And back again when the token comes back.
+    // The content is shown again when the token returns.
     await (await contract.connect(outsider).transferFrom(outsider.address, alice, 1)).wait();
     await eventually(async () => ((await shown(alice)) === SECRET ? true : undefined));
   });
 
-  it("of a mint that fails is nobody's", async () => {
+  it("of a failed mint is shown to nobody", async () => {
     const collection = await api.collection({ type: "ERC721" });
     const refusing = await new factories.mocks.RejectingReceiver__factory(await moneta.provider.getSigner(4)).deploy();
     const fields = {
@@ -117,7 +117,7 @@ describe("unlockable content on a real node", function () {
     }
   });
 
-  it("lies on the disk only as sealed", async () => {
+  it("is stored only encrypted", async () => {
     await mint(await api.wallet());
     const { unlockable } = await moneta.service.database.read
       .selectFrom("requests")

@@ -40,7 +40,7 @@ describe("an unreliable node", function () {
   });
 
   describe("given a head number that goes back and forth", () => {
-    it("rolls nothing back", async () => {
+    it("does not roll back", async () => {
       const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
       const before = await checkpoint();
@@ -73,7 +73,7 @@ describe("an unreliable node", function () {
         refused += 1;
         return { error: { code: -32000, message: "header not found" } };
       };
-      // Token 2 arrives: what the wallet holds of it cannot be read now.
+      // Token 2 arrives, but the node cannot return the wallet's balance now.
       await (await plain.mint(wallet, 2)).wait();
       await eventually(() => Promise.resolve(refused >= 3 ? true : undefined));
       const head = await moneta.provider.getBlockNumber();
@@ -92,7 +92,7 @@ describe("an unreliable node", function () {
   describe("given a call that names a collection before its block is stored", () => {
     it("counts each of its tokens once", async () => {
       const [to, stored] = [await api.wallet(), await checkpoint()];
-      // The indexer stands still; the rest of the service does not.
+      // Only the indexer is stopped.
       let still = true;
       moneta.intercept = ({ method, params }) =>
         still && method === "eth_getBlockByNumber" && params[0] !== "latest"

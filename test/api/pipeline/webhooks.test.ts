@@ -22,11 +22,11 @@ describe("webhooks on a real node", function () {
   });
   after(() => receiver.close());
 
-  /** Everything that was told of a request, once its end has been told. */
+  /** All webhook bodies of a request, once its final event has arrived. */
   async function toldOf(request: RequestBody): Promise<Json[]> {
     const of = (call: { body: Json }) => call.body["request_id"] === request.request_id;
     await receiver.received((call) => of(call) && call.body["type"] !== "sent");
-    // A test event that was asked for later has arrived: nothing that was due before is still to come.
+    // A later test event has arrived, so no earlier delivery is still outstanding.
     const { event_id: id } = await api.ok<{ event_id: string }>("POST", "/v1/webhook/test", {});
     await receiver.received((call) => call.headers["webhook-id"] === id);
     const calls = receiver.calls.filter(of);
@@ -56,7 +56,7 @@ describe("webhooks on a real node", function () {
     ]);
   });
 
-  it("tell of an ERC721 mint: the id once it is known", async () => {
+  it("report an ERC721 mint, with the id as soon as it is known", async () => {
     const collection = await api.collection({ type: "ERC721" });
     const request = await api.completed("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
     expect(await toldOf(request)).to.deep.equal([
@@ -65,7 +65,7 @@ describe("webhooks on a real node", function () {
     ]);
   });
 
-  it("tell of a new ERC1155 id beyond 2^53 exactly, and of more copies without naming a new token", async () => {
+  it("report a new ERC1155 id above 2^53 exactly, and more copies without a new token", async () => {
     const collection = await api.collection({ type: "ERC1155" });
     const [token, to] = [(2n ** 256n - 1n).toString(), await api.wallet()];
     const created = await api.completed("/v1/nfts", {
@@ -87,7 +87,7 @@ describe("webhooks on a real node", function () {
     ]);
   });
 
-  it("tell of a transfer, and of one whose receiver refuses, in the block or before: error with its code", async () => {
+  it("report a transfer, and one that its receiver rejects, before or in the block, as an error with its code", async () => {
     const [from, collection] = [await api.wallet(), await api.collection({ type: "ERC721" })];
     await api.completed("/v1/nfts", {
       collection_address: collection,
@@ -112,7 +112,7 @@ describe("webhooks on a real node", function () {
       { ...common(refused, "transfer"), type: "sent" },
       { ...common(refused, "transfer"), type: "error", error_code: "receiver_rejected" },
     ]);
-    // What the refused one had reserved is free again.
+    // The reservation of the rejected transfer was released.
     const moved = await api.completed("/v1/transfers", { ...fields, to_address: await api.wallet() });
     expect(await toldOf(moved)).to.deep.equal([
       { ...common(moved, "transfer"), type: "sent" },

@@ -75,7 +75,7 @@ describe("whileLeased", () => {
       expect(stopped).to.equal(true);
     });
 
-    it("throws the loss rather than what the work makes of it", async () => {
+    it("throws the lost lease, not the error that the work throws because of it", async () => {
       const result = leased(async (stop) => {
         await ended(stop);
         throw new Error("stopped half way");

@@ -7,7 +7,7 @@ import { type StepResult, WorkLoop, type WorkLoopOptions } from "../../../api/sh
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
 
-/** Milliseconds: a test that waits for it has failed. */
+/** A long wait, in milliseconds. A test that reaches it fails. */
 const NEVER = 600_000;
 const MESSAGES = { failed: "it fails", recovered: "it works again" };
 
@@ -39,7 +39,7 @@ describe("WorkLoop", () => {
     return loop;
   }
 
-  /** Backs off without waiting, and notes for how long it should have waited. */
+  /** Replaces the wait of the backoff: returns immediately and records the duration. */
   function noted(waits: number[]): NonNullable<WorkLoopOptions["wait"]> {
     return async (milliseconds) => {
       waits.push(milliseconds);
@@ -83,7 +83,7 @@ describe("WorkLoop", () => {
   }
 
   describe("given steps that fail", () => {
-    it("doubles the backoff up to the limit, and starts anew after a success", async () => {
+    it("doubles the backoff up to the limit, and starts again from the first wait after a success", async () => {
       const waits: number[] = [];
       const results = [...Array<string>(6).fill("fail"), "again", "fail", "fail", "idle"];
       start(
@@ -112,7 +112,7 @@ describe("WorkLoop", () => {
       await running;
     });
 
-    it("logs an error once for each change, and once that it works again", async () => {
+    it("logs an error once per change, and logs once when the work succeeds again", async () => {
       const errors = ["a", "a", "a", "b", "b", "a", null, null, "a", null];
       const loop = start(
         () => {

@@ -38,7 +38,7 @@ export interface Answer {
   body: Body;
 }
 
-/** Any answer's body: of its many shapes, whatever is there. Its shape was checked already. */
+/** The body of any answer, with every field optional. Its shape was checked against the document before. */
 export interface Body extends Item {
   error_code?: string;
   wallets?: Item[];
@@ -79,7 +79,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** The whole HTTP side on a port of its own, over an SQLite file of its own; only the chain is played. */
+/** The whole HTTP side with its own port and SQLite file. Only the chain is a fake. */
 export class TestApi {
   readonly baseUrl: string;
   readonly database: Database;

@@ -2,7 +2,7 @@ import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import type { ForeignContracts } from "../../../api/chain/foreign-contracts.ts";
 import type { CollectionType } from "../../../api/domain/command.ts";
 
-/** Contracts outside the service, as a chain would show them. */
+/** A fake of the chain reader for contracts that the service did not deploy. */
 export class FakeForeign implements ForeignContracts {
   head = 100;
   down = false;

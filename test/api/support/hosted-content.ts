@@ -4,7 +4,7 @@ import { importContent } from "../../../api/ipfs/content.ts";
 import { conformanceOf } from "../../support/conformance.ts";
 import type { TestApi } from "./api.ts";
 
-/** Content on the service's IPFS gateway, and calls for it: bytes, not JSON as everywhere else. */
+/** Hosted content, and calls that read it. The answers are bytes, not JSON as everywhere else. */
 export class HostedContent {
   readonly #api: TestApi;
 

@@ -82,7 +82,7 @@ function bodyOf(answer: string): unknown {
   return JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4));
 }
 
-/** Sends bytes as they are. @returns everything until the connection ends. */
+/** Sends raw bytes. @returns everything that arrives until the connection ends. */
 function rawCall(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");

@@ -149,7 +149,7 @@ describe("changing metadata", () => {
       await addMint(api, { contract, to: HOLDER, tokenId: 1 });
       const id = expectAccepted(await freeze(contract));
       expect((await api.get(`/v1/requests/${id}`)).body).to.include({ type: "freeze", status: "pending" });
-      // No relayer may see it before the directory is made.
+      // No relayer may claim it before the directory is stored.
       expect((await stored(id)).ready_at).to.equal(null);
       for (const answer of [
         await freeze(contract),

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { type Conformance, conformanceOf, type Exchange, NotAsDocumented } from "../../support/conformance.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 
-/* Every answer of every test of the API goes through this checker: here it is shown that it lets nothing pass. */
+/* Every API test checks its answers with this checker. These tests show that it finds each kind of mistake. */
 
 describe("the check of answers against the OpenAPI document", () => {
   let api: TestApi;
@@ -93,7 +93,7 @@ describe("the check of answers against the OpenAPI document", () => {
 
   it("runs at every call of the tests", async () => {
     const broken = await startApi();
-    // A wallet that the service can only show in a way that is not documented.
+    // This wallet makes the service give an undocumented answer.
     await broken.post("/v1/accounts", {});
     await broken.database.write((trx) => trx.updateTable("wallets").set({ address: "nowhere" }).execute());
     let caught: unknown;

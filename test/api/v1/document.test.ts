@@ -94,7 +94,7 @@ describe("the published document", () => {
         }
       }
     }
-    // Those that no path can have, and those that a later part of the service answers.
+    // Codes that no path can answer, and codes that the HTTP server answers before the routes.
     expect(UNSEEN).to.include.members(HTTP_ERROR_CODES.filter((code) => !seen.has(code)));
   });
 

@@ -33,7 +33,7 @@ describe("field errors", () => {
     ],
     ["no multiple", z.number().multipleOf(2), 3, { code: "invalid", message: "Must have another value." }],
   ] as const) {
-    it(`describes ${title} in the service's own words`, () => {
+    it(`describes ${title} in a sentence of the service, not of zod`, () => {
       expect(errorsOf(z.object({ field: schema }), { field: value })).to.deep.equal([{ field: "field", ...expected }]);
     });
   }

@@ -41,7 +41,7 @@ describe("GET /ipfs, given corrupt blocks", () => {
       block.cid.toString(),
     );
     const damage = (name: string) => writeFile(join(api.blocksFolder, name.slice(-3, -1), name), "something else");
-    // The second block: the connection breaks off in the middle.
+    // The second block is corrupt, so the connection is closed in the middle.
     await damage(second);
     const broken = await content.fetchUnchecked(cid.toString());
     expect(broken.status).to.equal(200);
@@ -52,11 +52,11 @@ describe("GET /ipfs, given corrupt blocks", () => {
       ),
     ).to.equal("broken off");
     expect(api.log.join("")).to.contain(second);
-    // The first block: nothing was sent yet.
+    // The first block is corrupt, so nothing was sent yet.
     await damage(first);
     const answer = await content.fetch(cid.toString());
     expect(answer.headers.get("retry-after")).to.equal("60");
-    // An error is no content: nothing says that it would stay so, or what the content would have been.
+    // An error is not content, so it has no headers about caching, tags or ranges.
     expect(answer.headers.get("cache-control")).to.equal("no-store");
     for (const name of ["etag", "accept-ranges", "content-range", "content-disposition"]) {
       expect(answer.headers.get(name), name).to.equal(null);

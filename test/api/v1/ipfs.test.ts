@@ -177,7 +177,7 @@ describe("GET /ipfs", () => {
     const long = CID.createV1(raw.code, createDigest(sha256.code, new Uint8Array(190).fill(7)));
     const short = CID.createV1(raw.code, createDigest(sha256.code, digest.subarray(0, 20)));
     const cid = await content.add(bytes);
-    // Where there are many blocks there are all folders.
+    // With many blocks, every folder exists.
     await mkdir(join(api.blocksFolder, long.toString().slice(-3, -1)), { recursive: true });
     for (const name of [
       long.toString(),

@@ -5,10 +5,10 @@ import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted } from "../support/expect.ts";
 import { addCollection, addMint, addWallet, randomAddress } from "../support/rows.ts";
 
-/** One of each thing that an app can have, or the names of such things that nobody has. */
+/** Names of one resource of each kind: an app's own, or ones that do not exist. */
 type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery", string>;
 
-/** How a call names other things than the caller's own, in its path or its body. */
+/** A call that names resources in its path or its body. */
 interface Naming {
   path?: (things: Things) => Record<string, string>;
   body?: (things: Things) => object;
@@ -32,7 +32,7 @@ function token({ collection: address }: Things) {
   return { address, token_id: "1" };
 }
 
-/** Calls that name things: another app's must look as if they did not exist. */
+/** Calls that name resources. Another app's resources must look as if they did not exist. */
 const NAMING: Record<string, Naming> = {
   getAccountOfUser: { path: ({ user }) => ({ user_identifier: user }) },
   listWalletHistory: { path: wallet },
@@ -58,7 +58,7 @@ const NAMING: Record<string, Naming> = {
   },
 };
 
-/** Calls that name nothing, with a body where they take one: they see and change the caller's own app only. */
+/** Calls that name no resource, with a body where they take one. They must read and change only the caller's app. */
 const OWN: Record<string, { body?: object }> = {
   createAccount: { body: { user_identifier: "their user" } },
   listAccounts: {},
@@ -129,7 +129,7 @@ describe("isolation of apps", () => {
     return api.call(method, real, { token: api.other.token, ...(sent === undefined ? {} : { body: sent }) });
   }
 
-  /** All that the first app can see of itself. */
+  /** Everything that the first app can read about itself. */
   async function everythingOfTheirs(): Promise<string[]> {
     const paths = calls
       .filter(({ name, method }) => method === "GET" && OWN[name] !== undefined)
@@ -159,11 +159,11 @@ describe("isolation of apps", () => {
   it("shows and changes only the caller's resources in calls without an id", async () => {
     const before = await everythingOfTheirs();
     const marks = [...Object.values(theirs), "secret"].filter((mark) => mark.length > 5);
-    // In the order of the recipes: what is removed is removed last.
+    // In the order of the recipes, which delete resources last.
     for (const own of Object.keys(OWN)) {
       const call = calls.find(({ name }) => name === own)!;
       const answer = await callAsOther(call, nobodys);
-      // The same user identifier is nobody's business but each app's own.
+      // Both apps may use the same user identifier.
       const text = answer.text.replace("their user", "").replaceAll('"secret":', "");
       for (const mark of marks) expect(text, call.name).to.not.include(mark);
       expect(answer.status, `${call.name}: ${answer.text}`).to.equal(200);
@@ -186,7 +186,7 @@ describe("isolation of apps", () => {
   });
 });
 
-/** All of an answer, but for what tells one call from the next. */
+/** An answer without the headers that differ from call to call. */
 function visible({ status, headers, text }: Answer) {
   const changing = ["date", "x-request-id", "ratelimit"];
   return { status, text, headers: [...headers].filter(([name]) => !changing.includes(name)) };

@@ -16,7 +16,7 @@ describe("scripts/setup/run.mjs in a checkout without build output", function ()
     for (const file of ["package.json", "package-lock.json", "tsconfig.json"]) await cp(file, join(folder.path, file));
     await symlink(resolve("node_modules"), join(folder.path, "node_modules"), "junction");
     await mkdir(join(folder.path, "contracts"));
-    // Hardhat stops at once: a test need not wait for a whole build.
+    // Hardhat fails immediately, so the test does not wait for a whole build.
     await writeFile(join(folder.path, "hardhat.config.ts"), 'throw new Error("Hardhat was started");\n');
     await writeFile(join(folder.path, "entry.ts"), 'console.log("entry runs");\n');
   });

@@ -41,7 +41,7 @@ describe("scripts/setup/run.mjs", function () {
       expect(run.lines.slice(1)).to.deep.equal([signal]);
     });
 
-    it(`passes ${signal} on once when all the group gets it, as by Ctrl-C, and npm passes it on too`, async () => {
+    it(`passes ${signal} on once when the whole process group gets it (Ctrl-C) and npm forwards it too`, async () => {
       process.kill(-run.group, signal);
       run.child.kill(signal);
       expect(await run.ended).to.equal(7);

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 
 import { eventually } from "../../support/eventually.ts";
 
-/** Listens on the port of loopback. @throws when somebody does already. */
+/** Listens on the port of loopback. @throws when another program does already. */
 export async function occupy(port: number): Promise<Server> {
   const server = createServer();
   server.listen(port, "127.0.0.1");

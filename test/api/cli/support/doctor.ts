@@ -74,7 +74,7 @@ export class DoctorFixture {
     return { ...(JSON.parse(output) as Examination), failed };
   }
 
-  /** Changes rows of the service's database through a connection of its own. */
+  /** Changes rows of the service's database through a separate connection. */
   async change(work: Change): Promise<void> {
     const database = await openDatabase(`file:${this.folder.path}/moneta.sqlite`);
     try {

@@ -8,7 +8,7 @@ interface Row {
   app_id: string;
 }
 
-/** A queue from the apps of its rows, and how often it was read. */
+/** A queue, given as the apps of its rows, that counts its reads. */
 function queueOf(apps: string[]) {
   const rows = apps.map((app, index): Row => ({ id: index.toString(), app_id: app }));
   const queue = {
@@ -31,22 +31,22 @@ describe("takeFairly", () => {
     expect(await ids("aabb", { limit: 3, limitOfApp: 2 })).to.equal("0 1 2");
   });
 
-  it("leaves out what is above an app's share, and goes on behind it", async () => {
+  it("skips rows above an app's share, and takes the rows behind them", async () => {
     expect(await ids("aaaaaaaab", { limit: 3, limitOfApp: 2 })).to.equal("0 1 8");
   });
 
-  it("counts what is under way", async () => {
+  it("counts running work", async () => {
     expect(await ids("aab", { limit: 3, limitOfApp: 2, underWay: ["a", "c", "c"] })).to.equal("0 2");
     expect(await ids("aab", { limit: 3, limitOfApp: 2, underWay: ["a", "a"] })).to.equal("2");
   });
 
-  it("reads nothing when no place is free", async () => {
+  it("reads nothing when no slot is free", async () => {
     const queue = queueOf(["a"]);
     expect(await takeFairly({ limit: 0, limitOfApp: 2, underWay: [] }, queue.read)).to.deep.equal([]);
     expect(queue.reads).to.equal(0);
   });
 
-  it("fills the places as a scan of the whole queue would, with a number of reads that the queue does not change", async () => {
+  it("fills the slots like a scan of the whole queue, with a number of reads that does not depend on the queue", async () => {
     const app = fc.constantFrom("a", "b", "c", "d", "e");
     await fc.assert(
       fc.asyncProperty(
@@ -66,7 +66,7 @@ describe("takeFairly", () => {
             return [index.toString()];
           });
           expect(taken.map((row) => row.id)).to.deep.equal(expected.slice(0, limit));
-          // Each further read leaves out one app more, which has its whole share by then.
+          // Each further read leaves out one more app, which has reached its share.
           expect(queue.reads).to.be.at.most(Math.floor(limit / limitOfApp) + underWay.length + 1);
         },
       ),

@@ -28,7 +28,7 @@ describe("GroupCommit", () => {
             const { depth } = (await sql<{ depth: number }>`select count(*) as depth from counters`.execute(trx))
               .rows[0] ?? { depth: -1 };
             seen.push(depth);
-            // Committed rows only: nothing of this transaction shows outside before all are done.
+            // Readers see committed rows only, so nothing of this transaction is visible before it ends.
             transactions.add((await keys()).length);
             await add(key)(trx);
           }),
@@ -104,7 +104,7 @@ describe("GroupCommit", () => {
       const results = await Promise.allSettled([
         database.write(add("a")),
         database.write(async (trx) => {
-          // The foreign key is looked at when the transaction commits.
+          // The foreign key is checked when the transaction commits.
           await sql`pragma defer_foreign_keys = on`.execute(trx);
           await missing(trx);
         }),

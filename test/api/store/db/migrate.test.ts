@@ -8,7 +8,7 @@ import { openSqlite } from "../../../../api/store/db/sqlite.ts";
 import { TestProcess } from "../../../support/process.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
-/** Opens the database named by its argument once the clock reaches the second, so that several start as one. */
+/** Opens the database at a given second of the clock, so that several processes start at the same time. */
 const OPEN_AT = `
   const [url, at] = process.argv.slice(1);
   const { openDatabase } = await import("./api/store/db/database.ts");
@@ -50,9 +50,9 @@ describe("migrate", function () {
   });
 
   describe("given a migration that fails half way", () => {
-    it("leaves nothing of it, and succeeds once the cause is gone", async () => {
+    it("rolls it back, and succeeds once the cause is gone", async () => {
       const { writer } = openSqlite(file, "create");
-      // In the way of one of the last tables.
+      // This table collides with one of the last tables of the migration.
       await writer.schema.createTable("deliveries").addColumn("x", "integer").execute();
       await writer.destroy();
       const refused = await openDatabase(`file:${file}`).catch((error: unknown) => error);

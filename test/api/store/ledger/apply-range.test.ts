@@ -165,7 +165,7 @@ describe("applyRange", () => {
       const { holdings } = await contents(database);
       expect(holdings).to.deep.equal([{ contract, token_id: "1", owner, quantity: "3", reserved: "0" }]);
       expect(await database.read.selectFrom("foreign_contracts").selectAll().execute()).to.deep.equal([]);
-      // Somebody who looked before, and stores only now.
+      // A call that read the contract earlier and stores the result only now.
       await database.write(async (trx) => {
         await followForeignContract(trx, { address: contract, type: "ERC1155", name: "?", followedFrom: 1 });
         await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "9", block: 1 });

@@ -107,7 +107,7 @@ describe("media jobs", () => {
     expect(await take(1_299)).to.deep.equal([]);
     const [second] = await take(1_300);
     expect(second?.fence).to.equal(2);
-    // The first one wakes up again: it can change nothing any more.
+    // The first process wakes up again. It can no longer change anything.
     const failure = { ok: false as const, errorCode: "media_unavailable" as const, errors: null };
     expect(await api.database.write((trx) => renewMediaJob(trx, first!, 9_000))).to.equal(false);
     expect(await api.database.write((trx) => finishMediaJob(trx, first!, withMedia(first!), 2))).to.equal(false);

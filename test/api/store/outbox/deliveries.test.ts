@@ -37,14 +37,14 @@ describe("takeDueDeliveries", () => {
     );
 
   describe("given a retry that waits", () => {
-    it("leaves it alone until it is due", async () => {
+    it("does not take it before it is due", async () => {
       const id = await addDelivery(NOW + LONGEST_DELIVERY_WAIT);
       expect(await take()).to.deep.equal([]);
       expect(await take(NOW + LONGEST_DELIVERY_WAIT)).to.deep.equal([id]);
     });
   });
 
-  describe("given a time that a clock stored which has been set back since", () => {
+  describe("given a time that was stored before the clock was set back", () => {
     it("takes the delivery at once, after those that are due", async () => {
       const late = await addDelivery(NOW + LONGEST_DELIVERY_WAIT + 1);
       const due = await addDelivery(NOW);
@@ -54,7 +54,7 @@ describe("takeDueDeliveries", () => {
   });
 
   describe("given a long queue of one app", () => {
-    it("gives the app its share, and the other places to those behind it", async () => {
+    it("gives the app its share, and the other slots to the apps behind it", async () => {
       await addWebhook("other");
       for (let count = 0; count < 20; count++) await addDelivery(NOW - 20 + count);
       const behind = await addDelivery(NOW, "other");

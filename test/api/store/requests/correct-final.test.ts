@@ -29,7 +29,7 @@ describe("correctFinal", () => {
   const refused: ChainOutcome = { ok: false, errorCode: "receiver_rejected", errors: null };
 
   let forks = 0;
-  /** The chain begins anew behind the batch, which comes to this in a block that is final at once. */
+  /** A reorg drops the batch. Then it runs with these outcomes in another block, which is final immediately. */
   async function comesTo(outcome: ChainOutcome): Promise<void> {
     forks += 1;
     await database.write((trx) => rollback(trx, 0));

@@ -28,7 +28,7 @@ describe("returned requests", () => {
     return id;
   }
 
-  /** A block in which the batch ran: up to the request, or with it. */
+  /** A block in which the batch ran: it stopped before the request, or included it. */
   async function ranIn(block: number, fork: string, batch: Awaited<ReturnType<typeof batchOf>>, whole: boolean) {
     const outcomes = whole
       ? batch.requests.map((request) => ({ request, outcome: { ok: true, collection, tokenId: "1" } as const }))
@@ -60,7 +60,7 @@ describe("returned requests", () => {
       await ranIn(1, "main", batch, false);
       expect((await requestRow(database, id)).ready_at).not.to.equal(null);
       await database.write((trx) => rollback(trx, 0));
-      // The same bytes, in another block: this time the gas was enough.
+      // The same bytes ran in another block, this time with enough gas.
       await ranIn(1, "second", batch, true);
       expect(await requestRow(database, id)).to.include({ status: "processing", ready_at: null, batch_id: null });
       await database.write((trx) => rollback(trx, 0));
