@@ -1,12 +1,17 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Looks until there is something. @throws after the time is over. */
+/**
+ * Calls `look` until it returns something other than undefined.
+ * @throws after the timeout, with the source text of `look`, which says what the test waited for.
+ */
 export async function eventually<T>(look: () => Promise<T | undefined>, timeoutMs = 20_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error("it never came");
+    if (Date.now() > deadline) {
+      throw new Error(`Nothing was found within ${timeoutMs.toString()} ms by: ${look.toString()}`);
+    }
     await wait(50);
   }
 }

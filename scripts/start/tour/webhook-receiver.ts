@@ -8,7 +8,11 @@ import type { Shape } from "../../../api/client/client.ts";
 
 type WebhookEvent = Shape<"Event">;
 
-/** An HTTP server that receives webhooks and accepts only valid signatures. Every app with a webhook needs one. */
+/**
+ * An HTTP server that receives webhooks and accepts only valid signatures. Every app with a webhook needs one. This is the
+ * example to copy, so it stands alone and is as strict as an app must be. Tests use scripts/webhooks/receiver.ts instead,
+ * which keeps every call.
+ */
 export class WebhookReceiver {
   readonly #server: Server;
   readonly #events = new Map<string, WebhookEvent>();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { NewDeliveryRow } from "../../../api/store/db/schema.ts";
-import { startReceiver } from "../../support/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import { DoctorFixture, worstOf } from "./support/doctor.ts";
 
 const HOUR = 3_600_000;
@@ -14,13 +14,13 @@ describe("doctor: waiting work", function () {
 
   before(async () => {
     doctor = await DoctorFixture.start();
-    const receiver = await startReceiver();
+    const receiver = await WebhookReceiver.listen();
     await doctor.api.ok("PUT", "/v1/webhook", { url: receiver.url });
     const { read } = doctor.service.database;
     const { id: app } = await read.selectFrom("apps").select("id").executeTakeFirstOrThrow();
     const event = await read.selectFrom("events").select("seq").limit(1).executeTakeFirstOrThrow();
     await doctor.service.stop();
-    await receiver.stop();
+    await receiver.close();
     longAgo = Date.now() - 2 * HOUR;
     delivery = {
       event_seq: event.seq,

@@ -9,7 +9,7 @@ import pino from "pino";
 import { createProgram } from "../../../api/cli/program.ts";
 import { ERC721Collection__factory, factories } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
-import { TestReceiver } from "../../support/webhook-receiver.ts";
+import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import { useService } from "../../support/use-service.ts";
 
 const SECRET = "Würfel-7c1f: the key lies under the third stone";
@@ -25,10 +25,10 @@ describe("unlockable content on a real node", function () {
   });
   const moneta = useService({ logger: pino({ level: "trace" }, sink) });
   const { api } = moneta;
-  let receiver: TestReceiver;
+  let receiver: WebhookReceiver;
 
   before(async () => {
-    receiver = await TestReceiver.listen();
+    receiver = await WebhookReceiver.listen();
     await api.ok("PUT", "/v1/webhook", { url: receiver.url });
   });
   after(() => receiver.close());

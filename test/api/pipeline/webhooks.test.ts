@@ -4,7 +4,8 @@ import { factories } from "../../../types/ethers-contracts/index.js";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
-import { isSigned, TestReceiver } from "../../support/webhook-receiver.ts";
+import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { isSigned } from "../../support/is-signed.ts";
 import { useService } from "../../support/use-service.ts";
 
 type Json = Record<string, unknown>;
@@ -13,11 +14,11 @@ describe("webhooks on a real node", function () {
   this.timeout(60_000);
   const moneta = useService();
   const { api } = moneta;
-  let receiver: TestReceiver;
+  let receiver: WebhookReceiver;
   let secret: string;
 
   before(async () => {
-    receiver = await TestReceiver.listen();
+    receiver = await WebhookReceiver.listen();
     secret = (await api.ok<{ secret: string }>("PUT", "/v1/webhook", { url: receiver.url })).secret;
   });
   after(() => receiver.close());

@@ -6,7 +6,8 @@ import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { Dispatcher } from "../../../api/webhooks/dispatcher.ts";
 import { eventually } from "../../support/eventually.ts";
-import { isSigned, TestReceiver } from "../../support/webhook-receiver.ts";
+import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { isSigned } from "../../support/is-signed.ts";
 import { type Item, type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 
@@ -22,13 +23,13 @@ interface Delivery extends Item {
 
 describe("webhook deliveries", () => {
   let api: TestApi;
-  let receiver: TestReceiver;
+  let receiver: WebhookReceiver;
   let secret: string;
   let wake: Signal;
   let stop: () => Promise<void>;
 
   beforeEach(async () => {
-    receiver = await TestReceiver.listen();
+    receiver = await WebhookReceiver.listen();
     api = await startApi({ addressPolicy: { allowedHosts: new Set(), allowLoopback: true } });
     wake = new Signal();
     api.deliveriesDue = () => {

@@ -1,41 +1,43 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-import { Webhook } from "standardwebhooks";
-
-/** A call as it came, whatever it says. */
 export interface ReceivedCall {
+  path: string;
   headers: IncomingHttpHeaders;
+  /** The body as it arrived: the signature covers these bytes. */
   text: string;
+  /** The parsed body. */
   body: Record<string, unknown>;
 }
 
-/** An app's receiver of webhooks on this machine: keeps every call, and answers what it is told to. */
-export class TestReceiver {
+/** The webhook receiver of the tests and the campaign. It keeps every call, and verifies no signature. */
+export class WebhookReceiver {
   readonly calls: ReceivedCall[] = [];
-  /** Status of the answers from now on. */
+  /** Status of the answers, unless `respond` is replaced. */
   status = 204;
+  /** Answers one call, which is in `calls` already. */
+  respond: (call: ReceivedCall, response: ServerResponse) => void = (_call, response) =>
+    response.writeHead(this.status).end();
   readonly #server: Server;
   readonly #waiting = new Set<() => void>();
 
   private constructor() {
     this.#server = createServer((request, response) => {
       void text(request).then((content) => {
-        this.calls.push({
-          headers: request.headers,
-          text: content,
-          body: JSON.parse(content) as Record<string, unknown>,
-        });
-        response.writeHead(this.status).end();
+        const body = JSON.parse(content) as Record<string, unknown>;
+        const call = { path: request.url ?? "", headers: request.headers, text: content, body };
+        this.calls.push(call);
+        this.respond(call, response);
         for (const wake of [...this.#waiting]) wake();
       });
     });
   }
 
-  static async listen(): Promise<TestReceiver> {
-    const receiver = new TestReceiver();
+  /** Listens on a free port of this machine. */
+  static async listen(): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver();
     receiver.#server.listen(0, "127.0.0.1");
     await once(receiver.#server, "listening");
     return receiver;
@@ -45,29 +47,29 @@ export class TestReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}/hook`;
   }
 
-  /** The first call that fits, now or later. @throws after 20 s. */
+  /** The first call that fits, among those that arrived and those that will. @throws after 20 s. */
   async received(fits: (call: ReceivedCall) => boolean): Promise<ReceivedCall> {
     const deadline = AbortSignal.timeout(20_000);
     for (;;) {
       const call = this.calls.find(fits);
       if (call !== undefined) return call;
-      if (deadline.aborted) throw new Error(`no such call among ${this.calls.map((other) => other.text).join("\n")}`);
+      if (deadline.aborted) {
+        const arrived = this.calls.map((other) => other.text).join("\n");
+        throw new Error(`No call that fits ${fits.toString()} arrived within 20 s. These arrived:\n${arrived}`);
+      }
       await this.#next(deadline);
     }
   }
 
-  /** Resolves once there were so many calls. */
+  /** Resolves when this many calls have arrived. @throws after 20 s. */
   async count(calls: number): Promise<void> {
     await this.received(() => this.calls.length >= calls);
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    this.#server.close();
     this.#server.closeAllConnections();
-    return new Promise((resolve) => {
-      this.#server.close(() => {
-        resolve();
-      });
-    });
+    await once(this.#server, "close");
   }
 
   #next(deadline: AbortSignal): Promise<void> {
@@ -80,15 +82,5 @@ export class TestReceiver {
       this.#waiting.add(done);
       deadline.addEventListener("abort", done);
     });
-  }
-}
-
-/** Whether the call is signed with the secret. */
-export function isSigned(call: ReceivedCall, secret: string): boolean {
-  try {
-    new Webhook(secret).verify(call.text, call.headers as Record<string, string>);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,0 +1,101 @@
+import { expect } from "chai";
+
+import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { eventually } from "../../support/eventually.ts";
+import { addApp, APP } from "../store/support/rows.ts";
+import { useDispatcher } from "./support/use-dispatcher.ts";
+
+const HOUR = 3_600_000;
+
+describe("Dispatcher: receivers that misbehave, and addresses that are not public", function () {
+  this.timeout(20_000);
+  const fixture = useDispatcher();
+
+  it("disables the webhook when the receiver answers 410", async () => {
+    fixture.receiver.respond = (_call, response) => response.writeHead(410).end();
+    fixture.start();
+    await fixture.emit(["completed"]);
+    await eventually(async () => {
+      const webhook = await fixture.database.read.selectFrom("webhooks").select("disabled_at").executeTakeFirst();
+      return webhook?.disabled_at == null ? undefined : true;
+    });
+    await fixture.emit(["completed"]);
+    fixture.advance(24 * HOUR);
+    await fixture.reach([["failed", 1]]);
+    expect(fixture.receiver.calls).to.have.length(1);
+  });
+
+  it("does not follow redirects", async () => {
+    fixture.receiver.respond = ({ path }, response) =>
+      response.writeHead(path === "/hook" ? 307 : 200, { location: "/elsewhere" }).end();
+    fixture.start();
+    await fixture.emit(["completed"]);
+    await fixture.reach([["pending", 1]]);
+    expect(fixture.receiver.calls.map(({ path }) => path)).to.deep.equal(["/hook"]);
+    expect((await fixture.deliveries())[0]).to.include({ response_status: 307 });
+  });
+
+  it("refuses loopback unless it is allowed, and does not reveal an address", async () => {
+    fixture.start({ allowedHosts: new Set(), allowLoopback: false });
+    await fixture.emit(["completed"]);
+    await fixture.reach([["pending", 1]]);
+    expect(fixture.receiver.calls).to.deep.equal([]);
+    expect((await fixture.deliveries())[0]).to.include({
+      response_status: null,
+      error: "the URL leads to an address that is not public",
+    });
+  });
+
+  for (const url of [
+    "http://localhost:PORT/",
+    "http://2130706433:PORT/",
+    "http://0x7f.1:PORT/",
+    "http://[::ffff:127.0.0.1]:PORT/",
+    "http://10.0.0.1/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://[64:ff9b::7f00:1]/",
+    "http://[2002:7f00:1::1]/",
+  ]) {
+    it(`does not connect to ${url}, even if it was stored`, async () => {
+      await fixture.register(APP, url.replace("PORT", new URL(fixture.receiver.url).port));
+      fixture.start({ allowedHosts: new Set(), allowLoopback: false });
+      await fixture.emit(["completed"]);
+      await fixture.reach([["pending", 1]]);
+      expect(fixture.receiver.calls).to.deep.equal([]);
+      expect((await fixture.deliveries())[0]?.error).to.equal("the URL leads to an address that is not public");
+    });
+  }
+
+  it("does not read the body of an answer, even if it is endless or compressed", async () => {
+    const closed = new Promise<void>((resolve) => {
+      fixture.receiver.respond = (_call, response) => {
+        response.writeHead(200, { "content-encoding": "gzip", "content-length": "100000000000" });
+        const more = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+        };
+        response.on("drain", more);
+        response.on("close", resolve);
+        more();
+      };
+    });
+    fixture.start();
+    await fixture.emit(["completed"]);
+    await fixture.reach([["delivered", 1]]);
+    await closed;
+  });
+
+  it("delivers to other apps while the receiver of one app hangs", async () => {
+    const hanging = await WebhookReceiver.listen();
+    hanging.respond = () => undefined;
+    await addApp(fixture.database, "slow");
+    await fixture.register("slow", hanging.url);
+    for (let count = 0; count < 40; count++) await fixture.emit(["completed"], "slow");
+    await fixture.emit(["completed"]);
+    fixture.start();
+    await fixture.receiver.count(1);
+    await hanging.count(4);
+    expect(hanging.calls).to.have.length(4);
+    await fixture.stop();
+    await hanging.close();
+  });
+});
