@@ -3,25 +3,21 @@ import { expect } from "chai";
 import { connectContracts } from "../../../api/chain/deployed.ts";
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import type { Database } from "../../../api/store/db/database.ts";
-import { DoctorFixture, worstOf } from "./support/doctor.ts";
+import { useDoctor, worstOf } from "./support/doctor.ts";
 
 const DAY = 86_400_000;
 
 describe("doctor: database and chain", function () {
   this.timeout(60_000);
-  let doctor: DoctorFixture;
+  const doctor = useDoctor();
+  const { moneta } = doctor;
 
-  before(async () => {
-    doctor = await DoctorFixture.start();
-  });
-  after(() => doctor.stop());
-
-  const lane = () => doctor.service.database.read.selectFrom("lanes").selectAll().executeTakeFirstOrThrow();
+  const lane = () => moneta.service.database.read.selectFrom("lanes").selectAll().executeTakeFirstOrThrow();
 
   describe("given contracts of another deployment", () => {
     it("reports contracts that do not belong together, and missing ones", async () => {
       const key = "contracts";
-      const { value } = await doctor.service.database.read
+      const { value } = await moneta.service.database.read
         .selectFrom("meta")
         .select("value")
         .where("key", "=", key)
@@ -44,7 +40,7 @@ describe("doctor: database and chain", function () {
     });
 
     it("reports a relay address without code", async () => {
-      const { contracts, database } = doctor.service;
+      const { contracts, database } = moneta.service;
       const nowhere = doctor.collection.replace(/....$/, "0000");
       const set = (relay: string) => () =>
         database.write((trx) =>
@@ -61,7 +57,7 @@ describe("doctor: database and chain", function () {
 
   describe("given a lane without enough funds", () => {
     it("warns when funds are low, and reports a problem when they do not pay for a batch", async () => {
-      const { node } = doctor;
+      const { node } = moneta;
       const { address } = await lane();
       const give = (wei: bigint) => node.provider.send("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
       const before = await node.provider.getBalance(address);
@@ -85,8 +81,8 @@ describe("doctor: database and chain", function () {
   describe("given a relay that refuses the lane", () => {
     it("says what the relay's owner must do", async () => {
       const { address } = await lane();
-      await withLocalOwner(doctor.node.url, async (owner) => {
-        const { relay } = connectContracts(doctor.service.contracts, owner);
+      await withLocalOwner(moneta.node.url, async (owner) => {
+        const { relay } = connectContracts(moneta.service.contracts, owner);
         await (await relay.setOperator(address, false)).wait();
         expect(worstOf(await doctor.examine(), "lanes").words).to.match(/not an operator .* call setOperator/);
         await (await relay.setOperator(address, true)).wait();
@@ -112,7 +108,7 @@ describe("doctor: database and chain", function () {
     const change = (fields: Record<string, string | number | null>) => (database: Database) =>
       database.write((trx) => trx.updateTable("requests").set(fields).where("id", "=", doctor.mintId).execute());
     const mint = () =>
-      doctor.service.database.read
+      moneta.service.database.read
         .selectFrom("requests")
         .selectAll()
         .where("id", "=", doctor.mintId)
@@ -157,7 +153,7 @@ describe("doctor: database and chain", function () {
 
   describe("given a completed mint whose outcome a deep reorg changed", () => {
     it("reports a problem that names the request, for 7 days", async () => {
-      const { app_id } = await doctor.service.database.read
+      const { app_id } = await moneta.service.database.read
         .selectFrom("requests")
         .select("app_id")
         .where("id", "=", doctor.mintId)

@@ -2,24 +2,24 @@ import { expect } from "chai";
 
 import type { NewDeliveryRow } from "../../../api/store/db/schema.ts";
 import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
-import { DoctorFixture, worstOf } from "./support/doctor.ts";
+import { useDoctor, worstOf } from "./support/doctor.ts";
 
 const HOUR = 3_600_000;
 
 describe("doctor: waiting work", function () {
   this.timeout(60_000);
-  let doctor: DoctorFixture;
+  const doctor = useDoctor();
+  const { moneta } = doctor;
   let delivery: Omit<NewDeliveryRow, "id" | "request_id" | "next_at">;
   let longAgo: number;
 
   before(async () => {
-    doctor = await DoctorFixture.start();
     const receiver = await WebhookReceiver.listen();
-    await doctor.api.ok("PUT", "/v1/webhook", { url: receiver.url });
-    const { read } = doctor.service.database;
+    await moneta.api.ok("PUT", "/v1/webhook", { url: receiver.url });
+    const { read } = moneta.service.database;
     const { id: app } = await read.selectFrom("apps").select("id").executeTakeFirstOrThrow();
     const event = await read.selectFrom("events").select("seq").limit(1).executeTakeFirstOrThrow();
-    await doctor.service.stop();
+    await moneta.stop();
     await receiver.close();
     longAgo = Date.now() - 2 * HOUR;
     delivery = {
@@ -33,7 +33,6 @@ describe("doctor: waiting work", function () {
       updated_at: longAgo,
     };
   });
-  after(() => doctor.stop());
   afterEach(() => doctor.change((database) => database.write((trx) => trx.deleteFrom("deliveries").execute())));
 
   function insert(...rows: Pick<NewDeliveryRow, "id" | "request_id" | "next_at">[]): Promise<void> {
@@ -79,7 +78,7 @@ describe("doctor: waiting work", function () {
             .execute(),
         ),
       );
-      await doctor.node.provider.send("hardhat_mine", ["0x3", "0xe10"]);
+      await moneta.node.provider.send("hardhat_mine", ["0x3", "0xe10"]);
       const examination = await doctor.examine();
       const backlog = worstOf(examination, "backlog");
       expect(backlog.words).to.match(/^1 request is waiting to be sent, the oldest for 2 h/);

@@ -7,17 +7,13 @@ import { CHECKS } from "../../../api/doctor/examine.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { startRpcProxy } from "../../support/rpc-proxy.ts";
 import { temporaryFolder } from "../../support/folder.ts";
-import { DoctorFixture, worstOf } from "./support/doctor.ts";
+import { useDoctor, worstOf } from "./support/doctor.ts";
 import { runCli } from "./support/run.ts";
 
 describe("doctor", function () {
   this.timeout(60_000);
-  let doctor: DoctorFixture;
-
-  before(async () => {
-    doctor = await DoctorFixture.start();
-  });
-  after(() => doctor.stop());
+  const doctor = useDoctor();
+  const { moneta } = doctor;
 
   describe("given a healthy service", () => {
     it("reports one ok finding or more for every check", async () => {
@@ -30,7 +26,7 @@ describe("doctor", function () {
     });
 
     it("prints a line for each finding and a count at the end, also with --all", async () => {
-      const { output } = await runCli(doctor.env, "doctor", "--all");
+      const { output } = await runCli(moneta.env, "doctor", "--all");
       expect(output).to.match(/^ok {7}chain {6}the node serves chain 31337/);
       expect(output).to.match(/\n0 problems, 0 warnings\n$/);
     });
@@ -43,7 +39,7 @@ describe("doctor", function () {
     });
 
     it("counts one warning in the singular", async () => {
-      const { output } = await runCli({ ...doctor.env, PUBLIC_URL: "https://nft.example" }, "doctor");
+      const { output } = await runCli({ ...moneta.env, PUBLIC_URL: "https://nft.example" }, "doctor");
       expect(output).to.match(/\n0 problems, 1 warning\n$/);
     });
   });
@@ -63,13 +59,13 @@ describe("doctor", function () {
 
   describe("given a node of another chain", () => {
     it("recognises another chain id, and another block 0", async () => {
-      const proxy = await startRpcProxy(doctor.node.url);
+      const proxy = await startRpcProxy(moneta.node.url);
       try {
         proxy.intercept = ({ method }) => (method === "eth_chainId" ? { result: "0x1" } : undefined);
         expect(worstOf(await doctor.examine({ RPC_URL: proxy.url }), "chain").words).to.match(
           /belongs to chain 31337, but the node serves chain 1\./,
         );
-        const latest = (await doctor.node.provider.send("eth_getBlockByNumber", ["latest", false])) as object;
+        const latest = (await moneta.node.provider.send("eth_getBlockByNumber", ["latest", false])) as object;
         proxy.intercept = ({ method, params }) =>
           method === "eth_getBlockByNumber" && params[0] === "0x0"
             ? { result: { ...latest, number: "0x0" } }
@@ -85,19 +81,19 @@ describe("doctor", function () {
 
   describe("given keys of another database", () => {
     it("says which key is wrong", async () => {
-      const { env, folder, mintId } = doctor;
-      const secrets = JSON.parse(await readFile(`${folder.path}/local-secrets.json`, "utf8")) as Record<string, string>;
+      const { env, folder } = moneta;
+      const secrets = JSON.parse(await readFile(`${folder}/local-secrets.json`, "utf8")) as Record<string, string>;
       const other = randomBytes(32).toString("base64");
       const unknownKey = worstOf(await doctor.examine({ SECRET_KEYS: other }), "sealed");
       expect(unknownKey.result).to.equal("problem");
-      expect(unknownKey.words).to.contain(mintId);
+      expect(unknownKey.words).to.contain(doctor.mintId);
       const older = await doctor.examine({ SECRET_KEYS: `${other},${secrets["secret_keys"] ?? ""}` });
       expect(worstOf(older, "sealed")).to.include({ result: "warning" });
       expect(worstOf(older, "sealed").words).to.match(/keys rotate/);
       const seed = async (more: Record<string, string>) => worstOf(await doctor.examine(more), "seed").words;
       expect(await seed({ SEED_PASSPHRASE: "wrong" })).to.match(/passphrase/);
-      expect(await seed({ SEED_FILE: `${folder.path}/none` })).to.match(/cannot be read/);
-      const seedFile = `${folder.path}/other-seed.jwe`;
+      expect(await seed({ SEED_FILE: `${folder}/none` })).to.match(/cannot be read/);
+      const seedFile = `${folder}/other-seed.jwe`;
       await runCli({ ...env, SEED_FILE: seedFile, SEED_PASSPHRASE: "another" }, "keys", "create");
       expect(await seed({ SEED_FILE: seedFile, SEED_PASSPHRASE: "another" })).to.match(/did not make/);
     });
@@ -107,7 +103,7 @@ describe("doctor", function () {
     it("refuses with a reason", async () => {
       const empty = await temporaryFolder();
       try {
-        const error = await runCli({ ...doctor.env, DATA_DIR: empty.path }, "doctor").then(
+        const error = await runCli({ ...moneta.env, DATA_DIR: empty.path }, "doctor").then(
           () => null,
           (reason: unknown) => reason as Error,
         );

@@ -2,13 +2,8 @@ import { randomBytes } from "node:crypto";
 
 import { expect } from "chai";
 
-import type { Service } from "../../../api/context/service.ts";
-import { createApp } from "../../../api/operator/create-app.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
-import { ApiClient } from "../../support/api-client.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { startTestService } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 import { refusalOf } from "./support/refusal.ts";
 import { jsonOfCli } from "./support/run.ts";
 
@@ -18,89 +13,63 @@ describe("command line: keys rotate", function () {
   const OLD = { SECRET_KEYS: oldKey };
   const BOTH = { SECRET_KEYS: `${newKey},${oldKey}` };
   const NEW = { SECRET_KEYS: newKey };
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  before(async () => {
-    node = await startNode();
-  });
-  after(() => node.stop());
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const moneta = useService({ per: "test", start: false });
+  const { api } = moneta;
 
   interface Rotated {
     resealed: number;
     unchanged: number;
     idempotency_keys: number;
   }
-  const serve = (more: Record<string, string>) =>
-    startTestService({ rpcUrl: node.url, dataDir: folder.path, env: more });
   const rotate = (more: Record<string, string>) =>
-    jsonOfCli<Rotated>({ DATA_DIR: folder.path, ...more }, "keys", "rotate");
+    jsonOfCli<Rotated>({ DATA_DIR: moneta.folder, ...more }, "keys", "rotate");
 
   it("re-encrypts everything while the service runs, after which the old key can be removed", async () => {
-    let service: Service & { baseUrl: string } = await serve(OLD);
-    try {
-      const { token } = await createApp(service, "rotate");
-      let api = ApiClient.at(service.baseUrl, token);
-      const wallet = await api.wallet();
-      const collection = await api.collection({ type: "ERC721" });
-      const mint = (content: string) => ({
-        collection_address: collection,
-        to_address: wallet,
-        unlockable_content: content,
-      });
-      await Promise.all(
-        Array.from({ length: 120 }, (_, index) => api.completed("/v1/nfts", mint(`secret ${index.toString()}`))),
-      );
-      await api.ok("PUT", "/v1/webhook", { url: "http://127.0.0.1:9/" });
-      await api.send("POST", "/v1/accounts", { user_identifier: "first" }, { "idempotency-key": "one" });
+    await moneta.start(OLD);
+    const wallet = await api.wallet();
+    const collection = await api.collection({ type: "ERC721" });
+    const mint = (content: string) => ({
+      collection_address: collection,
+      to_address: wallet,
+      unlockable_content: content,
+    });
+    await Promise.all(
+      Array.from({ length: 120 }, (_, index) => api.completed("/v1/nfts", mint(`secret ${index.toString()}`))),
+    );
+    await api.ok("PUT", "/v1/webhook", { url: "http://127.0.0.1:9/" });
+    await api.send("POST", "/v1/accounts", { user_identifier: "first" }, { "idempotency-key": "one" });
 
-      await service.stop();
-      service = await serve(BOTH);
-      api = ApiClient.at(service.baseUrl, token);
-      const busy = Promise.all(
-        Array.from({ length: 40 }, (_, index) => api.completed("/v1/nfts", mint(`during ${index.toString()}`))),
-      );
-      const first = await rotate(BOTH);
-      expect(first).to.include({ resealed: 121, idempotency_keys: 1 });
-      await busy;
-      expect(await rotate(BOTH)).to.include({ resealed: 0, unchanged: 161 });
+    await moneta.restart(BOTH);
+    const busy = Promise.all(
+      Array.from({ length: 40 }, (_, index) => api.completed("/v1/nfts", mint(`during ${index.toString()}`))),
+    );
+    const first = await rotate(BOTH);
+    expect(first).to.include({ resealed: 121, idempotency_keys: 1 });
+    await busy;
+    expect(await rotate(BOTH)).to.include({ resealed: 0, unchanged: 161 });
 
-      await service.stop();
-      service = await serve(NEW);
-      api = ApiClient.at(service.baseUrl, token);
-      const contents: string[] = [];
-      for (let offset = 0; offset < 160; offset += 30) {
-        const { nfts } = await api.ok<{ nfts: { unlockable_content: string }[] }>(
-          "GET",
-          `/v1/accounts/${wallet}?limit=30&offset=${offset.toString()}`,
-        );
-        contents.push(...nfts.map((nft) => nft.unlockable_content));
-      }
-      const expected = [
-        ...Array.from({ length: 120 }, (_, i) => `secret ${i.toString()}`),
-        ...Array.from({ length: 40 }, (_, i) => `during ${i.toString()}`),
-      ];
-      expect(contents.sort()).to.deep.equal(expected.sort());
-      expect(await api.ok("POST", "/v1/webhook/secret")).to.have.property("secret");
-      // Refused, as the command warned, and not carried out a second time.
-      const repeated = await api.send(
-        "POST",
-        "/v1/accounts",
-        { user_identifier: "first" },
-        { "idempotency-key": "one" },
+    await moneta.restart(NEW);
+    const contents: string[] = [];
+    for (let offset = 0; offset < 160; offset += 30) {
+      const { nfts } = await api.ok<{ nfts: { unlockable_content: string }[] }>(
+        "GET",
+        `/v1/accounts/${wallet}?limit=30&offset=${offset.toString()}`,
       );
-      expect(repeated.status).to.equal(409);
-    } finally {
-      await service.stop();
+      contents.push(...nfts.map((nft) => nft.unlockable_content));
     }
+    const expected = [
+      ...Array.from({ length: 120 }, (_, i) => `secret ${i.toString()}`),
+      ...Array.from({ length: 40 }, (_, i) => `during ${i.toString()}`),
+    ];
+    expect(contents.sort()).to.deep.equal(expected.sort());
+    expect(await api.ok("POST", "/v1/webhook/secret")).to.have.property("secret");
+    // Refused, as the command warned, and not carried out a second time.
+    const repeated = await api.send("POST", "/v1/accounts", { user_identifier: "first" }, { "idempotency-key": "one" });
+    expect(repeated.status).to.equal(409);
   });
 
   it("continues after an interruption, and names the value that a missing key encrypts", async () => {
-    const service = await serve(OLD);
-    const api = ApiClient.at(service.baseUrl, (await createApp(service, "broken off")).token);
+    await moneta.start(OLD);
     const wallet = await api.wallet();
     const collection = await api.collection({ type: "ERC721" });
     const ids: string[] = [];
@@ -115,11 +84,11 @@ describe("command line: keys rotate", function () {
         ).request_id,
       );
     }
-    await service.stop();
+    await moneta.stop();
     expect((await refusalOf(rotate(NEW))).message).to.match(
       /request [0-9a-f]{64} cannot be decrypted: .* Keep every older key/,
     );
-    const database = await openDatabase(`file:${folder.path}/moneta.sqlite`);
+    const database = await openDatabase(`file:${moneta.databaseFile}`);
     const last = (sealed: string) =>
       database.write((trx) =>
         trx

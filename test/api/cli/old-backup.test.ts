@@ -6,31 +6,31 @@ import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import type { RequestBody } from "../../support/api-client.ts";
 import { contents, countedTotals } from "../store/support/whole.ts";
-import { NOT_SENDING, OldBackupFixture } from "./support/old-backup.ts";
+import { NOT_SENDING, useOldBackup } from "./support/old-backup.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 /** The tests are steps of one restore, in order. */
 describe("an old backup", function () {
   this.timeout(120_000);
-  let backup: OldBackupFixture;
+  const backup = useOldBackup();
+  const { moneta } = backup;
+  const { api } = moneta;
   let mintedBefore: bigint;
   /** A request that was accepted after the restore. */
   let later: string;
 
   before(async () => {
-    backup = await OldBackupFixture.start();
-    mintedBefore = await ERC721Collection__factory.connect(backup.erc721, backup.node.provider).totalMinted();
+    mintedBefore = await ERC721Collection__factory.connect(backup.erc721, moneta.provider).totalMinted();
   });
-  after(() => backup.end());
 
   it("stops the start with an error that says what to do", async () => {
     expect(mintedBefore).to.equal(4n);
     await backup.restoreBackup();
-    const { erc721, wallets, env } = backup;
-    const api = await backup.serve(NOT_SENDING);
+    const { erc721, wallets } = backup;
+    await moneta.start(NOT_SENDING);
     later = await api.accept("/v1/nfts", { collection_address: erc721, to_address: wallets[2], name: "Later" });
-    await backup.stop();
-    const error = await backup.serve().then(
+    await moneta.stop();
+    const error = await moneta.start().then(
       () => null,
       (reason: unknown) => reason,
     );
@@ -38,7 +38,7 @@ describe("an old backup", function () {
     expect((error as Error).message).to.match(
       /is an old backup, or another service uses the same seed.*`npm run cli -- reconcile`/,
     );
-    const { output, failed } = await runCli(env, "doctor", "--json");
+    const { output, failed } = await runCli(moneta.env, "doctor", "--json");
     expect(failed).to.equal(true);
     const words = (JSON.parse(output) as Examination).findings
       .filter((finding) => finding.result === "problem")
@@ -48,18 +48,18 @@ describe("an old backup", function () {
       .and.match(/executed on chain but not sent by this database/);
   });
   it("stays unchanged by reconcile --dry-run", async () => {
-    const { env, waiting } = backup;
+    const { waiting } = backup;
     const before = await backup.inDatabase(contents);
-    const result = await jsonOfCli<Reconciliation>(env, "reconcile", "--dry-run");
+    const result = await jsonOfCli<Reconciliation>(moneta.env, "reconcile", "--dry-run");
     expect(result.dry_run).to.equal(true);
     expect(result.recovery?.uncertain).to.have.members([waiting.mint, waiting.transfer, waiting.collection]);
     expect(await backup.inDatabase(contents)).to.deep.equal(before);
   });
 
   it("keeps uncertain requests pending with reconcile --run-uncertain", async () => {
-    const { env, waiting } = backup;
+    const { waiting } = backup;
     await backup.undoing(async () => {
-      await jsonOfCli<Reconciliation>(env, "reconcile", "--run-uncertain");
+      await jsonOfCli<Reconciliation>(moneta.env, "reconcile", "--run-uncertain");
       const rows = await backup.inDatabase((database) =>
         database.read.selectFrom("requests").select(["id", "status"]).where("status", "=", "pending").execute(),
       );
@@ -69,8 +69,8 @@ describe("an old backup", function () {
   });
 
   it("is repaired by reconcile, which fails uncertain requests", async () => {
-    const { env, waiting, lost } = backup;
-    const result = await jsonOfCli<Reconciliation>(env, "reconcile");
+    const { waiting, lost } = backup;
+    const result = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
     expect(result.recovery).to.not.equal(null);
     expect(result.recovery?.recognised).to.equal(2);
     expect(result.recovery?.uncertain).to.have.members([waiting.mint, waiting.transfer, waiting.collection]);
@@ -81,9 +81,9 @@ describe("an old backup", function () {
   });
 
   it("starts after reconcile, and executes nothing twice", async () => {
-    const { erc721, erc1155, waiting, lost, wallets, node } = backup;
+    const { erc721, erc1155, waiting, lost, wallets } = backup;
     const [w1, w2] = wallets;
-    const api = await backup.serve();
+    await moneta.start();
     const of = (id: string) => api.ok<RequestBody>("GET", `/v1/requests/${id}`);
     expect((await api.settled(later)).status).to.equal("completed");
     for (const id of [waiting.mint, waiting.transfer, waiting.collection]) {
@@ -92,9 +92,9 @@ describe("an old backup", function () {
     expect(await api.settled(waiting.numbered)).to.include({ status: "completed" });
     expect(await api.settled(waiting.create)).to.include({ status: "completed", nft_token_id: 9 });
 
-    const contract = ERC721Collection__factory.connect(erc721, node.provider);
+    const contract = ERC721Collection__factory.connect(erc721, moneta.provider);
     expect(await contract.totalMinted()).to.equal(mintedBefore + 1n);
-    expect(await ERC1155Collection__factory.connect(erc1155, node.provider).totalSupply(9)).to.equal(5n);
+    expect(await ERC1155Collection__factory.connect(erc1155, moneta.provider).totalSupply(9)).to.equal(5n);
     expect(await contract.ownerOf(1)).to.equal(w2);
     // Recognised by its number, so its content belongs to its token.
     const { nft_token_id: id } = await of(waiting.numbered);
@@ -123,14 +123,13 @@ describe("an old backup", function () {
   });
 
   it("needs a second reconcile only for the history of wallets that came back", async () => {
-    const { env } = backup;
-    const second = await jsonOfCli<Reconciliation>(env, "reconcile");
+    const second = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
     expect(second.recovery).to.equal(null);
     expect(second.comparison.told.map(({ what }) => what).join()).to.match(/history at block/);
-    const third = await jsonOfCli<Reconciliation>(env, "reconcile");
+    const third = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
     expect(third.recovery).to.equal(null);
     expect(third.comparison.told).to.deep.equal([]);
-    const { output, failed } = await runCli(env, "doctor");
+    const { output, failed } = await runCli(moneta.env, "doctor");
     expect(failed, output).to.equal(false);
   });
 });

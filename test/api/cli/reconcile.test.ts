@@ -1,36 +1,23 @@
 import { expect } from "chai";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import type { Service } from "../../../api/context/service.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { startTestService } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 import { contents, countedTotals } from "../store/support/whole.ts";
 import { DAMAGES } from "./support/damages.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("reconcile", function () {
   this.timeout(90_000);
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let service: Service & { baseUrl: string };
-  let env: Record<string, string>;
-  let api: ApiClient;
+  const moneta = useService();
+  const { api } = moneta;
   let [from, to] = ["", ""];
   let erc721: string;
   let erc1155: string;
   let foreign: string;
 
   before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
-    service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    api = ApiClient.at(service.baseUrl, (await createApp(service, "reconcile")).token);
     [from, to] = [await api.wallet(), await api.wallet()];
     erc721 = await api.collection({ type: "ERC721", mint_supply_count: 10 });
     erc1155 = await api.collection({ type: "ERC1155", base_uri: "ipfs://x/{id}" });
@@ -45,30 +32,25 @@ describe("reconcile", function () {
     const moved = { from_address: from, to_address: to };
     await api.completed("/v1/transfers", { ...moved, contract_address: erc1155, token_id: 5, amount: 4 });
     await api.completed("/v1/transfers", { ...moved, contract_address: erc721, token_id: 1 });
-    const owner = await node.provider.getSigner(4);
+    const owner = await moneta.provider.getSigner(4);
     const plain = await (await new PlainERC721__factory(owner).deploy()).waitForDeployment();
     foreign = await plain.getAddress();
     await (await plain.mint(from, 3)).wait();
     await api.ok("GET", `/v1/accounts/${from}/${foreign}`);
     await caughtUp();
   });
-  after(async () => {
-    await service.stop();
-    await node.stop();
-    await folder.remove();
-  });
 
   async function caughtUp(): Promise<void> {
-    const head = await node.provider.getBlockNumber();
+    const head = await moneta.provider.getBlockNumber();
     await eventually(async () =>
-      (await contents(service.database)).checkpoint === head.toString() ? true : undefined,
+      (await contents(moneta.service.database)).checkpoint === head.toString() ? true : undefined,
     );
   }
 
   /** The rows that must be restored, without their row numbers. */
   async function state() {
-    const { transfers, history, ...rest } = await contents(service.database);
-    const ends = await service.database.read
+    const { transfers, history, ...rest } = await contents(moneta.service.database);
+    const ends = await moneta.service.database.read
       .selectFrom("transfers")
       .select(["id", "from_address", "to_address"])
       .execute();
@@ -80,7 +62,7 @@ describe("reconcile", function () {
     return { ...rest, entries };
   }
 
-  const run = (...words: string[]) => jsonOfCli<Reconciliation>(env, "reconcile", ...words);
+  const run = (...words: string[]) => jsonOfCli<Reconciliation>(moneta.env, "reconcile", ...words);
 
   it("finds no difference beside a healthy running service", async () => {
     const before = await state();
@@ -88,14 +70,16 @@ describe("reconcile", function () {
     expect(result).to.include({ dry_run: false, recovery: null });
     expect(result.comparison).to.include({ differences: 0 });
     expect(await state()).to.deep.equal(before);
-    expect((await runCli(env, "reconcile")).output).to.match(/^The database matches the chain up to block \d+\.\n$/);
+    expect((await runCli(moneta.env, "reconcile")).output).to.match(
+      /^The database matches the chain up to block \d+\.\n$/,
+    );
   });
 
   for (const [what, damage] of Object.entries(DAMAGES)) {
     describe(`given ${what}`, () => {
       it("reports it, corrects it, and then finds no difference", async () => {
         const right = await state();
-        await service.database.write((trx) => damage(trx, { from, to, erc721, erc1155, foreign }));
+        await moneta.service.database.write((trx) => damage(trx, { from, to, erc721, erc1155, foreign }));
         const damaged = await state();
         expect(damaged).to.not.deep.equal(right);
         const seen = await run("--dry-run");
@@ -104,7 +88,7 @@ describe("reconcile", function () {
         const mended = await run();
         expect(mended.comparison.told).to.deep.include.members(seen.comparison.told);
         expect(await state()).to.deep.equal(right);
-        expect(await countedTotals(service.database)).to.deep.equal([]);
+        expect(await countedTotals(moneta.service.database)).to.deep.equal([]);
         expect((await run()).comparison.told).to.deep.equal([]);
       });
     });
@@ -112,7 +96,7 @@ describe("reconcile", function () {
 
   describe("given a backup that knows another attempt of a mined transaction", () => {
     it("adds the mined attempt, reads its block again, and emits no event twice", async () => {
-      const { read } = service.database;
+      const { read } = moneta.service.database;
       const attempt = await read
         .selectFrom("attempts")
         .select(["id", "hash", "batch_id"])
@@ -121,7 +105,7 @@ describe("reconcile", function () {
         .executeTakeFirstOrThrow();
       const events = () => read.selectFrom("events").select(["request_id", "type"]).orderBy("seq").execute();
       const [right, told] = [await state(), await events()];
-      await service.database.write((trx) =>
+      await moneta.service.database.write((trx) =>
         trx
           .updateTable("attempts")
           .set({ hash: `0x${"0".repeat(64)}` })
@@ -152,27 +136,27 @@ describe("reconcile", function () {
         entries: entries.filter((entry) => entry.contract !== foreign),
       });
       expect(own(await state())).to.deep.equal(own(right));
-      expect(await countedTotals(service.database)).to.deep.equal([]);
+      expect(await countedTotals(moneta.service.database)).to.deep.equal([]);
       expect((await run()).recovery).to.equal(null);
     });
   });
 
   describe("given transactions in the node's pool that the database does not know", () => {
     it("refuses until they are mined, and then continues at the next nonce", async () => {
-      const lane = await service.database.read.selectFrom("lanes").selectAll().executeTakeFirstOrThrow();
-      await node.provider.send("hardhat_impersonateAccount", [lane.address]);
-      await node.provider.send("evm_setAutomine", [false]);
+      const lane = await moneta.service.database.read.selectFrom("lanes").selectAll().executeTakeFirstOrThrow();
+      await moneta.provider.send("hardhat_impersonateAccount", [lane.address]);
+      await moneta.provider.send("evm_setAutomine", [false]);
       const nonce = `0x${lane.next_nonce.toString(16)}`;
-      await node.provider.send("eth_sendTransaction", [
+      await moneta.provider.send("eth_sendTransaction", [
         { from: lane.address, to: lane.address, value: "0x0", gas: "0x5300", nonce },
       ]);
-      const error = await runCli(env, "reconcile").then(
+      const error = await runCli(moneta.env, "reconcile").then(
         () => null,
         (reason: unknown) => reason as Error,
       );
       expect(error?.message).to.match(/transaction pool holds transactions of .* that the database does not know/);
-      await node.provider.send("evm_setAutomine", [true]);
-      await node.provider.send("hardhat_mine", ["0x1"]);
+      await moneta.provider.send("evm_setAutomine", [true]);
+      await moneta.provider.send("hardhat_mine", ["0x1"]);
       const result = await run();
       expect(result.recovery?.lanes).to.deep.equal([
         { lane: 0, address: lane.address, known: lane.next_nonce, mined: lane.next_nonce + 1 },
@@ -201,7 +185,7 @@ describe("reconcile", function () {
       await busy;
       results.push(await run());
       for (const result of results) expect(result.comparison.told).to.deep.equal([]);
-      expect(await countedTotals(service.database)).to.deep.equal([]);
+      expect(await countedTotals(moneta.service.database)).to.deep.equal([]);
     });
   });
 });

@@ -3,18 +3,14 @@ import { Socket } from "node:net";
 
 import { expect } from "chai";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import { ApiClient } from "../../support/api-client.ts";
-import { startNode } from "../../support/node.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { startTestService } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
 
 describe("outbound connections of the service", function () {
   this.timeout(60_000);
+  const moneta = useService({ start: false });
+  const { api } = moneta;
 
   it("go only to the chain's node by default, with hosted media and a freeze", async () => {
-    const node = await startNode();
-    const folder = await temporaryFolder();
     // Every library opens its connections through this function.
     const targets = new Set<string>();
     const connect = Object.getOwnPropertyDescriptor(Socket.prototype, "connect")!;
@@ -30,8 +26,7 @@ describe("outbound connections of the service", function () {
       return (bind.value as (...args: unknown[]) => Datagrams).apply(this, args);
     };
     try {
-      const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-      const api = ApiClient.at(service.baseUrl, (await createApp(service, "quiet")).token);
+      await moneta.start();
       const collection = await api.collection({ type: "ERC721" });
       const body = {
         collection_address: collection,
@@ -41,15 +36,13 @@ describe("outbound connections of the service", function () {
       };
       await api.completed("/v1/nfts", body);
       await api.completed(`/v1/collections/${collection}/freeze`, {});
-      await service.stop();
       // The second is this test itself, as an app.
-      const expected = [node.url, service.baseUrl].map((url) => new URL(url).host).sort();
+      const expected = [moneta.node.url, moneta.baseUrl].map((url) => new URL(url).host).sort();
+      await moneta.stop();
       expect([...targets].map((target) => target.replace("localhost", "127.0.0.1")).sort()).to.deep.equal(expected);
     } finally {
       Object.defineProperty(Socket.prototype, "connect", connect);
       Object.defineProperty(Datagrams.prototype, "bind", bind);
-      await node.stop();
-      await folder.remove();
     }
   });
 });

@@ -106,64 +106,27 @@ describe("Lane", function () {
       const erc1155 = await api.collection({ type: "ERC1155" });
       const plain = await new PlainERC721__factory(outsider).deploy();
       await (await plain.mint(alice, 1)).wait();
-      const long = "x".repeat(2_000);
-      const runs = [
-        await measured("/v1/collections", { type: "ERC721", name: "n", symbol: "s" }, undefined),
-        await measured(
-          "/v1/collections",
-          {
-            type: "ERC721",
-            name: "n",
-            symbol: "s",
-            base_uri: `https://a.example/${long}`,
-            collection_uri: `https://a.example/${long}`,
-          },
-          undefined,
-        ),
-        await measured(
+      const long = `https://a.example/${"x".repeat(2_000)}`;
+      const collection = { type: "ERC721", name: "n", symbol: "s" };
+      const editions = { collection_address: erc1155, initial_owner: alice, initial_supply: 5 };
+      const moved = { from_address: alice, to_address: bob, token_id: 1 };
+      const calls: [path: string, body: Record<string, unknown>, simulated?: null][] = [
+        ["/v1/collections", collection],
+        ["/v1/collections", { ...collection, base_uri: long, collection_uri: long }],
+        [
           "/v1/collections",
           { type: "ERC1155", name: "n".repeat(256), symbol: "s", seller_fee_basis_points: 500, fee_recipient: alice },
-          undefined,
-        ),
-        await measured("/v1/nfts", { collection_address: erc721, to_address: alice }, undefined),
-        await measured(
-          "/v1/nfts",
-          { collection_address: erc1155, initial_owner: alice, token_id: 1, initial_supply: 5 },
-          undefined,
-        ),
-        await measured(
-          "/v1/nfts",
-          {
-            collection_address: erc1155,
-            initial_owner: alice,
-            token_id: 2,
-            initial_supply: 5,
-            uri: `https://a.example/${long}`,
-          },
-          undefined,
-        ),
-        await measured(
-          "/v1/nfts",
-          { collection_address: erc1155, to_address: bob, token_id: 1, quantity: 5 },
-          undefined,
-        ),
-        await measured(
-          "/v1/transfers",
-          { from_address: alice, to_address: bob, contract_address: erc721, token_id: 1 },
-          undefined,
-        ),
-        await measured(
-          "/v1/transfers",
-          { from_address: alice, to_address: bob, contract_address: erc1155, token_id: 1, amount: 2 },
-          undefined,
-        ),
-        await measured(
-          "/v1/transfers",
-          { from_address: alice, to_address: bob, contract_address: await plain.getAddress(), token_id: 1 },
-          null,
-        ),
+        ],
+        ["/v1/nfts", { collection_address: erc721, to_address: alice }],
+        ["/v1/nfts", { ...editions, token_id: 1 }],
+        ["/v1/nfts", { ...editions, token_id: 2, uri: long }],
+        ["/v1/nfts", { collection_address: erc1155, to_address: bob, token_id: 1, quantity: 5 }],
+        ["/v1/transfers", { ...moved, contract_address: erc721 }],
+        ["/v1/transfers", { ...moved, contract_address: erc1155, amount: 2 }],
+        ["/v1/transfers", { ...moved, contract_address: await plain.getAddress() }, null],
       ];
-      for (const { kind, used, counted, sent, limit } of runs) {
+      for (const [path, body, simulated] of calls) {
+        const { kind, used, counted, sent, limit } = await measured(path, body, simulated);
         const words = `${kind}: used ${used.toString()}, counted ${counted.toString()}, limit ${limit.toString()}, sent ${sent.toString()}`;
         expect(used, words).to.be.below(counted);
         expect(sent, words).to.be.above(used);

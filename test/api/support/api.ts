@@ -155,13 +155,7 @@ export async function startApi(
   const foreign = new FakeForeign();
   const sealer = createSealer([{ id: "test", bytes: randomBytes(32) }]);
   const log: string[] = [];
-  const sink = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      log.push(chunk.toString());
-      done();
-    },
-  });
-  // Assigned before anybody can call: the app only reads it while it answers.
+  // Assigned before the first call: the app reads it only while it answers.
   const state: { api?: TestApi } = {};
   const app = createApp({
     settings: {
@@ -174,37 +168,17 @@ export async function startApi(
     deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
     sealer,
     foreign,
-    signals: {
-      requests: {
-        notify: () => {
-          if (state.api !== undefined) state.api.notified += 1;
-        },
-      },
-      deliveries: {
-        notify: () => {
-          state.api?.deliveriesDue();
-        },
-      },
-      media: { notify: () => undefined },
-    },
+    signals: signalsOf(state),
     addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },
-    logger: pino({ level: "info" }, sink),
+    logger: pino({ level: "info" }, sinkOf(log)),
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
     chainId: CHAIN_ID,
   });
   const server = createHttpServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const api = new TestApi({
-    baseUrl: `http://127.0.0.1:${port.toString()}`,
-    database,
-    blocks,
-    blocksFolder,
-    foreign,
-    sealer,
-    databaseUrl,
-    log,
-  });
+  const baseUrl = `http://127.0.0.1:${port.toString()}`;
+  const api = new TestApi({ baseUrl, database, blocks, blocksFolder, foreign, sealer, databaseUrl, log });
   state.api = api;
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");
@@ -219,4 +193,31 @@ export async function startApi(
 export async function addApp(api: TestApi, name: string): Promise<Tenant> {
   const { appId, token } = await createTenant(api, name);
   return { id: appId, token };
+}
+
+/** What the app notifies, counted and passed on by the `TestApi`. */
+function signalsOf(state: { api?: TestApi }) {
+  return {
+    requests: {
+      notify: () => {
+        if (state.api !== undefined) state.api.notified += 1;
+      },
+    },
+    deliveries: {
+      notify: () => {
+        state.api?.deliveriesDue();
+      },
+    },
+    media: { notify: () => undefined },
+  };
+}
+
+/** Appends each line of the log to `lines`. */
+function sinkOf(lines: string[]): Writable {
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
 }

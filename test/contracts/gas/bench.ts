@@ -7,6 +7,9 @@ import { executionDigest, transferAuthorizationDigest } from "../../../api/chain
 export type Hardfork = "prague" | "osaka";
 
 export type Bench = Awaited<ReturnType<typeof openBench>>;
+type Chain = Awaited<ReturnType<typeof deploy>>;
+type Batches = ReturnType<typeof createBatches>;
+type MakeItem = (number: bigint, index: number) => { target: string; data: string };
 
 interface BenchItem {
   readonly target: string;
@@ -29,28 +32,58 @@ export const CONTRACT_URI = "https://app.example.com/harbour/collection.json";
  * the figures are exact.
  */
 export async function openBench(hardfork: Hardfork) {
+  const chain = await deploy(hardfork);
+  const batches = createBatches(chain);
+  await chain.relay.cancel([batches.lastNumber()]);
+  return {
+    ...chain,
+    ...batches,
+    ...createCollections(chain, batches),
+    wallet: walletSource(),
+    transaction,
+    signTransfer,
+    execution: (from: BaseWallet, target: string, data: string, delegating: boolean) =>
+      execute(chain, batches.nextNumber(), { from, target, data, delegating }),
+  };
+}
+
+async function deploy(hardfork: Hardfork) {
   const { ethers, networkHelpers } = await network.create({ network: "default", override: { hardfork } });
   const [admin, operator, newOwner, royaltyRecipient] = await ethers.getSigners();
   const relay = (await ethers.deployContract("Relay", [admin!.address])).connect(operator);
   await relay.connect(admin).setOperator(operator!.address, true);
   const factory = await ethers.deployContract("CollectionFactory", [relay.target, "https://nft.example.com/metadata/"]);
   const delegate = await ethers.deployContract("WalletDelegate", [relay.target]);
-  const relayAddress = await relay.getAddress();
-  const factoryAddress = await factory.getAddress();
+  return {
+    ethers,
+    networkHelpers,
+    admin: admin!,
+    operator: operator!,
+    newOwner: newOwner!,
+    royaltyRecipient: royaltyRecipient!,
+    relay,
+    relayAddress: await relay.getAddress(),
+    factory,
+    factoryAddress: await factory.getAddress(),
+    delegate,
+  };
+}
 
+/** Returns a function that gives a new wallet, which the chain has never seen, on each call. */
+function walletSource(): () => BaseWallet {
   let wallets = 0;
-  // The first number is in a bitmap word that is already in use, as in nearly every real batch.
-  let numbers = (0x5eed_5eed_5eed_5eedn << 32n) + 1n;
-  await relay.cancel([numbers - 1n]);
-
-  /** Returns a new wallet that the chain has never seen. */
-  function wallet(): BaseWallet {
+  return () => {
     wallets += 1;
     return new Wallet(id(`bench wallet ${wallets}`));
-  }
+  };
+}
+
+function createBatches({ relay }: Chain) {
+  // The first number is in a bitmap word that is already in use, as in nearly every real batch.
+  let numbers = (0x5eed_5eed_5eed_5eedn << 32n) + 1n;
 
   /** Runs one batch and returns the gas per item. A hundred items start a new word of the relay's bitmap; fewer continue one. */
-  async function batch(count: number, item: (number: bigint, index: number) => { target: string; data: string }) {
+  async function batch(count: number, item: MakeItem) {
     if (count >= 100) numbers = ((numbers >> 8n) + 1n) << 8n;
     const items: BenchItem[] = [];
     for (let index = 0; index < count; index++) {
@@ -66,15 +99,21 @@ export async function openBench(hardfork: Hardfork) {
   }
 
   /** Runs items without measuring them. */
-  async function prepare(count: number, item: (number: bigint, index: number) => { target: string; data: string }) {
+  async function prepare(count: number, item: MakeItem) {
     for (let done = 0; done < count; done += 50) {
       await batch(Math.min(50, count - done), (number, index) => item(number, done + index));
     }
   }
 
-  async function transaction(sent: Promise<ContractTransactionResponse>) {
-    return Number((await (await sent).wait())!.gasUsed);
-  }
+  return { batch, prepare, nextNumber: () => numbers++, lastNumber: () => numbers - 1n };
+}
+
+async function transaction(sent: Promise<ContractTransactionResponse>) {
+  return Number((await (await sent).wait())!.gasUsed);
+}
+
+function createCollections(chain: Chain, { batch, lastNumber }: Batches) {
+  const { ethers, factory, factoryAddress, newOwner, royaltyRecipient } = chain;
 
   function erc721Arguments(hosted: boolean) {
     return encodeErc721Arguments({ ...commonArguments(hosted), maxSupply: 10_000n });
@@ -89,9 +128,9 @@ export async function openBench(hardfork: Hardfork) {
       hosted,
       name: NAME,
       symbol: SYMBOL,
-      owner: hosted ? null : newOwner!.address,
+      owner: hosted ? null : newOwner.address,
       royaltyBps: hosted ? 500 : 0,
-      royaltyRecipient: hosted ? royaltyRecipient!.address : null,
+      royaltyRecipient: hosted ? royaltyRecipient.address : null,
       baseUri: BASE_URI,
       contractUri: CONTRACT_URI,
     };
@@ -108,81 +147,65 @@ export async function openBench(hardfork: Hardfork) {
   async function erc721() {
     const args = erc721Arguments(true);
     await batch(1, () => creation("createERC721", args));
-    const collection = await ethers.getContractAt("ERC721Collection", await factory.predictERC721(numbers - 1n, args));
+    const collection = await ethers.getContractAt("ERC721Collection", await factory.predictERC721(lastNumber(), args));
     return { collection, target: await collection.getAddress() };
   }
 
   async function erc1155() {
     const args = erc1155Arguments(true);
     await batch(1, () => creation("createERC1155", args));
-    const address = await factory.predictERC1155(numbers - 1n, args);
+    const address = await factory.predictERC1155(lastNumber(), args);
     const collection = await ethers.getContractAt("ERC1155Collection", address);
     return { collection, target: address };
   }
 
-  function signTransfer(
-    from: BaseWallet,
-    collection: string,
-    to: string,
-    tokenId: bigint,
-    amount: bigint,
-    number: bigint,
-  ) {
-    const digest = transferAuthorizationDigest(CHAIN_ID, collection, {
-      from: from.address,
-      to,
-      tokenId,
-      amount,
-      number,
-    });
-    const signature = Signature.from(from.signingKey.sign(digest));
-    return [signature.r, signature.yParityAndS] as const;
-  }
+  return { erc721Arguments, erc1155Arguments, creation, erc721, erc1155 };
+}
 
-  /** Runs one execution through the wallet's delegate and returns its gas. With `delegating`, the transaction also delegates the wallet. */
-  async function execution(from: BaseWallet, target: string, data: string, delegating: boolean) {
-    const number = numbers++;
-    const digest = executionDigest(CHAIN_ID, from.address, { relay: relayAddress, target, data, number });
-    const { r, yParityAndS } = Signature.from(from.signingKey.sign(digest));
-    const call = delegate.interface.encodeFunctionData("execute", [target, data, r, yParityAndS]);
-    const lane: BaseWallet | HDNodeWallet = new Wallet(id("bench lane"), ethers.provider);
-    await networkHelpers.setBalance(lane.address, 10n ** 20n);
-    if (!(await relay.isOperator(lane.address))) await relay.connect(admin).setOperator(lane.address, true);
-    const authorizationList = delegating
-      ? [await from.authorize({ address: await delegate.getAddress(), nonce: 0, chainId: CHAIN_ID })]
-      : null;
-    const sent = await lane.sendTransaction({
-      type: delegating ? 4 : 2,
-      to: relayAddress,
-      data: relay.interface.encodeFunctionData("execute", [
-        [{ number, target: from.address, gasLimit: ITEM_GAS, data: call }],
-      ]),
-      gasLimit: 1_000_000n,
-      authorizationList,
-    });
-    const receipt = await sent.wait();
-    if (receipt!.logs.length !== 2) throw new Error("A measured execution failed.");
-    return Number(receipt!.gasUsed);
-  }
+function signTransfer(
+  from: BaseWallet,
+  collection: string,
+  to: string,
+  tokenId: bigint,
+  amount: bigint,
+  number: bigint,
+) {
+  const digest = transferAuthorizationDigest(CHAIN_ID, collection, {
+    from: from.address,
+    to,
+    tokenId,
+    amount,
+    number,
+  });
+  const signature = Signature.from(from.signingKey.sign(digest));
+  return [signature.r, signature.yParityAndS] as const;
+}
 
-  return {
-    ethers,
-    networkHelpers,
-    admin: admin!,
-    operator: operator!,
-    royaltyRecipient: royaltyRecipient!,
-    relay,
-    factory,
-    wallet,
-    batch,
-    prepare,
-    transaction,
-    erc721Arguments,
-    erc1155Arguments,
-    creation,
-    erc721,
-    erc1155,
-    signTransfer,
-    execution,
-  };
+/** Runs one execution through the wallet's delegate and returns its gas. With `delegating`, the transaction also delegates the wallet. */
+async function execute(
+  { ethers, networkHelpers, admin, relay, relayAddress, delegate }: Chain,
+  number: bigint,
+  { from, target, data, delegating }: { from: BaseWallet; target: string; data: string; delegating: boolean },
+) {
+  const digest = executionDigest(CHAIN_ID, from.address, { relay: relayAddress, target, data, number });
+  const { r, yParityAndS } = Signature.from(from.signingKey.sign(digest));
+  const call = delegate.interface.encodeFunctionData("execute", [target, data, r, yParityAndS]);
+  const lane: BaseWallet | HDNodeWallet = new Wallet(id("bench lane"), ethers.provider);
+  await networkHelpers.setBalance(lane.address, 10n ** 20n);
+  if (!(await relay.isOperator(lane.address))) await relay.connect(admin).setOperator(lane.address, true);
+  const authorizationList = delegating
+    ? [await from.authorize({ address: await delegate.getAddress(), nonce: 0, chainId: CHAIN_ID })]
+    : null;
+  const sent = await lane.sendTransaction({
+    type: delegating ? 4 : 2,
+    to: relayAddress,
+    data: relay.interface.encodeFunctionData("execute", [
+      [{ number, target: from.address, gasLimit: ITEM_GAS, data: call }],
+    ]),
+    gasLimit: 1_000_000n,
+    authorizationList,
+  });
+  const receipt = await sent.wait();
+  if (receipt!.logs.length !== 2) throw new Error("A measured execution failed.");
+  return Number(receipt!.gasUsed);
 }

@@ -1,48 +1,30 @@
 import type { Examination } from "../../../../api/doctor/examine.ts";
-import type { Service } from "../../../../api/context/service.ts";
-import { createApp } from "../../../../api/operator/create-app.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import { ApiClient } from "../../../support/api-client.ts";
-import { startNode, type TestNode } from "../../../support/node.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
-import { startTestService } from "../../../support/service.ts";
+import { type ServiceFixture, useService } from "../../../support/use-service.ts";
 import { runCli } from "./run.ts";
 
 type Change = (database: Database) => Promise<unknown>;
 
-/** A service that has completed one request of each kind, and the command `doctor` beside it. */
+/** Gives the tests of a `describe` block a service that has completed one request of each kind, and `doctor` beside it. */
+export function useDoctor(): DoctorFixture {
+  const fixture = new DoctorFixture(useService());
+  before("complete one request of each kind", () => fixture.sendRequests());
+  return fixture;
+}
+
 export class DoctorFixture {
-  readonly node: TestNode;
-  readonly folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  readonly service: Service & { baseUrl: string };
-  readonly api: ApiClient;
-  readonly env: Record<string, string>;
+  readonly moneta: ServiceFixture;
   /** A completed mint with unlockable content. */
   mintId = "";
   collection = "";
 
-  private constructor(
-    node: TestNode,
-    folder: DoctorFixture["folder"],
-    service: DoctorFixture["service"],
-    token: string,
-  ) {
-    [this.node, this.folder, this.service] = [node, folder, service];
-    this.api = ApiClient.at(service.baseUrl, token);
-    this.env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
+  constructor(moneta: ServiceFixture) {
+    this.moneta = moneta;
   }
 
-  static async start(): Promise<DoctorFixture> {
-    const node = await startNode();
-    const folder = await temporaryFolder();
-    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path });
-    const fixture = new DoctorFixture(node, folder, service, (await createApp(service, "doctor")).token);
-    await fixture.#sendRequests();
-    return fixture;
-  }
-
-  async #sendRequests(): Promise<void> {
-    const { api } = this;
+  /** For `useDoctor` only. */
+  async sendRequests(): Promise<void> {
+    const { api } = this.moneta;
     const [from, to] = [await api.wallet(), await api.wallet()];
     this.collection = await api.collection({ type: "ERC721" });
     const mint = { collection_address: this.collection, to_address: from, name: "One", unlockable_content: "secret" };
@@ -63,20 +45,14 @@ export class DoctorFixture {
     await api.completed("/v1/nfts", { collection_address: editions, to_address: from, token_id: 7, quantity: 3 });
   }
 
-  async stop(): Promise<void> {
-    await this.service.stop();
-    await this.node.stop();
-    await this.folder.remove();
-  }
-
   async examine(more: Record<string, string> = {}): Promise<Examination & { failed: boolean }> {
-    const { output, failed } = await runCli({ ...this.env, ...more }, "doctor", "--json");
+    const { output, failed } = await runCli({ ...this.moneta.env, ...more }, "doctor", "--json");
     return { ...(JSON.parse(output) as Examination), failed };
   }
 
   /** Changes rows of the service's database through a separate connection. */
   async change(work: Change): Promise<void> {
-    const database = await openDatabase(`file:${this.folder.path}/moneta.sqlite`);
+    const database = await openDatabase(`file:${this.moneta.databaseFile}`);
     try {
       await work(database);
     } finally {

@@ -1,24 +1,25 @@
 import { copyFile, rm } from "node:fs/promises";
 
-import type { Service } from "../../../../api/context/service.ts";
-import { createApp } from "../../../../api/operator/create-app.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import { PlainERC721__factory } from "../../../../types/ethers-contracts/index.js";
-import { ApiClient } from "../../../support/api-client.ts";
-import { startNode, type TestNode } from "../../../support/node.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
-import { startTestService } from "../../../support/service.ts";
+import type { ApiClient } from "../../../support/api-client.ts";
+import { type ServiceFixture, useService } from "../../../support/use-service.ts";
 
 /** All roles but the relayer: requests are accepted and stay pending. */
 export const NOT_SENDING = { ROLES: "api,indexer,webhooks" };
 
-/** A service whose database is backed up while requests wait, and that goes on working after the backup. */
+/**
+ * Gives the tests of a `describe` block a stopped service. Its database was backed up while requests waited, and the
+ * service continued after the backup.
+ */
+export function useOldBackup(): OldBackupFixture {
+  const fixture = new OldBackupFixture(useService({ start: false }));
+  before("make the backup", () => fixture.prepare());
+  return fixture;
+}
+
 export class OldBackupFixture {
-  readonly node: TestNode;
-  readonly folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  readonly env: Record<string, string>;
-  #running: (Service & { baseUrl: string }) | null = null;
-  #token = "";
+  readonly moneta: ServiceFixture;
   wallets: [string, string, string] = ["", "", ""];
   erc721 = "";
   erc1155 = "";
@@ -29,38 +30,20 @@ export class OldBackupFixture {
   /** Cursor of the last event before the backup was restored. */
   oldCursor = "";
 
-  private constructor(node: TestNode, folder: OldBackupFixture["folder"]) {
-    [this.node, this.folder] = [node, folder];
-    this.env = { PORT: "0", RPC_URL: node.url, DATA_DIR: folder.path };
+  constructor(moneta: ServiceFixture) {
+    this.moneta = moneta;
   }
 
-  static async start(): Promise<OldBackupFixture> {
-    const fixture = new OldBackupFixture(await startNode(), await temporaryFolder());
-    await fixture.#workBeforeBackup();
-    await fixture.#acceptWaiting();
-    await fixture.#backUp("backup");
-    await fixture.#workAfterBackup();
-    return fixture;
-  }
-
-  async end(): Promise<void> {
-    await this.stop();
-    await this.node.stop();
-    await this.folder.remove();
-  }
-
-  async serve(more: Record<string, string> = {}): Promise<ApiClient> {
-    this.#running = await startTestService({ rpcUrl: this.node.url, dataDir: this.folder.path, env: more });
-    return ApiClient.at(this.#running.baseUrl, this.#token);
-  }
-
-  async stop(): Promise<void> {
-    await this.#running?.stop();
-    this.#running = null;
+  /** For `useOldBackup` only. */
+  async prepare(): Promise<void> {
+    await this.#workBeforeBackup();
+    await this.#acceptWaiting();
+    await this.#backUp("backup");
+    await this.#workAfterBackup();
   }
 
   async inDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    const database = await openDatabase(`file:${this.#file}`);
+    const database = await openDatabase(`file:${this.moneta.databaseFile}`);
     try {
       return await work(database);
     } finally {
@@ -79,36 +62,32 @@ export class OldBackupFixture {
     await this.#restore("kept");
   }
 
-  get #file(): string {
-    return `${this.folder.path}/moneta.sqlite`;
-  }
-
   async #backUp(name: string): Promise<void> {
     // Opening and closing the database moves the write-ahead log into the file.
     await this.inDatabase((database) => database.read.selectFrom("meta").select("key").execute());
-    await copyFile(this.#file, `${this.folder.path}/${name}`);
+    await copyFile(this.moneta.databaseFile, `${this.moneta.folder}/${name}`);
   }
 
   async #restore(name: string): Promise<void> {
-    for (const suffix of ["", "-wal", "-shm"]) await rm(this.#file + suffix, { force: true });
-    await copyFile(`${this.folder.path}/${name}`, this.#file);
+    for (const suffix of ["", "-wal", "-shm"]) await rm(this.moneta.databaseFile + suffix, { force: true });
+    await copyFile(`${this.moneta.folder}/${name}`, this.moneta.databaseFile);
   }
 
   async #workBeforeBackup(): Promise<void> {
-    this.#running = await startTestService({ rpcUrl: this.node.url, dataDir: this.folder.path });
-    this.#token = (await createApp(this.#running, "shop")).token;
-    const api = ApiClient.at(this.#running.baseUrl, this.#token);
+    const { api } = this.moneta;
+    await this.moneta.start();
     this.wallets = [await api.wallet(), await api.wallet(), await api.wallet()];
     this.erc721 = await api.collection({ type: "ERC721" });
     this.erc1155 = await api.collection({ type: "ERC1155" });
     await api.completed("/v1/nfts", { collection_address: this.erc721, to_address: this.wallets[0], name: "First" });
-    await this.stop();
+    await this.moneta.stop();
   }
 
   async #acceptWaiting(): Promise<void> {
-    const { erc721, erc1155, wallets } = this;
+    const { erc721, erc1155, wallets, moneta } = this;
+    const { api } = moneta;
     const [w1, w2] = wallets;
-    const api = await this.serve(NOT_SENDING);
+    await moneta.start(NOT_SENDING);
     const mint = (to: string, name: string) => ({
       collection_address: erc721,
       to_address: to,
@@ -124,7 +103,7 @@ export class OldBackupFixture {
       transfer: await api.accept("/v1/transfers", transfer),
       collection: await api.accept("/v1/collections", { type: "ERC721", name: "Waiting", symbol: "WTG" }),
     };
-    await this.stop();
+    await this.moneta.stop();
     // The state after a relayer crashed between claiming and signing.
     await this.inDatabase((database) =>
       database.write((trx) =>
@@ -138,9 +117,10 @@ export class OldBackupFixture {
   }
 
   async #workAfterBackup(): Promise<void> {
-    const { erc721, wallets, node } = this;
+    const { erc721, wallets, moneta } = this;
+    const { api } = moneta;
     const [w1, w2] = wallets;
-    const api = await this.serve();
+    await moneta.start();
     for (const id of Object.values(this.waiting)) {
       const { status } = await api.settled(id);
       if (status !== "completed") throw new Error(`request ${id} is ${status}`);
@@ -153,13 +133,15 @@ export class OldBackupFixture {
     const moved = { contract_address: erc721, token_id: 4, from_address: this.lost.nameless, to_address: wallet };
     await api.completed("/v1/transfers", moved);
     // A wallet that delegates (EIP-7702) to transfer a foreign token.
-    const plain = await (await new PlainERC721__factory(await node.provider.getSigner(4)).deploy()).waitForDeployment();
+    const plain = await (
+      await new PlainERC721__factory(await moneta.provider.getSigner(4)).deploy()
+    ).waitForDeployment();
     const foreign = await plain.getAddress();
     await (await plain.mint(w1, 1)).wait();
     await api.ok("GET", `/v1/accounts/${w1}/${foreign}`);
     await api.completed("/v1/transfers", { from_address: w1, to_address: w2, contract_address: foreign, token_id: 1 });
     this.oldCursor = await lastEvent(api);
-    await this.stop();
+    await this.moneta.stop();
   }
 }
 

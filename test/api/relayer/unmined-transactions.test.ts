@@ -6,31 +6,26 @@ import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
-import { ProxiedService } from "../../support/proxied-service.ts";
 import type { Interception, ProxiedCall } from "../../support/rpc-proxy.ts";
+import { useService } from "../../support/use-service.ts";
 
 const GWEI = 10n ** 9n;
 const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
 describe("unmined transactions", function () {
   this.timeout(120_000);
-  let proxied: ProxiedService;
+  const moneta = useService({ proxy: true, settings: SETTINGS });
   let collection: string;
   let wallet: string;
 
   before(async () => {
-    proxied = await ProxiedService.start(SETTINGS);
-    [collection, wallet] = [await proxied.api.collection({ type: "ERC721" }), await proxied.api.wallet()];
+    [collection, wallet] = [await moneta.api.collection({ type: "ERC721" }), await moneta.api.wallet()];
   });
-  afterEach(() => {
-    proxied.relent();
-  });
-  after(() => proxied.end());
 
   /** Answers each broadcast in place of the node. Undefined: the node gets it. */
   function onBroadcast(answer: (transaction: Transaction) => ReturnType<Interception>): Transaction[] {
     const sent: Transaction[] = [];
-    proxied.intercept = ({ method, params }: ProxiedCall) => {
+    moneta.intercept = ({ method, params }: ProxiedCall) => {
       if (method !== "eth_sendRawTransaction") return undefined;
       const transaction = Transaction.from(params[0] as string);
       if (sent.every(({ hash }) => hash !== transaction.hash)) sent.push(transaction);
@@ -41,17 +36,17 @@ describe("unmined transactions", function () {
 
   /** The node accepts the transaction and then loses it. */
   const lost = ({ hash }: Transaction) => ({ result: hash });
-  const mint = () => proxied.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
-  const minted = () => ERC721Collection__factory.connect(collection, proxied.provider).totalMinted();
+  const mint = () => moneta.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
+  const minted = () => ERC721Collection__factory.connect(collection, moneta.provider).totalMinted();
   const lane = async () => {
-    const row = await readLane(proxied.service.database.read, 0);
+    const row = await readLane(moneta.service.database.read, 0);
     if (row === undefined) throw new Error("the lane has sent something");
     return row;
   };
   async function nothingOpen(): Promise<void> {
-    await eventually(async () => ((await openBatches(proxied.service.database.read)).length === 0 ? true : undefined));
+    await eventually(async () => ((await openBatches(moneta.service.database.read)).length === 0 ? true : undefined));
     const { address, next_nonce: next } = await lane();
-    expect(await proxied.provider.getTransactionCount(address)).to.equal(next);
+    expect(await moneta.provider.getTransactionCount(address)).to.equal(next);
   }
 
   describe("given a node that accepts a transaction only at a higher fee", () => {
@@ -61,7 +56,7 @@ describe("unmined transactions", function () {
       const sent = onBroadcast(() =>
         ++refusals <= 3 ? { error: { code: -32003, message: "max fee per gas less than block base fee" } } : undefined,
       );
-      expect((await proxied.api.settled(await mint())).status).to.equal("completed");
+      expect((await moneta.api.settled(await mint())).status).to.equal("completed");
       expect(sent.length).to.be.at.least(2);
       expect(new Set(sent.map(({ nonce, data }) => `${nonce.toString()} ${data}`)).size).to.equal(1);
       for (const [index, { maxFeePerGas, maxPriorityFeePerGas }] of sent.slice(1).entries()) {
@@ -86,7 +81,7 @@ describe("unmined transactions", function () {
         transaction.nonce === first && !isEmpty(transaction.serialized) ? lost(transaction) : undefined,
       );
       const ids = [await mint(), await mint()];
-      const requests = await Promise.all(ids.map((id) => proxied.api.settled(id)));
+      const requests = await Promise.all(ids.map((id) => moneta.api.settled(id)));
       expect(requests.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
       const closing = sent.filter(({ nonce }) => nonce === first);
       expect(closing.map(({ serialized }) => isEmpty(serialized))).to.deep.equal([
@@ -107,10 +102,10 @@ describe("unmined transactions", function () {
       const { address, next_nonce: first } = await lane();
       onBroadcast((transaction) => (transaction.nonce === first ? lost(transaction) : undefined));
       const id = await mint();
-      await eventually(async () => (await openBatches(proxied.service.database.read))[0]);
-      await proxied.provider.send("hardhat_setNonce", [address, `0x${(first + 1).toString(16)}`]);
-      await proxied.provider.send("evm_mine", []);
-      expect((await proxied.api.settled(id)).status).to.equal("completed");
+      await eventually(async () => (await openBatches(moneta.service.database.read))[0]);
+      await moneta.provider.send("hardhat_setNonce", [address, `0x${(first + 1).toString(16)}`]);
+      await moneta.provider.send("evm_mine", []);
+      expect((await moneta.api.settled(id)).status).to.equal("completed");
       await nothingOpen();
       expect((await minted()) - before).to.equal(1n);
     });
@@ -119,19 +114,19 @@ describe("unmined transactions", function () {
   describe("given fees above the ceiling", () => {
     it("signs nothing, and reports the reason in readyz", async () => {
       const sent = onBroadcast(() => undefined);
-      const { intercept } = proxied;
-      proxied.intercept = (call) =>
+      const { intercept } = moneta;
+      moneta.intercept = (call) =>
         call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(10n ** 24n).toString(16)}` } : intercept(call);
       const id = await mint();
       const words = await eventually(async () => {
-        const answer = await fetch(`${proxied.service.baseUrl}/readyz`);
+        const answer = await fetch(`${moneta.service.baseUrl}/readyz`);
         const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
         return errors.find(({ field }) => field === "lane 0")?.message;
       });
       expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: wait for lower fees or raise MAX_FEE_GWEI$/);
       expect(sent).to.deep.equal([]);
-      proxied.relent();
-      expect((await proxied.api.settled(id)).status).to.equal("completed");
+      moneta.intercept = () => undefined;
+      expect((await moneta.api.settled(id)).status).to.equal("completed");
     });
 
     it("signs no replacement above the ceiling, and broadcasts the last attempt again", async () => {
@@ -141,9 +136,9 @@ describe("unmined transactions", function () {
         broadcasts.push(transaction);
         return held ? lost(transaction) : undefined;
       });
-      const { intercept } = proxied;
+      const { intercept } = moneta;
       // At once so dear that only few versions fit under the ceiling.
-      proxied.intercept = (call) =>
+      moneta.intercept = (call) =>
         call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(40n * GWEI).toString(16)}` } : intercept(call);
       const id = await mint();
       const versions = () => new Set(broadcasts.map(({ hash }) => hash)).size;
@@ -152,31 +147,31 @@ describe("unmined transactions", function () {
       expect(versions()).to.be.at.most(3);
       for (const { maxFeePerGas } of broadcasts) expect((maxFeePerGas ?? 0n) <= 50n * GWEI).to.equal(true);
       held = false;
-      expect((await proxied.api.settled(id)).status).to.equal("completed");
+      expect((await moneta.api.settled(id)).status).to.equal("completed");
       await nothingOpen();
     });
   });
 
   describe("given a lane that is no longer in the settings", () => {
     it("finishes the lane's open batches, and sends nothing new with it", async () => {
-      await proxied.halt();
-      await proxied.run({ ...SETTINGS, LANES: "2" });
+      await moneta.stop();
+      await moneta.start({ LANES: "2" });
       onBroadcast(lost);
       const ids: string[] = [];
       // Both take what they get, until lane 0 has as many batches under way as a lane may have.
       await eventually(async () => {
         ids.push(await mint());
-        return (await openBatches(proxied.service.database.read, 1))[0];
+        return (await openBatches(moneta.service.database.read, 1))[0];
       });
-      await proxied.halt();
-      proxied.relent();
-      await proxied.run(SETTINGS);
-      const requests = await Promise.all(ids.map((id) => proxied.api.settled(id)));
+      await moneta.stop();
+      moneta.intercept = () => undefined;
+      await moneta.start();
+      const requests = await Promise.all(ids.map((id) => moneta.api.settled(id)));
       expect(new Set(requests.map(({ status }) => status))).to.deep.equal(new Set(["completed"]));
       await nothingOpen();
-      const nonce = (await readLane(proxied.service.database.read, 1))?.next_nonce;
-      expect((await proxied.api.settled(await mint())).status).to.equal("completed");
-      expect((await readLane(proxied.service.database.read, 1))?.next_nonce).to.equal(nonce);
+      const nonce = (await readLane(moneta.service.database.read, 1))?.next_nonce;
+      expect((await moneta.api.settled(await mint())).status).to.equal("completed");
+      expect((await readLane(moneta.service.database.read, 1))?.next_nonce).to.equal(nonce);
     });
   });
 });

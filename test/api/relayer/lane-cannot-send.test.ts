@@ -6,8 +6,8 @@ import { Transaction } from "ethers";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ProxiedService } from "../../support/proxied-service.ts";
 import type { Interception, ProxiedCall } from "../../support/rpc-proxy.ts";
+import { useService } from "../../support/use-service.ts";
 
 const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
@@ -18,21 +18,19 @@ function tip(gwei: bigint) {
 
 describe("a lane that cannot send", function () {
   this.timeout(120_000);
-  let proxied: ProxiedService;
+  const moneta = useService({ per: "test", proxy: true, settings: SETTINGS });
   let collection: string;
   let wallet: string;
 
   beforeEach(async () => {
-    proxied = await ProxiedService.start(SETTINGS);
-    [collection, wallet] = [await proxied.api.collection({ type: "ERC721" }), await proxied.api.wallet()];
+    [collection, wallet] = [await moneta.api.collection({ type: "ERC721" }), await moneta.api.wallet()];
   });
-  afterEach(() => proxied.end());
 
-  const mint = () => proxied.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
+  const mint = () => moneta.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
 
   /** The error of a lane in `readyz`; null when it can send. */
   async function describeError(lane: number): Promise<string | null> {
-    const answer = await fetch(`${proxied.service.baseUrl}/readyz`);
+    const answer = await fetch(`${moneta.service.baseUrl}/readyz`);
     const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
     return errors.find(({ field }) => field === `lane ${lane.toString()}`)?.message ?? null;
   }
@@ -45,15 +43,15 @@ describe("a lane that cannot send", function () {
     method === "eth_maxPriorityFeePerGas" ? { error: { code: -32_000, message: "?" } } : undefined;
 
   it("reports fees above the ceiling in readyz all the time, with or without waiting requests", async () => {
-    proxied.intercept = ({ method }) => (method === "eth_maxPriorityFeePerGas" ? tip(60n) : undefined);
+    moneta.intercept = ({ method }) => (method === "eth_maxPriorityFeePerGas" ? tip(60n) : undefined);
     const id = await mint();
     const words = await inTrouble(0);
     for (let look = 0; look < 60; look++) {
       expect(await describeError(0)).to.equal(words);
       await wait(100);
     }
-    proxied.relent();
-    expect((await proxied.api.settled(id)).status).to.equal("completed");
+    moneta.intercept = () => undefined;
+    expect((await moneta.api.settled(id)).status).to.equal("completed");
     await well(0);
   });
 
@@ -61,11 +59,11 @@ describe("a lane that cannot send", function () {
     const expensive = (call: ProxiedCall) =>
       call.method === "eth_maxPriorityFeePerGas" ? ((asked += 1), tip(45n)) : lost(call);
     let asked = 0;
-    proxied.intercept = expensive;
+    moneta.intercept = expensive;
     // As many batches as a lane may have under way, and none can be replaced: an eighth more is above the ceiling.
     await eventually(async () => {
       await mint();
-      return (await openBatches(proxied.service.database.read)).length === 4 ? true : undefined;
+      return (await openBatches(moneta.service.database.read)).length === 4 ? true : undefined;
     });
     await wait(2_000);
     asked = 0;
@@ -76,27 +74,27 @@ describe("a lane that cannot send", function () {
   });
 
   it("recovers with the node while it only finishes its open batches", async () => {
-    await proxied.halt();
-    await proxied.run({ ...SETTINGS, LANES: "2" });
-    proxied.intercept = lost;
+    await moneta.stop();
+    await moneta.start({ LANES: "2" });
+    moneta.intercept = lost;
     await eventually(async () => {
       await mint();
-      return (await openBatches(proxied.service.database.read, 1))[0];
+      return (await openBatches(moneta.service.database.read, 1))[0];
     });
-    await proxied.halt();
-    proxied.intercept = (call) => withoutFees(call) ?? lost(call);
-    await proxied.run(SETTINGS);
+    await moneta.stop();
+    moneta.intercept = (call) => withoutFees(call) ?? lost(call);
+    await moneta.start();
     await inTrouble(1);
-    proxied.relent();
+    moneta.intercept = () => undefined;
     await well(1);
   });
 
   it("is not reported by a process while another process has its lease", async () => {
-    proxied.intercept = withoutFees;
+    moneta.intercept = withoutFees;
     await mint();
     await inTrouble(0);
     await eventually(async () => {
-      await proxied.service.database.write((trx) =>
+      await moneta.service.database.write((trx) =>
         trx
           .updateTable("lanes")
           .set((eb) => ({
@@ -111,15 +109,15 @@ describe("a lane that cannot send", function () {
   });
 
   it("is reported without the node's own message, which may contain a key", async () => {
-    proxied.intercept = () => ({ error: { code: -32_005, message: "limit of key S3CRET reached" } });
+    moneta.intercept = () => ({ error: { code: -32_005, message: "limit of key S3CRET reached" } });
     await mint();
     await inTrouble(0);
-    const words = await (await fetch(`${proxied.service.baseUrl}/readyz`)).text();
+    const words = await (await fetch(`${moneta.service.baseUrl}/readyz`)).text();
     expect(words).to.contain("-32005").and.not.to.contain("S3CRET");
   });
 
   it("keeps its lease while the node is slow", async () => {
-    proxied.intercept = async ({ method }) => {
+    moneta.intercept = async ({ method }) => {
       if (method === "eth_getCode") await wait(16_000);
       return undefined;
     };
@@ -127,11 +125,11 @@ describe("a lane that cannot send", function () {
     let margin = Infinity;
     const ends = performance.now() + 18_000;
     while (performance.now() < ends) {
-      const lane = await readLane(proxied.service.database.read, 0);
+      const lane = await readLane(moneta.service.database.read, 0);
       margin = Math.min(margin, (lane?.lease_until ?? 0) - Date.now());
       await wait(200);
     }
     expect(margin).to.be.above(0);
-    expect((await proxied.api.settled(id)).status).to.equal("completed");
+    expect((await moneta.api.settled(id)).status).to.equal("completed");
   });
 });
