@@ -1,6 +1,6 @@
 import type { ErrorDescription, Interface } from "ethers";
 
-import { asksReceiver, type Command } from "../domain/command.ts";
+import { callsReceiver, type Command } from "../domain/command.ts";
 import type { FieldError, RequestFailureCode } from "../domain/error-codes.ts";
 import { abi } from "./abi.ts";
 import { cleanText } from "./text.ts";
@@ -38,7 +38,7 @@ const BUILT_IN = new Set(["Error", "Panic"]);
 export function decodeRevert(reason: string, command: Command): CallFailure {
   const error = parseError(reason);
   const unknown = error === null ? reason !== "0x" : BUILT_IN.has(error.name);
-  const otherwise = unknown && asksReceiver(command) ? "receiver_rejected" : "execution_reverted";
+  const otherwise = unknown && callsReceiver(command) ? "receiver_rejected" : "execution_reverted";
   const errorCode = (error !== null ? MEANINGS[error.name] : undefined) ?? otherwise;
   return { errorCode, errors: [{ field: "transaction", code: errorCode, message: describe(error, reason) }] };
 }

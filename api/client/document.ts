@@ -3785,7 +3785,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Time of sending, in seconds since 1970. Refuse old calls.
+                 * @description Time of sending, in seconds since 1970. Reject old calls.
                  * @example 1777889730
                  */
                 "webhook-timestamp": string;
@@ -3849,7 +3849,7 @@ export interface operations {
                  */
                 "webhook-id": string;
                 /**
-                 * @description Time of sending, in seconds since 1970. Refuse old calls.
+                 * @description Time of sending, in seconds since 1970. Reject old calls.
                  * @example 1777889730
                  */
                 "webhook-timestamp": string;

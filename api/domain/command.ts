@@ -104,6 +104,6 @@ export function isMint(command: Command): command is Mint {
 }
 
 /** Whether one of the service's collections calls the recipient's token receiver hook, if the recipient has code. */
-export function asksReceiver(command: Command): boolean {
+export function callsReceiver(command: Command): boolean {
   return isMint(command) || (command.kind === "transfer" && !command.foreign);
 }

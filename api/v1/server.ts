@@ -6,7 +6,7 @@ import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 /**
- * An HTTP server whose every refusal has the JSON error shape, also those that Node would answer by itself.
+ * An HTTP server that answers every error in the JSON error shape, including errors that Node would answer itself.
  * A missing `Host` and an unknown `Expect` go to the app (`check-request.ts`); HTTP that cannot be parsed, or that does not
  * arrive in time, never becomes a request and is answered here.
  */

@@ -33,11 +33,13 @@ function isAbout(issue: z.core.$ZodIssue, ...codes: z.core.$ZodIssue["code"][]):
   return codes.includes(issue.code);
 }
 
-/** Every problem that zod reports, in the service's own words: zod's text never reaches a caller. */
+/** Turns zod's issues into field errors with messages of the service. Zod's own text never reaches a caller. */
 function wordsOf(issue: z.core.$ZodIssue): { code: string; message: string } {
   switch (issue.code) {
-    case "invalid_type":
-      return { code: "wrong_type", message: `Must be ${TYPE_WORDS[issue.expected] ?? "of another type"}.` };
+    case "invalid_type": {
+      const type = TYPE_WORDS[issue.expected];
+      return { code: "wrong_type", message: type === undefined ? WRONG_TYPE : `Must be ${type}.` };
+    }
     case "too_big":
       return isSized(issue.origin)
         ? { code: "too_long", message: `Must have at most ${sizeOf(issue.origin, issue.maximum)}.` }
@@ -55,13 +57,15 @@ function wordsOf(issue: z.core.$ZodIssue): { code: string; message: string } {
         message: issue.message,
       };
     case "invalid_union":
-      return { code: "wrong_type", message: "Must be of another type." };
+      return { code: "wrong_type", message: WRONG_TYPE };
     case "invalid_format":
-      return { code: "invalid_format", message: "Must have another format." };
+      return { code: "invalid_format", message: "Has the wrong format. See /docs for the accepted format." };
     default:
-      return { code: "invalid", message: "Must have another value." };
+      return { code: "invalid", message: "Is not an accepted value. See /docs for the accepted values." };
   }
 }
+
+const WRONG_TYPE = "Has the wrong type. See /docs for the accepted types.";
 
 const TYPE_WORDS: Record<string, string> = {
   string: "a string",

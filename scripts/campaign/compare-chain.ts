@@ -20,7 +20,7 @@ export async function compareWithChain(world: World, database: Database, result:
   await compareNonces(world, database, result);
 }
 
-/** Ids run 1, 2, 3 ...: one token for each completed mint, each with an id of its own, each with the stored owner. */
+/** Ids run 1, 2, 3 ...: one token for each completed mint, each with a different id and the stored owner. */
 async function compareErc721(world: World, database: Database, result: RoundResult): Promise<void> {
   const contract = ERC721Collection__factory.connect(world.erc721, world.node.provider);
   const minted = Number(await contract.totalMinted());

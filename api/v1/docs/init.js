@@ -1,4 +1,4 @@
-// Runs in the browser. A file of its own, because the page's policy forbids inline scripts.
+// Runs in the browser. It is a separate file, because the page's policy forbids inline scripts.
 window.SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#docs",

@@ -16,7 +16,7 @@ const ANYWHERE: readonly HttpErrorCode[] = [
 ];
 const WITH_BODY: readonly HttpErrorCode[] = ["malformed_json", "unsupported_media_type"];
 
-/** Every code that the endpoint can answer: its own, and those that follow from what it takes. */
+/** Every code that the endpoint can answer: its own, and those that follow from its inputs. */
 export function errorCodesOf(endpoint: Endpoint): HttpErrorCode[] {
   const codes = [
     ...ANYWHERE,

@@ -24,7 +24,7 @@ export function webhookCalls(): ZodOpenApiPathsObject {
 
 const SIGNATURE_HEADERS = [
   ["webhook-id", "The `id` of the body, the same at every try.", "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10"],
-  ["webhook-timestamp", "Time of sending, in seconds since 1970. Refuse old calls.", "1777889730"],
+  ["webhook-timestamp", "Time of sending, in seconds since 1970. Reject old calls.", "1777889730"],
   [
     "webhook-signature",
     "Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.",

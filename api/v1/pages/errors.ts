@@ -7,7 +7,7 @@ const INTRODUCTION =
   'Every error body is <code>{"error_code", "message", "errors"}</code>. A status shows that an HTTP answer has the code; ' +
   "“request” shows that an accepted request can fail with it later.";
 
-/** `/docs/errors`: every error code, each with an anchor of its own name. */
+/** `/docs/errors`: every error code, each with an anchor of the same name. */
 export function sendErrorsPage(response: Response): void {
   const rows = (Object.keys(ERRORS) as ErrorCode[]).map((code) => {
     const { message } = ERRORS[code];

@@ -59,7 +59,7 @@ describe("decodeRevert", () => {
     });
   }
 
-  it("attributes an unknown error to the receiver if the call asked one", () => {
+  it("attributes an unknown error to the receiver if the call runs a receiver's hook", () => {
     const [collection, to] = [address(), address()];
     const transfer = {
       kind: "transfer",

@@ -156,7 +156,7 @@ describe("settings", () => {
     }
   });
 
-  it("gives the command line its database although other settings are invalid", () => {
+  it("reads the database settings of the command line even if other settings are invalid", () => {
     expect(parseDatabaseSettings({ PORT: "wrong", DATA_DIR: "x" })).to.deep.equal({
       databaseUrl: "file:x/moneta.sqlite",
     });

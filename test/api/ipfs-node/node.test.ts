@@ -89,12 +89,12 @@ describe("IPFS node", () => {
       ].map((cid) =>
         peer.block(cid, given.signal).then(
           () => "given",
-          () => "in vain",
+          () => "refused",
         ),
       );
       expect(Buffer.from(await peer.block(whole)).toString()).to.equal("whole");
       given.abort();
-      expect(await Promise.all(asked)).to.deep.equal(["in vain", "in vain", "in vain"]);
+      expect(await Promise.all(asked)).to.deep.equal(["refused", "refused", "refused"]);
       expect(logged.join()).to.contain("a block cannot be served to IPFS peers");
     });
   });

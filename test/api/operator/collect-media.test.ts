@@ -209,7 +209,7 @@ describe("collectMedia", () => {
     expect(await readdir(`${api.blocksFolder}/quarantine`)).to.deep.equal([]);
   });
 
-  it("keeps media that is being copied for a request, whatever age is asked for", async () => {
+  it("keeps media that is being copied for a request, whatever the minimum age", async () => {
     const body = { collection_address: collection, to_address: randomAddress(), image: "data:,x", copy_media: true };
     const id = expectAccepted(await api.post("/v1/nfts", body));
     const copied = await add(Buffer.from("half of it"));

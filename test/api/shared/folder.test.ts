@@ -23,7 +23,7 @@ describe("folder", () => {
   });
 
   describe("requireWritableFolder", () => {
-    it("leaves nothing behind in a folder that it can write to", async () => {
+    it("leaves no file in a folder that it can write to", async () => {
       requireWritableFolder(folder.path, "DATA_DIR");
       expect(await readdir(folder.path)).to.deep.equal([]);
     });
@@ -64,7 +64,7 @@ describe("folder", () => {
       );
     });
 
-    it("leaves other errors alone", () => {
+    it("returns null for other errors", () => {
       expect(explainFileError(new TypeError("x is undefined"))).to.equal(null);
     });
   });

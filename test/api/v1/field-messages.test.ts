@@ -16,7 +16,12 @@ describe("field errors", () => {
     ["an object in place of an array", z.array(z.unknown()), {}, { code: "wrong_type", message: "Must be an array." }],
     ["an array in place of an object", z.object({}), [], { code: "wrong_type", message: "Must be a JSON object." }],
     ["a string in place of a number", z.number(), "1", { code: "wrong_type", message: "Must be a number." }],
-    ["an unusual type", z.bigint(), 1, { code: "wrong_type", message: "Must be of another type." }],
+    [
+      "an unusual type",
+      z.bigint(),
+      1,
+      { code: "wrong_type", message: "Has the wrong type. See /docs for the accepted types." },
+    ],
     ["another choice", z.enum(["a", "b"]), "c", { code: "invalid", message: "Must be one of: a, b." }],
     ["a long array", z.array(z.unknown()).max(1), [1, 2], { code: "too_long", message: "Must have at most 1 entry." }],
     ["a short array", z.array(z.unknown()).min(2), [], { code: "too_short", message: "Must have at least 2 entries." }],
@@ -24,14 +29,24 @@ describe("field errors", () => {
     ["a short text", z.string().min(1), "", { code: "too_short", message: "Must have at least 1 character." }],
     ["a large number", z.number().max(3), 4, { code: "too_big", message: "Must be at most 3." }],
     ["a small number", z.number().min(3), 2, { code: "too_small", message: "Must be at least 3." }],
-    ["another pattern", z.string().regex(/x/), "y", { code: "invalid_format", message: "Must have another format." }],
+    [
+      "another pattern",
+      z.string().regex(/x/),
+      "y",
+      { code: "invalid_format", message: "Has the wrong format. See /docs for the accepted format." },
+    ],
     [
       "no member of a union",
       z.union([z.string(), z.boolean()]),
       1,
-      { code: "wrong_type", message: "Must be of another type." },
+      { code: "wrong_type", message: "Has the wrong type. See /docs for the accepted types." },
     ],
-    ["no multiple", z.number().multipleOf(2), 3, { code: "invalid", message: "Must have another value." }],
+    [
+      "no multiple",
+      z.number().multipleOf(2),
+      3,
+      { code: "invalid", message: "Is not an accepted value. See /docs for the accepted values." },
+    ],
   ] as const) {
     it(`describes ${title} in a sentence of the service, not of zod`, () => {
       expect(errorsOf(z.object({ field: schema }), { field: value })).to.deep.equal([{ field: "field", ...expected }]);

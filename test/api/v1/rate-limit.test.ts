@@ -48,7 +48,7 @@ describe("rate limit", () => {
     expect(await api.database.read.selectFrom("wallets").select("address").execute()).to.deep.equal(before);
   });
 
-  it("limits calls without a valid token by address, and leaves valid tokens alone", async () => {
+  it("limits calls without a valid token by address, and does not count valid tokens there", async () => {
     const answers = await calls(7, () => api.get("/v1/accounts", { token: `moneta_${"x".repeat(43)}` }));
     expect(statuses(answers)).to.deep.equal([401, 401, 401, 401, 401, 429, 429]);
     const refused = await api.get("/v1/accounts", { token: null });
