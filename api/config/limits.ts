@@ -67,6 +67,8 @@ export const DEFAULT_LIMITS = Object.fromEntries(
 
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
+/** Most items that `offset` skips: the database walks over each of them. A cursor reads on from there at no extra cost. */
+export const MAX_OFFSET = 10_000;
 /** Royalties are in basis points: 1/10,000 of the price. */
 export const MAX_BASIS_POINTS = 10_000;
 /** Deepest nesting in `attributes`: it bounds the recursion of code that reads them. */

@@ -9,7 +9,8 @@ import type { Signal } from "../shared/signal.ts";
 import { TaskPool } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import { type DueDelivery, recordTry, takeDueDeliveries, type TryResult } from "../store/outbox/deliveries.ts";
+import { recordTry, type TryResult } from "../store/outbox/deliveries.ts";
+import { type DueDelivery, takeDueDeliveries } from "../store/outbox/due-deliveries.ts";
 import { disableWebhook } from "../store/outbox/webhooks.ts";
 import { nextTry } from "./schedule.ts";
 
@@ -67,7 +68,7 @@ export class Dispatcher {
     const { database, now } = this.#deps;
     const { free } = this.#tasks;
     if (free === 0) return "full";
-    const due = await database.write((trx) =>
+    const { taken, more } = await database.write((trx) =>
       takeDueDeliveries(trx, {
         now: now(),
         leaseUntil: now() + LEASE,
@@ -76,9 +77,9 @@ export class Dispatcher {
         underWay: this.#tasks.apps,
       }),
     );
-    if (due.length === 0) return "idle";
+    if (taken.length === 0) return more ? "again" : "idle";
     crashPoint("webhooks:taken");
-    for (const delivery of due) {
+    for (const delivery of taken) {
       this.#tasks.start(
         delivery.appId,
         () => this.#deliver(delivery),

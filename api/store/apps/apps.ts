@@ -32,6 +32,7 @@ export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> 
 export async function deleteApp(trx: Trx, appId: string): Promise<void> {
   await trx.deleteFrom("idempotency_keys").where("app_id", "=", appId).execute();
   // An app without requests can still have test events.
+  await trx.deleteFrom("abandoned_deliveries").where("app_id", "=", appId).execute();
   await trx.deleteFrom("deliveries").where("app_id", "=", appId).execute();
   await trx.deleteFrom("events").where("app_id", "=", appId).execute();
   await trx.deleteFrom("gas_usage").where("app_id", "=", appId).execute();

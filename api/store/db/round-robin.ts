@@ -41,14 +41,14 @@ export function roundRobin(db: Db, queue: Queue, options: RoundRobin): RawBuilde
   const inTurns = engineOf(db) === "sqlite" ? sql`order by 4, 2, 3 limit ${limit}` : sql``;
   return sql`
     with recursive app (id) as (
-      select (select min(app_id) from ${table} where ${at} is not null)
+      select ''
       union all
-      select (select min(app_id) from ${table} where ${at} is not null and app_id > app.id)
+      select (select app_id from ${table} where ${at} is not null and app_id > app.id order by app_id, ${at}, seq limit 1)
         from app where app.id is not null
     ), line (app_id, at, seq, place) as (
       select app.id, head.${at}, head.seq, 1
         from app join ${table} as head on head.seq = ${first}
-       where app.id is not null ${takesPart}
+       where app.id <> '' ${takesPart}
       union all
       select line.app_id, follower.${at}, follower.seq, line.place + 1
         from line join ${table} as follower on follower.seq = ${next}

@@ -34,6 +34,7 @@ export interface Tables extends MediaTables {
   webhooks: WebhooksTable;
   events: EventsTable;
   deliveries: DeliveriesTable;
+  abandoned_deliveries: AbandonedDeliveriesTable;
 }
 
 /** Facts about the database: its chain, the contracts, the checkpoint. */
@@ -346,6 +347,14 @@ interface DeliveriesTable {
   error: string | null;
   created_at: number;
   updated_at: number;
+}
+
+/** Apps with pending deliveries that are over, because the webhook is removed or disabled, and not ended yet. */
+interface AbandonedDeliveriesTable {
+  app_id: string;
+  /** Row number of the last delivery that is over. */
+  up_to_seq: number;
+  reason: string;
 }
 
 export type WalletRow = Selectable<WalletsTable>;

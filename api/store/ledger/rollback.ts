@@ -38,12 +38,9 @@ export async function rollback(trx: Trx, fork: number): Promise<void> {
 }
 
 async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): Promise<void> {
-  const dropped = await trx
-    .selectFrom("transfers")
-    .selectAll()
-    .where("block_number", ">", fork)
-    .orderBy("id", "desc")
-    .execute();
+  const dropped = await trx.selectFrom("transfers").selectAll().where("block_number", ">", fork).execute();
+  // Sorted here: for an order by id, SQLite would read the whole table in that order instead of the blocks' index.
+  dropped.sort((a, b) => b.id - a.id);
   const foreign = await foreignAmong(trx, dropped);
   await undoHistory(trx, dropped, foreign, counters);
   await undoMoves(
@@ -118,10 +115,13 @@ async function undoMoves(
 /** Marks balances that were read in dropped blocks to be read again, and follows their contracts from the fork on. */
 async function undoForeign(trx: Trx, fork: number): Promise<void> {
   const read = await trx
-    .selectFrom("foreign_contracts")
-    .innerJoin("holdings", "holdings.contract", "foreign_contracts.address")
+    .selectFrom("holdings")
     .select(["holdings.contract", "holdings.token_id as tokenId", "holdings.owner"])
     .where("holdings.since_block", ">", fork)
+    .where((eb) => {
+      const foreign = eb.selectFrom("foreign_contracts").select("foreign_contracts.address");
+      return eb.exists(foreign.whereRef("foreign_contracts.address", "=", "holdings.contract"));
+    })
     .execute();
   await markUncertain(trx, read);
   await trx.updateTable("foreign_contracts").set({ followed_from: fork }).where("followed_from", ">", fork).execute();

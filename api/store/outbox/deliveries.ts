@@ -4,23 +4,10 @@ import { sql } from "kysely";
 
 import { AT_ONCE } from "../db/due.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
-import { engineOf, type Trx } from "../db/engine.ts";
-import { type Slots, takeFairly } from "../db/fair-share.ts";
+import type { Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { DeliveryRow, EventRow, NewDeliveryRow } from "../db/schema.ts";
-
-/** A due delivery, with everything that is needed to send it. */
-export interface DueDelivery {
-  id: string;
-  appId: string;
-  eventId: string;
-  /** The event's body as it was stored. It is sent and signed byte for byte, so nobody parses it on the way. */
-  payload: string;
-  tries: number;
-  url: string;
-  /** Encrypted signing secrets. */
-  secrets: string;
-}
+import { isAbandoned } from "./abandoned-deliveries.ts";
 
 type DeliveredEvent = Pick<EventRow, "seq" | "app_id" | "request_id">;
 
@@ -66,59 +53,6 @@ export async function insertDelivery(trx: Trx, event: DeliveredEvent, now: numbe
 /** The longest wait between two tries of a delivery, with its jitter, in milliseconds. */
 export const LONGEST_DELIVERY_WAIT = 11 * 3_600_000;
 
-/**
- * Takes due deliveries for one try. Of each request only the oldest pending delivery is taken, so that its events arrive in
- * order. The lease keeps other processes away until `leaseUntil`; if this process dies, the delivery is due again then.
- */
-export async function takeDueDeliveries(
-  trx: Trx,
-  options: { now: number; leaseUntil: number } & Slots,
-): Promise<DueDelivery[]> {
-  const taken = await takeFairly(options, async ({ limit, without }) => {
-    let waiting = waitingDeliveries(trx);
-    if (without.length > 0) waiting = waiting.where("delivery.app_id", "not in", without);
-    if (engineOf(trx) === "postgres") waiting = waiting.forUpdate("delivery").skipLocked();
-    const due = await waiting.where("delivery.next_at", "<=", options.now).limit(limit).execute();
-    if (due.length === limit) return due;
-    // See `isDue`. Read apart from the rest: one condition for both would scan every delivery that waits for a retry.
-    const beyond = waiting.where("delivery.next_at", ">", options.now + LONGEST_DELIVERY_WAIT);
-    return due.concat(await beyond.limit(limit - due.length).execute());
-  });
-  if (taken.length === 0) return [];
-  const ids = taken.map((delivery) => delivery.id);
-  await trx.updateTable("deliveries").set({ next_at: options.leaseUntil }).where("id", "in", ids).execute();
-  return taken.map(({ app_id: appId, ...delivery }) => ({ ...delivery, appId }));
-}
-
-/** Deliveries with tries left that no earlier event of their request holds back, longest due first. */
-function waitingDeliveries(trx: Trx) {
-  return trx
-    .selectFrom("deliveries as delivery")
-    .innerJoin("events", "events.seq", "delivery.event_seq")
-    .innerJoin("webhooks", "webhooks.app_id", "delivery.app_id")
-    .select([
-      "delivery.id as id",
-      "delivery.app_id as app_id",
-      "delivery.tries as tries",
-      "events.id as eventId",
-      "events.body as payload",
-      "webhooks.url as url",
-      "webhooks.secrets as secrets",
-    ])
-    .where("delivery.next_at", "is not", null)
-    .where("webhooks.disabled_at", "is", null)
-    .where((eb) => {
-      const earlier = eb
-        .selectFrom("deliveries as earlier")
-        .select("earlier.seq")
-        .whereRef("earlier.request_id", "=", "delivery.request_id")
-        .whereRef("earlier.seq", "<", "delivery.seq")
-        .where("earlier.status", "=", "pending");
-      return eb.not(eb.exists(earlier));
-    })
-    .orderBy("delivery.next_at");
-}
-
 /** The result of one try. */
 export interface TryResult {
   /** HTTP status; null: there was no answer. */
@@ -131,7 +65,7 @@ export interface TryResult {
 
 export async function recordTry(trx: Trx, id: string, result: TryResult, now: number): Promise<void> {
   const status = result.error === null ? "delivered" : result.nextAt === null ? "failed" : "pending";
-  await trx
+  const recorded = await trx
     .updateTable("deliveries")
     .set((eb) => ({
       status,
@@ -143,24 +77,27 @@ export async function recordTry(trx: Trx, id: string, result: TryResult, now: nu
     }))
     .where("id", "=", id)
     .where("status", "=", "pending")
-    .execute();
+    .returning(["seq", "request_id"])
+    .executeTakeFirst();
+  if (recorded !== undefined && status !== "pending") await releaseNext(trx, recorded);
 }
 
-/** Ends all pending deliveries of an app whose webhook was disabled or deleted. */
-export async function abandonDeliveries(trx: Trx, appId: string, reason: string, now: number): Promise<void> {
-  await trx
-    .updateTable("deliveries")
-    .set({ status: "failed", next_at: null, error: reason, updated_at: now })
-    .where("app_id", "=", appId)
-    .where("status", "=", "pending")
-    .execute();
+/** The delivery that waited for this one is due now. */
+async function releaseNext(trx: Trx, over: { seq: number; request_id: string | null }): Promise<void> {
+  if (over.request_id === null) return;
+  await sql`
+    update deliveries set next_at = ${AT_ONCE}
+     where seq = (select seq from deliveries as next
+                   where next.request_id = ${over.request_id} and next.seq > ${over.seq} and next.status = 'pending'
+                   order by next.seq limit 1)`.execute(trx);
 }
 
 /**
  * Sends an event again. A delivery that has ended gets a new one; a pending delivery becomes due at once.
  */
 export async function redeliver(trx: Trx, delivery: DeliveryRow, now: number): Promise<DeliveryRow> {
-  if (delivery.status !== "pending") return insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);
+  if (delivery.status !== "pending" || (await isAbandoned(trx, delivery)))
+    return insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);
   return trx
     .updateTable("deliveries")
     .set({ next_at: AT_ONCE, updated_at: now })

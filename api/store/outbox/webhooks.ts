@@ -1,4 +1,4 @@
-import { abandonDeliveries } from "./deliveries.ts";
+import { abandonDeliveries } from "./abandoned-deliveries.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import type { RequestEvent } from "../../domain/event.ts";
 import type { WebhookRow } from "../db/schema.ts";

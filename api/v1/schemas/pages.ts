@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-import { MAX_PAGE } from "../../config/limits.ts";
+import { MAX_OFFSET, MAX_PAGE } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
 import { refuse } from "./inputs.ts";
 
 /** A whole number in a query string. */
-function number(least: number, most: number, description: string) {
+function number(least: number, most: number, description: string, instead = "") {
   return z
     .string()
     .meta({ description, type: "integer", minimum: least, maximum: most })
@@ -14,7 +14,7 @@ function number(least: number, most: number, description: string) {
       const value = Number(text);
       if (!/^-?[0-9]{1,20}$/.test(text)) refuse(context, "wrong_type", "Must be a whole number.");
       else if (value < least) refuse(context, "too_small", `Must be at least ${least.toString()}.`);
-      else if (value > most) refuse(context, "too_big", `Must be at most ${most.toString()}.`);
+      else if (value > most) refuse(context, "too_big", `Must be at most ${most.toString()}.${instead}`);
       else return value;
       return z.NEVER;
     });
@@ -43,7 +43,12 @@ export function fromBase64(text: string): string {
 /** Query parameters of every listing. */
 export const pageFields = {
   limit: number(1, MAX_PAGE, "Most items on the page. The default is the maximum.").optional(),
-  offset: number(0, Number.MAX_SAFE_INTEGER, "Items to skip. The default is 0.").optional(),
+  offset: number(
+    0,
+    MAX_OFFSET,
+    "Items to skip. The default is 0. Use `cursor` to go further than the maximum.",
+    " To go further, follow `next` with `cursor`.",
+  ).optional(),
   cursor: cursor.optional(),
 };
 export const pageQuery = z.strictObject(pageFields);

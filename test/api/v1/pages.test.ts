@@ -65,6 +65,7 @@ describe("pages", () => {
     ["limit=", "limit", "wrong_type"],
     ["limit=1&limit=2", "limit", "wrong_type"],
     ["offset=-1", "offset", "too_small"],
+    ["offset=10001", "offset", "too_big"],
     ["offset=9999999999999999", "offset", "too_big"],
     ["cursor=nonsense", "cursor", "invalid_format"],
     ["cursor=", "cursor", "invalid_format"],
@@ -73,6 +74,14 @@ describe("pages", () => {
       expectInvalid(await api.get(`/v1/accounts?${query}`), { [field]: code });
     });
   }
+
+  it("name `cursor` when `offset` is too large", async () => {
+    expect((await api.get("/v1/accounts?offset=10000")).status).to.equal(200);
+    const refused = await api.get("/v1/accounts?offset=10001");
+    expect(JSON.stringify(refused.body)).to.include(
+      "Must be at most 10000. To go further, follow `next` with `cursor`.",
+    );
+  });
 
   it("refuse a cursor of another listing, or together with an offset", async () => {
     const next = (await api.get("/v1/accounts?limit=1")).body.next ?? "";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 
 import { createSealer } from "../../../api/keys/sealer.ts";
-import { takeDueDeliveries } from "../../../api/store/outbox/deliveries.ts";
+import { takeDueDeliveries } from "../../../api/store/outbox/due-deliveries.ts";
 import { eventually } from "../../support/eventually.ts";
 import { APP } from "../store/support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
@@ -57,7 +57,7 @@ describe("Dispatcher", function () {
     const due = await fixture.database.write((trx) =>
       takeDueDeliveries(trx, { now: fixture.clock, leaseUntil: fixture.clock, limit: 9, limitOfApp: 9, underWay: [] }),
     );
-    expect(due).to.deep.equal([]);
+    expect(due.taken).to.deep.equal([]);
     fixture.advance(501);
     await fixture.reach([["delivered", 2]]);
     expect(new Set(fixture.receiver.calls.map((one) => one.headers["webhook-id"])).size).to.equal(1);
@@ -104,7 +104,7 @@ describe("Dispatcher", function () {
 
   it("delivers again what a process that died had taken but not recorded", async () => {
     await fixture.emit(["completed"]);
-    const taken = await fixture.database.write((trx) =>
+    const { taken } = await fixture.database.write((trx) =>
       takeDueDeliveries(trx, {
         now: fixture.clock,
         leaseUntil: fixture.clock + 60_000,

@@ -208,6 +208,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await uniqueIndex("holdings_token_owner", "holdings", ["contract", "token_id", "owner"]);
   await index("holdings_token", "holdings", ["contract", "token_id", "seq"]);
+  await index("holdings_block", "holdings", ["since_block"]);
   await index("holdings_owner", "holdings", ["owner", "seq"]);
   await index("holdings_owner_contract", "holdings", ["owner", "contract", "seq"]);
 
@@ -319,6 +320,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await index("deliveries_app", "deliveries", ["app_id", "seq"]);
   await index("deliveries_request", "deliveries", ["request_id", "seq"]);
-  await sql`create index deliveries_waiting on deliveries (app_id) where status = 'pending'`.execute(db);
-  await sql`create index deliveries_due on deliveries (next_at) where next_at is not null`.execute(db);
+  await sql`create index deliveries_waiting on deliveries (app_id, seq) where status = 'pending'`.execute(db);
+  await sql`create index deliveries_due on deliveries (app_id, next_at, seq) where next_at is not null`.execute(db);
+  await create("abandoned_deliveries")
+    .addColumn("app_id", "text", (c) => c.primaryKey().references("apps.id"))
+    .addColumn("up_to_seq", INT, (c) => c.notNull())
+    .addColumn("reason", "text", (c) => c.notNull())
+    .execute();
 }

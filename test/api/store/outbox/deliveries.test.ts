@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
-import { LONGEST_DELIVERY_WAIT, takeDueDeliveries } from "../../../../api/store/outbox/deliveries.ts";
+import { LONGEST_DELIVERY_WAIT } from "../../../../api/store/outbox/deliveries.ts";
+import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -32,7 +33,7 @@ describe("takeDueDeliveries", () => {
   }
 
   const take = async (now = NOW, slots = { limit: 10, limitOfApp: 10, underWay: [] as string[] }) =>
-    (await database.write((trx) => takeDueDeliveries(trx, { now, leaseUntil: now + 60_000, ...slots }))).map(
+    (await database.write((trx) => takeDueDeliveries(trx, { now, leaseUntil: now + 60_000, ...slots }))).taken.map(
       ({ id }) => id,
     );
 

@@ -1,0 +1,126 @@
+import { type RawBuilder, sql, type SqlBool } from "kysely";
+
+import type { Trx } from "../db/engine.ts";
+import type { Slots } from "../db/fair-share.ts";
+import { type Queue, roundRobin } from "../db/round-robin.ts";
+import { rowSet } from "../db/row-set.ts";
+import { closeAbandoned } from "./abandoned-deliveries.ts";
+import { LONGEST_DELIVERY_WAIT } from "./deliveries.ts";
+
+/** A delivery that is due, with everything that sending it takes. */
+export interface DueDelivery {
+  id: string;
+  appId: string;
+  eventId: string;
+  /** The event's body as it was stored. It is sent and signed byte for byte, so nobody parses it on the way. */
+  payload: string;
+  tries: number;
+  url: string;
+  /** Sealed signing secrets. */
+  secrets: string;
+}
+
+/** What one look into the queue found. */
+export interface DueDeliveries {
+  taken: DueDelivery[];
+  /** The look ended before the end of the queue, so that other writes get their turn. Look again at once. */
+  more: boolean;
+}
+
+const DUE: Queue = { table: "deliveries", at: "next_at" };
+/** Rows that one read of the queue returns. */
+const ROWS_PER_READ = 200;
+/** Reads of the queue in one look. */
+const READS = 5;
+
+type QueueRow = DueDelivery & { seq: number; nextAt: number; waits: number };
+
+/**
+ * Takes due deliveries for one try, the apps in turns. Of each request only the oldest pending delivery is taken, so that
+ * its events arrive in order; the others wait as long as it does. The lease keeps other processes away until `leaseUntil`;
+ * if this process dies, the delivery is due again then. However long the queue of one app is, the work is bounded.
+ */
+export async function takeDueDeliveries(
+  trx: Trx,
+  options: { now: number; leaseUntil: number } & Slots,
+): Promise<DueDeliveries> {
+  const { limit, limitOfApp, now, leaseUntil } = options;
+  const abandoned = await closeAbandoned(trx, now);
+  const used = new Map<string, number>();
+  for (const app of options.underWay) used.set(app, (used.get(app) ?? 0) + 1);
+  const taken: QueueRow[] = [];
+  let more = taken.length < limit;
+  for (let reads = 0; more && reads < READS; reads++) {
+    const full = [...used].filter(([, count]) => count >= limitOfApp).map(([app]) => app);
+    const rows = await readQueue(trx, now, full);
+    const free = rows.filter((row) => {
+      const count = used.get(row.appId) ?? 0;
+      if (row.waits !== 0 || count >= limitOfApp || taken.length === limit) return false;
+      used.set(row.appId, count + 1);
+      taken.push(row);
+      return true;
+    });
+    await lease(trx, free, leaseUntil);
+    const waiting = rows.filter((row) => row.waits !== 0);
+    await putBehindEarlier(trx, waiting);
+    more = taken.length < limit && rows.length === ROWS_PER_READ;
+  }
+  taken.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
+  return {
+    taken: taken.map(({ seq: _seq, nextAt: _nextAt, waits: _waits, ...delivery }) => delivery),
+    more: more || abandoned,
+  };
+}
+
+/** The first due deliveries, with whether each waits for an earlier event of its request. */
+async function readQueue(trx: Trx, now: number, without: string[]): Promise<QueueRow[]> {
+  const full = rowSet(
+    trx,
+    { id: "text" },
+    without.map((id) => ({ id })),
+  );
+  const apps = (appId: RawBuilder<string>) => sql<SqlBool>`
+    ${appId} not in (select id from ${full} as input)
+    and exists (select 1 from webhooks where webhooks.app_id = ${appId} and webhooks.disabled_at is null)
+    and not exists (select 1 from abandoned_deliveries as abandoned where abandoned.app_id = ${appId})`;
+  const { rows } = await sql<QueueRow>`
+    ${roundRobin(trx, DUE, { now, longestWait: LONGEST_DELIVERY_WAIT, limit: ROWS_PER_READ, apps })}
+    select delivery.seq as "seq", delivery.id as "id", delivery.app_id as "appId", delivery.next_at as "nextAt",
+           delivery.tries as "tries", events.id as "eventId", events.body as "payload",
+           webhooks.url as "url", webhooks.secrets as "secrets",
+           case when exists (select 1 from deliveries as earlier
+                              where earlier.request_id = delivery.request_id and earlier.seq < delivery.seq
+                                and earlier.status = 'pending') then 1 else 0 end as "waits"
+      from line
+      join deliveries as delivery on delivery.seq = line.seq
+      join events on events.seq = delivery.event_seq
+      join webhooks on webhooks.app_id = delivery.app_id
+     order by line.place, line.at, line.seq limit ${ROWS_PER_READ}`.execute(trx);
+  return rows;
+}
+
+function seqs(trx: Trx, rows: readonly QueueRow[]): RawBuilder<unknown> {
+  return rowSet(
+    trx,
+    { seq: "integer" },
+    rows.map(({ seq }) => ({ seq })),
+  );
+}
+
+async function lease(trx: Trx, rows: readonly QueueRow[], until: number): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update deliveries set next_at = ${until} where seq in (select seq from ${seqs(trx, rows)} as input)`.execute(trx);
+}
+
+/** Moves deliveries that wait for an earlier one of their request behind it, so that no later read passes over them. */
+async function putBehindEarlier(trx: Trx, rows: readonly QueueRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update deliveries
+       set next_at = coalesce((select earlier.next_at from deliveries as earlier
+                                where earlier.request_id = deliveries.request_id and earlier.seq < deliveries.seq
+                                  and earlier.status = 'pending'
+                                order by earlier.seq limit 1), next_at)
+     where seq in (select seq from ${seqs(trx, rows)} as input)`.execute(trx);
+}
