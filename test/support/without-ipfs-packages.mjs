@@ -5,7 +5,7 @@ import { registerHooks } from "node:module";
 registerHooks({
   resolve(specifier, context, next) {
     if (!/^(libp2p|@libp2p\/.*|@helia\/.*|@multiformats\/multiaddr)$/.test(specifier)) return next(specifier, context);
-    console.error(`asked for the package ${specifier}`);
+    console.error(`imported the package ${specifier}`);
     throw Object.assign(new Error(`Cannot find package '${specifier}'`), { code: "ERR_MODULE_NOT_FOUND" });
   },
 });

@@ -12,7 +12,7 @@ describe("a foreign contract that an app follows while the indexer reads its blo
 
   const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
 
-  it("is indexed from the block that the app was told", async () => {
+  it("has its logs of those blocks indexed too", async () => {
     const { api } = moneta;
     const wallet = await api.wallet();
     const plain = await new PlainERC721__factory(await moneta.provider.getSigner(3)).deploy();

@@ -20,13 +20,13 @@ describe("a service without the optional IPFS packages", function () {
     });
     await api.completed(`/v1/collections/${collection}/freeze`, {});
     expect(await process.end("SIGTERM")).to.equal(0);
-    expect(process.output).to.not.contain("asked for the package");
+    expect(process.output).to.not.contain("imported the package");
   });
 
   it("says what to install when IPFS_LISTEN is set", async () => {
     const process = moneta.spawn({ IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_BOOTSTRAP: "none" }, withoutPackages);
     expect(await process.gone()).to.equal(1);
-    expect(process.output).to.contain("asked for the package");
+    expect(process.output).to.contain("imported the package");
     expect(process.output).to.contain("run `npm ci --include=optional`, or leave IPFS_LISTEN out");
   });
 });

@@ -79,7 +79,7 @@ describe("the service's own IPFS node", function () {
     const collection = await api.collection({ type: "ERC721" });
     const peer = await startPeer();
     await peer.connect(addresses);
-    // One of several blocks, one of a single one, and a directory.
+    // A file of several blocks, a file of one block, and a directory.
     bytes = randomBytes(5_000_000);
     const large = await mint(collection, source);
     const small = await mint(collection, "data:,cat");
@@ -106,7 +106,7 @@ describe("the service's own IPFS node", function () {
     await directory.connect(moneta.service.ipfsNode!.addresses);
     await asking.connect(moneta.service.ipfsNode!.addresses);
     await stranger.provide(cid);
-    // Whoever looked for it would find it.
+    // The announcement has arrived, so a peer that searches for the content would find it.
     await announced(directory, cid, stranger.peerId);
     const hosted = await mint(await api.collection({ type: "ERC721" }), "data:,cat");
 
@@ -115,7 +115,7 @@ describe("the service's own IPFS node", function () {
       () => "given",
       () => "aborted",
     );
-    // Asked for later, so that the answer to both is there when this one is.
+    // Requested later, so the earlier request has been handled when this answer arrives.
     expect(Buffer.from(await asking.block(hosted)).toString()).to.equal("cat");
     given.abort();
     expect(await answer).to.equal("aborted");

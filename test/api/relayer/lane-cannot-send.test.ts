@@ -60,7 +60,7 @@ describe("a lane that cannot send", function () {
       call.method === "eth_maxPriorityFeePerGas" ? ((asked += 1), tip(45n)) : lost(call);
     let asked = 0;
     moneta.intercept = expensive;
-    // As many batches as a lane may have under way, and none can be replaced: an eighth more is above the ceiling.
+    // The lane has its maximum of unmined batches. None can be replaced, because 12.5 % more is above the ceiling.
     await eventually(async () => {
       await mint();
       return (await openBatches(moneta.service.database.read)).length === 4 ? true : undefined;

@@ -158,7 +158,7 @@ describe("unmined transactions", function () {
       await moneta.start({ LANES: "2" });
       onBroadcast(lost);
       const ids: string[] = [];
-      // Both take what they get, until lane 0 has as many batches under way as a lane may have.
+      // Both lanes claim requests until lane 0 has its maximum of unmined batches.
       await eventually(async () => {
         ids.push(await mint());
         return (await openBatches(moneta.service.database.read, 1))[0];
