@@ -5,7 +5,7 @@ import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { createForeignContracts, readHoldings } from "../../../api/chain/foreign-contracts.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, type RpcFailure, startFakeRpc } from "../../support/fake-rpc.ts";
-import { address } from "../store/support/rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 const CONTROL = "0x0000000000000000000000000000000000000004";
 function fail(code: number, data?: unknown): RpcFailure {
@@ -27,7 +27,7 @@ describe("ChainClient", () => {
       () => expect.fail("it answered"),
       (error: unknown) => error,
     );
-  const target = address();
+  const target = randomAddress();
   /** `control`: whether the node has the state at all. */
   function answerCalls(answer: unknown, control: boolean) {
     node.answer = ({ params }) => {
@@ -56,7 +56,7 @@ describe("ChainClient", () => {
   });
 
   describe("readHoldings", () => {
-    const query = { contract: target, type: "ERC721" as const, tokenId: "1", owner: address() };
+    const query = { contract: target, type: "ERC721" as const, tokenId: "1", owner: randomAddress() };
     const word = (text: string) => `0x${text.padStart(64, "0")}`;
 
     it("does not report a missing token when the node lacks the state of the block", async () => {
@@ -74,7 +74,7 @@ describe("ChainClient", () => {
         return (await readHoldings(client, [{ ...query, type }]))[0];
       };
       expect(await read(word(owner))).to.equal(1n);
-      expect(await read(word(address().slice(2)))).to.equal(0n);
+      expect(await read(word(randomAddress().slice(2)))).to.equal(0n);
       expect([
         await read("0x"),
         await read(`${word(owner)}00`),

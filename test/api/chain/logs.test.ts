@@ -5,9 +5,9 @@ import fc from "fast-check";
 import type { RawLog } from "../../../api/chain/client.ts";
 import { abi } from "../../../api/chain/abi.ts";
 import { decodeCollectionEvent, decodeMoves, decodeRelayEvent, MOVE_TOPICS } from "../../../api/chain/logs.ts";
-import { address, hashOf } from "../store/support/rows.ts";
+import { hashOf, randomAddress } from "../support/rows.ts";
 
-const [CONTRACT, ALICE, BOB] = [address(), address(), address()];
+const [CONTRACT, ALICE, BOB] = [randomAddress(), randomAddress(), randomAddress()];
 const NOBODY = "0x0000000000000000000000000000000000000000";
 const [TRANSFER = "", SINGLE = "", BATCH = ""] = MOVE_TOPICS;
 const POSITION = { blockNumber: 4, transactionHash: hashOf("t"), logIndex: 2 };

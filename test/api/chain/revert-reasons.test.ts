@@ -3,9 +3,9 @@ import { expect } from "chai";
 import { abi } from "../../../api/chain/abi.ts";
 import { decodeRevert } from "../../../api/chain/revert-reasons.ts";
 import type { Command } from "../../../api/domain/command.ts";
-import { address, creation } from "../store/support/rows.ts";
+import { creation, randomAddress } from "../support/rows.ts";
 
-const SOMEBODY = address();
+const SOMEBODY = randomAddress();
 
 describe("decodeRevert", () => {
   const cases: [string, string, string, string][] = [
@@ -60,7 +60,7 @@ describe("decodeRevert", () => {
   }
 
   it("attributes an unknown error to the receiver if the call runs a receiver's hook", () => {
-    const [collection, to] = [address(), address()];
+    const [collection, to] = [randomAddress(), randomAddress()];
     const transfer = {
       kind: "transfer",
       contractType: "ERC721",

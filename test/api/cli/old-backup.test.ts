@@ -5,7 +5,7 @@ import type { Examination } from "../../../api/doctor/examine.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import type { RequestBody } from "../../support/api-client.ts";
-import { contents, countedTotals } from "../store/support/whole.ts";
+import { contents, countedTotals } from "../support/contents.ts";
 import { NOT_SENDING, useOldBackup } from "./support/old-backup.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 

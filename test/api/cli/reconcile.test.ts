@@ -4,7 +4,7 @@ import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
-import { contents, countedTotals } from "../store/support/whole.ts";
+import { contents, countedTotals } from "../support/contents.ts";
 import { DAMAGES } from "./support/damages.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 

@@ -7,7 +7,7 @@ import { ApiRefusal, readErrorBody, RequestFailed, RequestTimeout } from "../../
 import { ERRORS } from "../../../api/domain/error-codes.ts";
 import { clientTypes } from "../../../scripts/client/types.ts";
 import { type TestApi, startApi } from "../support/api.ts";
-import { addCollection, addMint } from "../support/rows.ts";
+import { addCollection, addMint } from "../support/api-rows.ts";
 
 describe("the typed client", () => {
   let api: TestApi;

@@ -5,7 +5,8 @@ import { chargeReverted, refundGas, secondsOfDayLeft, settleGas } from "../../..
 import { toRequest } from "../../../api/store/requests/stored-request.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
-import { addCollection, addWallet, randomAddress } from "../support/rows.ts";
+import { addCollection, addWallet } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 const MINT = 75_000;
 

@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
-import { addCollection, addMint, addWallet, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 describe("Idempotency-Key", () => {
   let api: TestApi;

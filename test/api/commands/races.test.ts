@@ -1,7 +1,8 @@
 import { expect } from "chai";
 
 import { type TestApi, startApi } from "../support/api.ts";
-import { addCollection, addMint, addWallet, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 describe("concurrent calls", () => {
   let api: TestApi;

@@ -6,9 +6,9 @@ import type { RelayEvent, TokenMove } from "../../../api/chain/logs.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { attribute, AttributionError, type TransactionLogs } from "../../../api/indexer/attribute.ts";
 import type { ClaimedRequest } from "../../../api/store/sending/claims.ts";
-import { address } from "../store/support/rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
-const [COLLECTION, FOREIGN, ALICE, BOB] = [address(), address(), address(), address()];
+const [COLLECTION, FOREIGN, ALICE, BOB] = [randomAddress(), randomAddress(), randomAddress(), randomAddress()];
 const AT = { transactionHash: "0x01", blockNumber: 5 };
 
 function requestOf(number: number, command: Command, fields: Partial<ClaimedRequest> = {}): ClaimedRequest {

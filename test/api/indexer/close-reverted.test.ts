@@ -7,8 +7,8 @@ import { closeReverted } from "../../../api/indexer/close-reverted.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
-import { addApp, addCollection, address, addRequest, apply, requestRow, startAtBlock } from "../store/support/rows.ts";
-import { batchOf } from "../store/support/whole.ts";
+import { apply, batchOf, startAtBlock } from "../support/blocks.ts";
+import { addApp, addCollection, addRequest, randomAddress, requestRow } from "../support/rows.ts";
 
 const FINAL = 5;
 
@@ -27,7 +27,7 @@ describe("closeReverted", () => {
     await addApp(database);
     await startAtBlock(database, 0);
     const collection = await addCollection(database);
-    ({ id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null }));
+    ({ id } = await addRequest(database, { kind: "mint-erc721", collection, to: randomAddress(), metadata: null }));
     batch = await batchOf(database, [id]);
     node = await startFakeRpc(() => null);
   });
@@ -38,7 +38,7 @@ describe("closeReverted", () => {
 
   const close = () => {
     const client = new ChainClient(new Rpc(node.url));
-    const contracts = { relay: address(), factory: address(), delegate: address(), deployedAt: 0 };
+    const contracts = { relay: randomAddress(), factory: randomAddress(), delegate: randomAddress(), deployedAt: 0 };
     const logger = pino({ level: "silent" });
     return closeReverted({ database, client, contracts, logger, now: () => 1_000 }, FINAL);
   };

@@ -12,7 +12,8 @@ import { addPin } from "../../../api/store/media/pins.ts";
 import { collect } from "../../support/collect.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted } from "../support/expect.ts";
-import { addCollection, addMint, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 /** What happens between the steps of a collection. */
 interface Steps {

@@ -9,7 +9,7 @@ import { itemGas } from "../../../api/relayer/gas.ts";
 import { insertRequest } from "../../../api/store/requests/requests.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { useService } from "../../support/use-service.ts";
-import { creation } from "../store/support/rows.ts";
+import { creation } from "../support/rows.ts";
 
 describe("Lane", function () {
   this.timeout(60_000);

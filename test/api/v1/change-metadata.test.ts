@@ -3,7 +3,8 @@ import { expect } from "chai";
 import { toCommand } from "../../../api/store/requests/stored-request.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
-import { addCollection, addMint, addMove, confirmUpTo, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 const HOLDER = randomAddress();
 

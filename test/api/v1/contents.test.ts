@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
-import { addCollection, addMint, addMove, addWallet, confirmUpTo, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint, addMove, addWallet, confirmUpTo } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 describe("contents of a wallet", () => {
   let api: TestApi;

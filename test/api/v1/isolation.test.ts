@@ -3,7 +3,8 @@ import { expect } from "chai";
 import { conformanceOf, type OpenApiDocument } from "../../support/conformance.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted } from "../support/expect.ts";
-import { addCollection, addMint, addWallet, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 /** Names of one resource of each kind: an app's own, or ones that do not exist. */
 type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery", string>;

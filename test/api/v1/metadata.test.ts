@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectRefusal } from "../support/expect.ts";
-import { addCollection, addMint, addMove, confirmUpTo, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 const HOLDER = randomAddress();
 

@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
-import { addCollection, addMint, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 const MAX_ID = 2n ** 256n - 1n;
 const MAX_COPIES = 2n ** 128n - 1n;

@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
-import { addCollection, addMint, randomAddress } from "../support/rows.ts";
+import { addCollection, addMint } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 describe("POST /v1/nfts, ERC721", () => {
   let api: TestApi;

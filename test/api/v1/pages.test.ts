@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid } from "../support/expect.ts";
-import { addWallet } from "../support/rows.ts";
+import { addWallet } from "../support/api-rows.ts";
 
 describe("pages", () => {
   let api: TestApi;

@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectRefusal } from "../support/expect.ts";
-import { addCollection, randomAddress } from "../support/rows.ts";
+import { addCollection } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 describe("an internal error", () => {
   let api: TestApi;

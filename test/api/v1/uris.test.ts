@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid } from "../support/expect.ts";
-import { addCollection, randomAddress } from "../support/rows.ts";
+import { addCollection } from "../support/api-rows.ts";
+import { randomAddress } from "../support/rows.ts";
 
 const LINKS = ["http://a.example/x", "HTTPS://a.example", "ipfs://bafy/1", "ar://tx/1"];
 const DATA = "data:application/json;base64,e30=";

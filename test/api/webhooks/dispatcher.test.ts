@@ -6,7 +6,7 @@ import { Webhook } from "standardwebhooks";
 import { createSealer } from "../../../api/keys/sealer.ts";
 import { takeDueDeliveries } from "../../../api/store/outbox/due-deliveries.ts";
 import { eventually } from "../../support/eventually.ts";
-import { APP } from "../store/support/rows.ts";
+import { APP } from "../support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
 
 const HOUR = 3_600_000;

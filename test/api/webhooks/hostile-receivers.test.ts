@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import { eventually } from "../../support/eventually.ts";
-import { addApp, APP } from "../store/support/rows.ts";
+import { addApp, APP } from "../support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
 
 const HOUR = 3_600_000;

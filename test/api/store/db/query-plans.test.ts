@@ -18,11 +18,10 @@ import { batchesByHash, openBatches } from "../../../../api/store/sending/batche
 import { countReady, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
 import { takeLease } from "../../../../api/store/sending/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addCollection, address, addRequest, apply, moveOf, startAtBlock } from "../support/rows.ts";
+import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
+import { addApp, addCollection, addRequest, moveOf, randomAddress, reserve } from "../../support/rows.ts";
 import { BUSY, fill, LARGE, LARGE_TABLES } from "../support/large-database.ts";
 import { type PlannedStatement, plansOf, recordStatements } from "../support/recording.ts";
-import { reserve } from "../support/reserve.ts";
-import { batchOf } from "../support/whole.ts";
 
 /** Statements that may sort or group without an index, each with the reason. None may scan a large table. */
 const MAY_SORT: { statement: RegExp; because: string }[] = [
@@ -95,7 +94,7 @@ describe("query plans", function () {
     await addApp(database);
     await startAtBlock(database, LARGE);
     const collection = await addCollection(database);
-    const to = address();
+    const to = randomAddress();
     const command = { kind: "mint-erc721", collection, to, metadata: null } as const;
     const { id } = await addRequest(database, command);
     await write((trx) => reserve(trx, id, command));

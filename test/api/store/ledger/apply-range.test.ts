@@ -6,19 +6,18 @@ import { followForeignContract, recordForeignHolding } from "../../../../api/sto
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
+import { contents, countedTotals } from "../../support/contents.ts";
 import {
   addApp,
   addCollection,
-  address,
   addRequest,
-  apply,
   creation,
   moveOf,
+  randomAddress,
   requestRow,
-  startAtBlock,
-} from "../support/rows.ts";
-import { reserve } from "../support/reserve.ts";
-import { batchOf, contents, countedTotals } from "../support/whole.ts";
+  reserve,
+} from "../../support/rows.ts";
 
 describe("applyRange", () => {
   let database: TestDatabase;
@@ -37,7 +36,7 @@ describe("applyRange", () => {
     const command: CreateErc1155 = {
       kind: "create-erc1155",
       collection,
-      to: address(),
+      to: randomAddress(),
       tokenId: "5",
       quantity,
       uri: null,
@@ -60,7 +59,7 @@ describe("applyRange", () => {
     it("gives the token nothing from the request, and releases the reservation when the request fails", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
       const { request } = await reservedCreate(collection, "10");
-      const [outsider] = [address()];
+      const [outsider] = [randomAddress()];
       const outside: BlockRange["moves"][number] = {
         move: moveOf({ contract: collection, tokenId: "5", from: null, to: outsider, quantity: "2" }),
         type: "ERC1155",
@@ -96,7 +95,7 @@ describe("applyRange", () => {
       });
       expect(await token(collection)).to.include({ supply: "2", reserved: "0", request_id: null });
       const rest = (2n ** 128n - 3n).toString();
-      const more = { kind: "mint-erc1155", collection, to: address(), tokenId: "5", quantity: rest } as const;
+      const more = { kind: "mint-erc1155", collection, to: randomAddress(), tokenId: "5", quantity: rest } as const;
       expect(await database.write((trx) => reserve(trx, "more", more))).to.equal("ok");
       expect(await countedTotals(database)).to.deep.equal([]);
     });
@@ -104,7 +103,7 @@ describe("applyRange", () => {
     it("keeps the reservation when a reorg drops that creation", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
       const { request, command } = await reservedCreate(collection, "10");
-      const move = moveOf({ contract: collection, tokenId: "5", from: null, to: address(), quantity: "2" });
+      const move = moveOf({ contract: collection, tokenId: "5", from: null, to: randomAddress(), quantity: "2" });
       await apply(database, { block: 1, moves: [{ move, type: "ERC1155", foreign: false, mintedBy: null }] });
       await database.write((trx) => rollback(trx, 0));
       expect(await token(collection)).to.include({ supply: "0", reserved: "10", minted_block: null });
@@ -113,7 +112,7 @@ describe("applyRange", () => {
         contract: collection,
         tokenId: "5",
         from: null,
-        to: address(),
+        to: randomAddress(),
         quantity: "10",
         requestId: request.id,
       });
@@ -136,7 +135,7 @@ describe("applyRange", () => {
       const { batchId, requests } = await batchOf(database, [request.id]);
       const [created] = requests;
       if (created === undefined) throw new Error("one request");
-      const [contract, owner] = [address(), address()];
+      const [contract, owner] = [randomAddress(), randomAddress()];
       await database.write(async (trx) => {
         await followForeignContract(trx, { address: contract, type: "ERC1155", name: "?", followedFrom: 1 });
         await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "3", block: 1 });
@@ -191,7 +190,7 @@ describe("applyRange", () => {
   describe("given the same blocks twice, as two indexers store them", () => {
     it("stores them once", async () => {
       const collection = await addCollection(database);
-      const move = moveOf({ contract: collection, tokenId: "1", from: null, to: address() });
+      const move = moveOf({ contract: collection, tokenId: "1", from: null, to: randomAddress() });
       const fields = { block: 1, moves: [{ move, type: "ERC721" as const, foreign: false, mintedBy: null }] };
       expect(await Promise.all([apply(database, fields), apply(database, fields)])).to.deep.equal([true, false]);
       expect((await contents(database)).transfers).to.have.length(1);
@@ -201,7 +200,7 @@ describe("applyRange", () => {
   describe("given a token URI that an owner replaced", () => {
     it("stores it, and deletes the previous value once no reorg can drop the block", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
-      const move = moveOf({ contract: collection, tokenId: "5", from: null, to: address(), quantity: "2" });
+      const move = moveOf({ contract: collection, tokenId: "5", from: null, to: randomAddress(), quantity: "2" });
       const edit = { contract: collection, tokenId: "5", column: "token_uri" as const };
       await apply(database, {
         block: 1,

@@ -4,18 +4,9 @@ import type { CreateErc1155, MintErc721 } from "../../../../api/domain/command.t
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import {
-  addApp,
-  addCollection,
-  address,
-  addRequest,
-  apply,
-  moveOf,
-  requestRow,
-  startAtBlock,
-} from "../support/rows.ts";
-import { reserve } from "../support/reserve.ts";
-import { batchOf, contents } from "../support/whole.ts";
+import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
+import { contents } from "../../support/contents.ts";
+import { addApp, addCollection, addRequest, moveOf, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 const AT = { blockNumber: 1, transactionHash: "0x01" };
 
@@ -24,7 +15,7 @@ describe("rollback of mints", function () {
   let database: TestDatabase;
   let erc721: string;
   let erc1155: string;
-  const to = address();
+  const to = randomAddress();
 
   beforeEach(async () => {
     database = await openTestDatabase();

@@ -7,10 +7,11 @@ import { followForeignContract, recordForeignHolding } from "../../../../api/sto
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainHoldings } from "../../../../api/store/ledger/uncertain.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addCollection, address, apply, moveOf, startAtBlock } from "../support/rows.ts";
-import { contents, countedTotals } from "../support/whole.ts";
+import { apply, startAtBlock } from "../../support/blocks.ts";
+import { contents, countedTotals } from "../../support/contents.ts";
+import { addApp, addCollection, moveOf, randomAddress } from "../../support/rows.ts";
 
-const WALLETS = [address(), address(), address()];
+const WALLETS = [randomAddress(), randomAddress(), randomAddress()];
 type Entry = BlockRange["moves"][number];
 
 /** A small chain: who holds how much of which id, so that only possible moves are made. */
@@ -105,7 +106,7 @@ describe("rollback", function () {
         changes: [
           { ...edit, column: "max_supply", value: 50 },
           { ...edit, column: "max_supply", value: 40 },
-          { ...edit, column: "owner", value: address() },
+          { ...edit, column: "owner", value: randomAddress() },
           { ...edit, column: "service_may_mint", value: 0 },
           { ...edit, column: "base_uri", value: "ipfs://b/" },
         ],
@@ -123,7 +124,7 @@ describe("rollback", function () {
 
   describe("given foreign contracts that were read in dropped blocks", () => {
     it("marks the balances to be read again, also after a crash, and follows the contracts from the fork", async () => {
-      const [contract, owner] = [address(), address()];
+      const [contract, owner] = [randomAddress(), randomAddress()];
       await database.write(async (trx) => {
         await followForeignContract(trx, { address: contract, type: "ERC721", name: null, followedFrom: 5 });
         await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "1", block: 5 });

@@ -13,7 +13,8 @@ import {
 import { toCommand } from "../../../../api/store/requests/stored-request.ts";
 import { type TestApi, startApi } from "../../support/api.ts";
 import { expectAccepted, expectRefusal } from "../../support/expect.ts";
-import { addCollection, randomAddress } from "../../support/rows.ts";
+import { addCollection } from "../../support/api-rows.ts";
+import { randomAddress } from "../../support/rows.ts";
 
 const IMAGE = "https://example.com/cat.png";
 

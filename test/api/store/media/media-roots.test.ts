@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { namedContent } from "../../../../api/ipfs/named-content.ts";
 import { textsThatNameContent } from "../../../../api/store/media/media-roots.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addCollection, addRequest, address } from "../support/rows.ts";
+import { addApp, addCollection, addRequest, randomAddress } from "../../support/rows.ts";
 
 const CIDS = [
   "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
@@ -30,12 +30,17 @@ describe("textsThatNameContent", () => {
 
   it("names the media of a mint that is not final yet", async () => {
     const metadata = { attributes: [{ trait_type: "film", value: [`ipfs://${CIDS[0]}/1.mp4`] }] };
-    await addRequest(database, { kind: "mint-erc721", collection: address(), to: address(), metadata });
+    await addRequest(database, { kind: "mint-erc721", collection: randomAddress(), to: randomAddress(), metadata });
     expect(await named()).to.deep.equal([CIDS[0]]);
   });
 
   it("names the directory of a freeze that is not final yet", async () => {
-    await addRequest(database, { kind: "freeze-metadata", collection: address(), type: "ERC721", directory: CIDS[2] });
+    await addRequest(database, {
+      kind: "freeze-metadata",
+      collection: randomAddress(),
+      type: "ERC721",
+      directory: CIDS[2],
+    });
     expect(await named()).to.deep.equal([CIDS[2]]);
   });
 });

@@ -5,7 +5,7 @@ import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.t
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, APP } from "../support/rows.ts";
+import { addApp, APP } from "../../support/rows.ts";
 
 const NOW = 1_700_000_000_000;
 

@@ -3,9 +3,8 @@ import { expect } from "chai";
 import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addCollection, address, addRequest, apply, requestRow, startAtBlock } from "../support/rows.ts";
-import { reserve } from "../support/reserve.ts";
-import { batchOf } from "../support/whole.ts";
+import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
+import { addApp, addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("correctFinal", () => {
   let database: TestDatabase;
@@ -18,7 +17,7 @@ describe("correctFinal", () => {
     await addApp(database);
     await startAtBlock(database, 0);
     collection = await addCollection(database);
-    const command = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+    const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
     ({ id } = await addRequest(database, command));
     await database.write((trx) => reserve(trx, id, command));
     batch = await batchOf(database, [id]);

@@ -6,12 +6,11 @@ import { CounterDeltas } from "../../../../api/store/db/counters.ts";
 import { setHoldings } from "../../../../api/store/ledger/holding-set.ts";
 import { releaseReservations, reserveAgain } from "../../../../api/store/requests/reservations.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { reserve } from "../support/reserve.ts";
-import { addApp, addCollection, address, addRequest } from "../support/rows.ts";
-import { contents } from "../support/whole.ts";
+import { contents } from "../../support/contents.ts";
+import { addApp, addCollection, addRequest, randomAddress, reserve } from "../../support/rows.ts";
 
 function transferOf(contract: string, from: string, quantity: bigint, contractType: CollectionType): Transfer {
-  const ends = { from, to: address(), tokenId: "1", quantity: quantity.toString() };
+  const ends = { from, to: randomAddress(), tokenId: "1", quantity: quantity.toString() };
   return { kind: "transfer", contract, contractType, foreign: false, ...ends };
 }
 
@@ -40,7 +39,7 @@ describe("reservations", function () {
           fc.array(fc.boolean(), { maxLength: 30 }),
           async (cap, wants) => {
             const collection = await addCollection(database, { maxSupply: cap });
-            const command = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+            const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
             let held = 0;
             for (const take of wants) {
               if (take) {
@@ -73,7 +72,7 @@ describe("reservations", function () {
           amount,
           fc.array(fc.tuple(fc.boolean(), amount), { maxLength: 20 }),
           async (balance, wants) => {
-            const [contract, owner] = [address(), address()];
+            const [contract, owner] = [randomAddress(), randomAddress()];
             await hold(contract, "1", owner, balance);
             const before = (await contents(database)).holdings;
             const granted: bigint[] = [];
@@ -107,7 +106,7 @@ describe("reservations", function () {
 
   describe("given two requests that cannot both succeed", () => {
     it("grant one: an ERC721 token once, an ERC1155 id once", async () => {
-      const [contract, owner] = [address(), address()];
+      const [contract, owner] = [randomAddress(), randomAddress()];
       await hold(contract, "1", owner, 1n);
       const transfers = await Promise.all(
         [1, 2].map(() => database.write((trx) => reserve(trx, "transfer", transferOf(contract, owner, 1n, "ERC721")))),
@@ -135,7 +134,7 @@ describe("reservations", function () {
       const command = {
         kind: "create-erc1155",
         collection,
-        to: address(),
+        to: randomAddress(),
         tokenId: "9",
         quantity: "1",
         uri: null,
@@ -143,7 +142,7 @@ describe("reservations", function () {
       } as const;
       const { id } = await addRequest(database, command);
       await database.write((trx) => reserve(trx, id, command));
-      const more = { kind: "mint-erc1155", collection, to: address(), tokenId: "9", quantity: "1" } as const;
+      const more = { kind: "mint-erc1155", collection, to: randomAddress(), tokenId: "9", quantity: "1" } as const;
       expect(await database.write((trx) => reserve(trx, "more", more))).to.equal("token_not_found");
       await database.write((trx) => releaseReservations(trx, [{ command, happened: false }]));
       expect((await contents(database)).nfts).to.deep.equal([]);
@@ -152,7 +151,7 @@ describe("reservations", function () {
 
   describe("given a reservation whose block a reorg drops", () => {
     it("is taken again whatever the limit says, and released down to zero", async () => {
-      const [contract, owner] = [address(), address()];
+      const [contract, owner] = [randomAddress(), randomAddress()];
       await hold(contract, "1", owner, 5n);
       const command = transferOf(contract, owner, 4n, "ERC1155");
       const { id } = await addRequest(database, command);

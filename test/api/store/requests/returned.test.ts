@@ -5,9 +5,8 @@ import { claimRequests } from "../../../../api/store/sending/claims.ts";
 import { takeLease } from "../../../../api/store/sending/lanes.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addCollection, address, addRequest, apply, requestRow, startAtBlock } from "../support/rows.ts";
-import { reserve } from "../support/reserve.ts";
-import { batchOf } from "../support/whole.ts";
+import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
+import { addApp, addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("returned requests", () => {
   let database: TestDatabase;
@@ -22,7 +21,7 @@ describe("returned requests", () => {
   afterEach(() => database.remove());
 
   async function mint(): Promise<string> {
-    const command = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+    const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
     const { id } = await addRequest(database, command);
     await database.write((trx) => reserve(trx, id, command));
     return id;

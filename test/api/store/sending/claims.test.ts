@@ -5,7 +5,7 @@ import { AT_ONCE, LONGEST_WAIT } from "../../../../api/store/db/due.ts";
 import { claimRequests, countReady } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, address, addRequest, creation } from "../support/rows.ts";
+import { addApp, addRequest, creation, randomAddress } from "../../support/rows.ts";
 
 const NOW = 10_000_000;
 /** Later than any wait: stored by a clock that has been set back since. */
@@ -20,7 +20,7 @@ describe("claimRequests", function () {
 
   before(async () => {
     database = await openTestDatabase();
-    await database.write((trx) => ensureLane(trx, 0, address(), 0));
+    await database.write((trx) => ensureLane(trx, 0, randomAddress(), 0));
     const taken = await database.write((trx) => takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true));
     if (taken === null) throw new Error("the lane is free");
     lease = taken;

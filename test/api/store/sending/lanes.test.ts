@@ -13,8 +13,9 @@ import {
   takeLease,
 } from "../../../../api/store/sending/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addCollection, address, addRequest, requestRow } from "../support/rows.ts";
-import { batchOf, countedTotals } from "../support/whole.ts";
+import { batchOf } from "../../support/blocks.ts";
+import { countedTotals } from "../../support/contents.ts";
+import { addApp, addCollection, addRequest, randomAddress, requestRow } from "../../support/rows.ts";
 
 function because(message: string) {
   const errorCode = "execution_reverted" as const;
@@ -27,7 +28,7 @@ describe("leases of a lane", () => {
   beforeEach(async () => {
     database = await openTestDatabase();
     await addApp(database);
-    await database.write((trx) => ensureLane(trx, 0, address(), 7));
+    await database.write((trx) => ensureLane(trx, 0, randomAddress(), 7));
   });
   afterEach(() => database.remove());
 
@@ -61,7 +62,7 @@ describe("leases of a lane", () => {
   describe("given a lease that another process has taken over", () => {
     it("refuses every write: claim, batch, attempt, return, renewal, release", async () => {
       const collection = await addCollection(database);
-      const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+      const mint = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
       const { id } = await addRequest(database, mint);
       const stale = await held("a", 0);
       const nextNumber = () => 1n;
@@ -89,7 +90,7 @@ describe("leases of a lane", () => {
   describe("given requests that were claimed but never signed", () => {
     it("gives them to the next holder under the same numbers", async () => {
       const collection = await addCollection(database);
-      const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+      const mint = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
       await addRequest(database, mint);
       const first = await held("a", 0);
       let number = 40n;
@@ -106,7 +107,7 @@ describe("leases of a lane", () => {
   describe("given a request that cannot be encoded as a call", () => {
     it("fails it before signing with one event, and postpones it after signing", async () => {
       const collection = await addCollection(database);
-      const mint = { kind: "mint-erc721", collection, to: address(), metadata: null } as const;
+      const mint = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
       const [first, second] = [await addRequest(database, mint), await addRequest(database, mint)];
       const lease = await held("a", 0);
       let number = 1n;
@@ -143,7 +144,12 @@ describe("leases of a lane", () => {
   describe("given a batch that reverts as a whole, again and again", () => {
     it("returns its requests with exponential backoff", async () => {
       const collection = await addCollection(database);
-      const { id } = await addRequest(database, { kind: "mint-erc721", collection, to: address(), metadata: null });
+      const { id } = await addRequest(database, {
+        kind: "mint-erc721",
+        collection,
+        to: randomAddress(),
+        metadata: null,
+      });
       const waits: number[] = [];
       for (let round = 0; round < 12; round++) {
         const { batchId } = await batchOf(database, [id]);

@@ -11,7 +11,7 @@ import { Dispatcher } from "../../../../api/webhooks/dispatcher.ts";
 import { WebhookReceiver } from "../../../../scripts/webhooks/receiver.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { addApp, addRequest, APP, creation } from "../../store/support/rows.ts";
+import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
 
 /** Gives each test of a `describe` block a database with an app, the app's webhook receiver, and a dispatcher to start. */
 export function useDispatcher(): DispatcherFixture {

@@ -1,9 +1,5 @@
-import { recordBatch } from "../../../../api/store/sending/batches.ts";
-import { claimRequests, type ClaimedRequest } from "../../../../api/store/sending/claims.ts";
-import { counterKeys } from "../../../../api/store/db/counters.ts";
-import type { Database } from "../../../../api/store/db/database.ts";
-import { ensureLane, takeLease } from "../../../../api/store/sending/lanes.ts";
-import { hashOf, requestRow } from "./rows.ts";
+import { counterKeys } from "../../../api/store/db/counters.ts";
+import type { Database } from "../../../api/store/db/database.ts";
 
 /** What the chain has brought about, without row numbers and times, and without totals of nothing. */
 export async function contents(database: Database) {
@@ -66,41 +62,4 @@ export async function countedTotals(database: Database): Promise<string[]> {
     .map((row) => `${row.key}: ${row.value.toString()}, counted ${(counted.get(row.key) ?? 0).toString()}`);
   const missing = [...counted.keys()].filter((key) => !stored.some((row) => row.key === key));
   return [...wrong, ...missing.map((key) => `${key}: missing`)];
-}
-
-let numbers = 0n;
-
-/** Claims what is ready, and puts the named requests into a batch, as lane 0 would. */
-export async function batchOf(
-  database: Database,
-  ids: string[],
-): Promise<{ batchId: number; requests: ClaimedRequest[] }> {
-  const address = hashOf("lane").slice(0, 42);
-  await database.write((trx) => ensureLane(trx, 0, address, 0));
-  const batchId = await database.write(async (trx) => {
-    const lease = await takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true);
-    if (lease === null) throw new Error("the lane is free");
-    const claimed = await claimRequests(trx, lease, {
-      limit: 500,
-      now: Number.MAX_SAFE_INTEGER,
-      nextNumber: () => numbers++,
-    });
-    const requests = ids.map((id) => {
-      const found = claimed.find((request) => request.id === id);
-      if (found === undefined) throw new Error(`${id} was not ready`);
-      return found;
-    });
-    const row = await trx.selectFrom("lanes").selectAll().where("lane", "=", 0).executeTakeFirstOrThrow();
-    const hash = hashOf(`batch ${row.next_nonce.toString()}`);
-    const attempt = { hash, raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
-    return (await recordBatch(trx, lease, { nonce: row.next_nonce, requests, attempt }, 1)).batchId;
-  });
-  const requests = await Promise.all(
-    ids.map(async (id) => {
-      const row = await requestRow(database, id);
-      if (row.number === null) throw new Error("a claimed request has a number");
-      return { ...row, number: row.number };
-    }),
-  );
-  return { batchId, requests };
 }

@@ -1,0 +1,82 @@
+import type { Database } from "../../../api/store/db/database.ts";
+import { writeMeta } from "../../../api/store/db/meta.ts";
+import { applyRange, type BlockRange } from "../../../api/store/ledger/apply-range.ts";
+import { recordBatch } from "../../../api/store/sending/batches.ts";
+import { type ClaimedRequest, claimRequests } from "../../../api/store/sending/claims.ts";
+import { ensureLane, takeLease } from "../../../api/store/sending/lanes.ts";
+import { hashOf, requestRow } from "./rows.ts";
+
+/** What the blocks of one range say; what is not given, they do not say. */
+export type RangeFields = Partial<BlockRange> & { block: number; fork?: string };
+
+/** One block as a range. `fork` names the chain that it is on: another name, another block. */
+export function rangeOf({ block, fork = "main", ...fields }: RangeFields): BlockRange {
+  return {
+    from: block,
+    to: block,
+    parentHash: hashOf(`${fork} ${(block - 1).toString()}`),
+    blocks: [
+      {
+        number: block,
+        hash: hashOf(`${fork} ${block.toString()}`),
+        parent_hash: hashOf(`${fork} ${(block - 1).toString()}`),
+        timestamp: block * 1000,
+      },
+    ],
+    batches: [],
+    moves: [],
+    changes: [],
+    foreignHoldings: [],
+    wallets: new Set(),
+    confirmed: 0,
+    forgetBlocksBefore: 0,
+    ...fields,
+  };
+}
+
+/** Stores one block. @returns whether it was taken. */
+export function apply(database: Database, fields: RangeFields): Promise<boolean> {
+  return database.write((trx) => applyRange(trx, rangeOf(fields), { relayOwner: "0xowner" }, fields.block * 1000));
+}
+
+export async function startAtBlock(database: Database, block: number): Promise<void> {
+  await database.write((trx) => writeMeta(trx, "checkpoint", block.toString()));
+  await database.write((trx) => writeMeta(trx, "confirmed_block", "0"));
+}
+
+let numbers = 0n;
+
+/** Claims what is ready, and puts the named requests into a batch, as lane 0 would. */
+export async function batchOf(
+  database: Database,
+  ids: string[],
+): Promise<{ batchId: number; requests: ClaimedRequest[] }> {
+  const address = hashOf("lane").slice(0, 42);
+  await database.write((trx) => ensureLane(trx, 0, address, 0));
+  const batchId = await database.write(async (trx) => {
+    const lease = await takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true);
+    if (lease === null) throw new Error("the lane is free");
+    const claimed = await claimRequests(trx, lease, {
+      limit: 500,
+      now: Number.MAX_SAFE_INTEGER,
+      nextNumber: () => numbers++,
+    });
+    const requests = ids.map((id) => {
+      const found = claimed.find((request) => request.id === id);
+      if (found === undefined) throw new Error(`${id} was not ready`);
+      return found;
+    });
+    const row = await trx.selectFrom("lanes").selectAll().where("lane", "=", 0).executeTakeFirstOrThrow();
+    const hash = hashOf(`batch ${row.next_nonce.toString()}`);
+    const attempt = { hash, raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
+    return (await recordBatch(trx, lease, { nonce: row.next_nonce, requests, attempt }, 1)).batchId;
+  });
+  const requests = await Promise.all(
+    ids.map(async (id) => {
+      const row = await requestRow(database, id);
+      if (row.number === null) throw new Error("a claimed request has a number");
+      return { ...row, number: row.number };
+    }),
+  );
+  return { batchId, requests };
+}
