@@ -27,6 +27,6 @@ describe("a service without the optional IPFS packages", function () {
     const process = moneta.spawn({ IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_BOOTSTRAP: "none" }, withoutPackages);
     expect(await process.gone()).to.equal(1);
     expect(process.output).to.contain("imported the package");
-    expect(process.output).to.contain("run `npm ci --include=optional`, or leave IPFS_LISTEN out");
+    expect(process.output).to.contain("run `npm ci --include=optional`, or unset IPFS_LISTEN");
   });
 });
