@@ -1,7 +1,8 @@
-import { Signature, type SigningKey } from "ethers";
+import type { SigningKey } from "ethers";
 
 import type { Command, CreateCollection, Transfer } from "../domain/command.ts";
 import { frozenUris } from "../domain/frozen-uris.ts";
+import { signDigest } from "../shared/crypto.ts";
 import { abi } from "./abi.ts";
 import { encodeErc1155Arguments, encodeErc721Arguments } from "./clone-arguments.ts";
 import type { ContractAddresses } from "./contracts.ts";
@@ -76,7 +77,7 @@ export function encodeTransfer(command: Transfer, wallet: SigningKey, site: Call
 
 /** The signature in the compact form (r, vs) of EIP-2098, which the contracts expect. */
 function sign(key: SigningKey, digest: string): [string, string] {
-  const signature = Signature.from(key.sign(digest));
+  const signature = signDigest(key, digest);
   return [signature.r, signature.yParityAndS];
 }
 

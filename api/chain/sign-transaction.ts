@@ -1,5 +1,7 @@
 import { type Authorization, keccak256, type SigningKey } from "ethers";
 
+import { signDigest } from "../shared/crypto.ts";
+
 /** What the service sends: no value, no access list. */
 export interface OwnTransaction {
   chainId: bigint;
@@ -36,7 +38,7 @@ export function signTransaction(key: SigningKey, transaction: OwnTransaction): {
     list([]),
     ...(authorizations.length > 0 ? [list(authorizations.map(authorizationItem))] : []),
   ]);
-  const { r, s, yParity } = key.sign(keccak256(Buffer.concat([type, list([fields])])));
+  const { r, s, yParity } = signDigest(key, keccak256(Buffer.concat([type, list([fields])])));
   const signature = [item(quantity(BigInt(yParity))), item(quantity(BigInt(r))), item(quantity(BigInt(s)))];
   const raw = Buffer.concat([type, list([fields, ...signature])]);
   return { hash: keccak256(raw), raw: `0x${raw.toString("hex")}` };

@@ -8,6 +8,7 @@ import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../ipfs-node/node.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { createWalletDeriver } from "../keys/wallet-deriver.ts";
+import { cryptoProblem } from "../shared/crypto.ts";
 import { createSignals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import { allLanes } from "../store/sending/lanes.ts";
@@ -38,6 +39,12 @@ export interface Service {
  * @throws StartupError, SeedFileError, DatabaseError. Everything that was opened before the error is closed again.
  */
 export async function startService(settings: Settings, logger: Logger): Promise<Service> {
+  if (cryptoProblem !== null) {
+    logger.warn(
+      { err: cryptoProblem },
+      "WebAssembly libraries cannot be loaded: signing and hashing use slower JavaScript code. Run `npm ci` to install them again.",
+    );
+  }
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
   const database = await openDatabase(settings.databaseUrl);

@@ -1,5 +1,7 @@
-import { HDNodeWallet, Mnemonic, type SigningKey } from "ethers";
+import { getBytes, HDNodeWallet, hexlify, Mnemonic, SigningKey } from "ethers";
 
+import { curve } from "../shared/crypto.ts";
+import { addressOf, derivePrivate, type PrivateNode } from "./bip32.ts";
 import { WALLETS_ROOT } from "./wallet-deriver.ts";
 
 /** Operator lane k signs with `m/44'/60'/1'/0/k`. */
@@ -10,22 +12,42 @@ export interface Keyring {
   /** Extended public key of the wallets' root. It derives addresses and cannot sign. */
   readonly walletsPublicKey: string;
   /** @param path `a/b/c`, as stored with the wallet. */
-  wallet(path: string): { address: string; key: SigningKey };
-  lane(index: number): { address: string; key: SigningKey };
+  wallet(path: string): Signer;
+  lane(index: number): Signer;
+}
+
+export interface Signer {
+  /** EIP-55. */
+  address: string;
+  key: SigningKey;
 }
 
 /** @param phrase BIP-39 seed phrase. */
 export function createKeyring(phrase: string): Keyring {
   const master = HDNodeWallet.fromSeed(Mnemonic.fromPhrase(phrase).computeSeed());
   const wallets = master.derivePath(WALLETS_ROOT);
-  const lanes = master.derivePath(LANES_ROOT);
-  const pick = (root: HDNodeWallet, path: string) => {
-    const { address, signingKey } = root.derivePath(path);
-    return { address, key: signingKey };
-  };
+  const walletsRoot = privateNode(wallets);
+  const lanesRoot = privateNode(master.derivePath(LANES_ROOT));
+  // A lane signs with the same key as long as the process runs.
+  const lanes = new Map<number, Signer>();
   return {
     walletsPublicKey: wallets.neuter().extendedKey,
-    wallet: (path) => pick(wallets, path),
-    lane: (index) => pick(lanes, index.toString()),
+    wallet: (path) => signerAt(walletsRoot, path),
+    lane: (index) => {
+      const signer = lanes.get(index) ?? signerAt(lanesRoot, index.toString());
+      lanes.set(index, signer);
+      return signer;
+    },
   };
+}
+
+function privateNode({ privateKey, chainCode }: HDNodeWallet): PrivateNode {
+  return { key: getBytes(privateKey), chainCode: getBytes(chainCode) };
+}
+
+function signerAt(root: PrivateNode, path: string): Signer {
+  const { key } = derivePrivate(root, path);
+  const signer = { address: addressOf(curve.publicKey(key)), key: new SigningKey(hexlify(key)) };
+  key.fill(0);
+  return signer;
 }

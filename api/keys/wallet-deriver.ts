@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 
-import { HDNodeVoidWallet, HDNodeWallet } from "ethers";
+import { getBytes, HDNodeVoidWallet, HDNodeWallet, SigningKey } from "ethers";
+
+import { addressOf, derivePublic } from "./bip32.ts";
 
 /** Wallets have the paths `m/44'/60'/0'/a/b/c`. */
 export const WALLETS_ROOT = "m/44'/60'/0'";
@@ -16,13 +18,17 @@ export interface WalletDeriver {
 
 /** @param extendedPublicKey of `m/44'/60'/0'` (BIP-32). */
 export function createWalletDeriver(extendedPublicKey: string): WalletDeriver {
-  const root = HDNodeWallet.fromExtendedKey(extendedPublicKey);
-  if (!(root instanceof HDNodeVoidWallet))
+  const parsed = HDNodeWallet.fromExtendedKey(extendedPublicKey);
+  if (!(parsed instanceof HDNodeVoidWallet))
     throw new TypeError("the extended key is a private one: wallets are derived from a public key");
+  const root = {
+    point: getBytes(SigningKey.computePublicKey(parsed.publicKey, false)),
+    chainCode: getBytes(parsed.chainCode),
+  };
   return {
     derive: (appId, userIdentifier) => {
       const path = walletPath(appId, userIdentifier ?? randomUUID());
-      return { address: root.derivePath(path).address, path };
+      return { address: addressOf(derivePublic(root, path).point), path };
     },
   };
 }

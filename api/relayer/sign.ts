@@ -1,6 +1,7 @@
-import { type Authorization, hashAuthorization, Signature, type SigningKey, Transaction } from "ethers";
+import { type Authorization, hashAuthorization, type SigningKey, Transaction } from "ethers";
 
 import { type OwnTransaction, signTransaction } from "../chain/sign-transaction.ts";
+import { signDigest } from "../shared/crypto.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
 
 export interface Fees {
@@ -14,7 +15,7 @@ export function signAuthorization(
   authorization: { chainId: bigint; address: string; nonce: number },
 ): Authorization {
   const fields = { ...authorization, nonce: BigInt(authorization.nonce) };
-  return { ...fields, signature: Signature.from(key.sign(hashAuthorization(fields))) };
+  return { ...fields, signature: signDigest(key, hashAuthorization(fields)) };
 }
 
 /** The transaction of a batch. */
@@ -42,7 +43,7 @@ export function signEmpty(key: SigningKey, account: string, raw: string, fees: F
 }
 
 function signed(transaction: Transaction, key: SigningKey): SignedAttempt {
-  transaction.signature = key.sign(transaction.unsignedHash);
+  transaction.signature = signDigest(key, transaction.unsignedHash);
   if (transaction.hash === null) throw new Error("ethers gave a signed transaction without a hash");
   return {
     hash: transaction.hash,

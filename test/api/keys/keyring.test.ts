@@ -3,7 +3,7 @@ import { HDNodeWallet, Mnemonic } from "ethers";
 import fc from "fast-check";
 
 import { createKeyring } from "../../../api/keys/keyring.ts";
-import { createWalletDeriver, walletPath } from "../../../api/keys/wallet-deriver.ts";
+import { createWalletDeriver, WALLETS_ROOT, walletPath } from "../../../api/keys/wallet-deriver.ts";
 
 /** The phrase of BIP-39's test vectors. */
 const PHRASE = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";
@@ -32,6 +32,26 @@ describe("wallet and lane keys of a seed", () => {
     expect(() => createWalletDeriver(HDNodeWallet.fromPhrase(PHRASE, undefined, "m/44'/60'/0'").extendedKey)).to.throw(
       TypeError,
     );
+  });
+
+  it("are those of ethers for all seeds and paths, with the public and with the private keys", () => {
+    const phrases = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Mnemonic.fromEntropy(bytes).phrase);
+    fc.assert(
+      fc.property(phrases, fc.string(), (phrase, user) => {
+        const ring = createKeyring(phrase);
+        const { address, path } = createWalletDeriver(ring.walletsPublicKey).derive("app", user);
+        const expected = HDNodeWallet.fromPhrase(phrase, undefined, `${WALLETS_ROOT}/${path}`);
+        expect(address).to.equal(expected.address);
+        expect(ring.wallet(path).address).to.equal(expected.address);
+        expect(ring.wallet(path).key.privateKey).to.equal(expected.privateKey);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("have only unhardened steps in their path", () => {
+    for (const path of ["0'/0/0", "2147483648", "1//2", "", "-1", "1e3"])
+      expect(() => keyring.wallet(path)).to.throw(RangeError, "is not an unhardened step");
   });
 
   it("never change for a user", () => {

@@ -1,0 +1,75 @@
+import { createHmac } from "node:crypto";
+
+import { getAddress, hexlify } from "ethers";
+
+import { curve, keccak256 } from "../shared/crypto.ts";
+
+/** An extended public key of BIP-32. The point is uncompressed (65 bytes). */
+export interface PublicNode {
+  point: Uint8Array;
+  chainCode: Uint8Array;
+}
+
+/** An extended private key of BIP-32. */
+export interface PrivateNode {
+  key: Uint8Array;
+  chainCode: Uint8Array;
+}
+
+/** The chance of such an index is below 1 in 2^127. */
+const NO_CHILD = "the derivation path has no key: BIP-32 leaves out this index";
+const HARDENED = 0x8000_0000;
+
+/** @param path unhardened steps, such as `1/2/3`. @throws RangeError when a step is not a valid index. */
+export function derivePublic(root: PublicNode, path: string): PublicNode {
+  let node = root;
+  for (const index of indexesOf(path)) {
+    const { scalar, chainCode } = childOf(node, index);
+    const point = curve.addToPublicKey(node.point, scalar);
+    if (point === null) throw new RangeError(NO_CHILD);
+    node = { point, chainCode };
+  }
+  return node;
+}
+
+/**
+ * The keys between the root and the child are erased.
+ * @param path unhardened steps, such as `1/2/3`. @throws RangeError when a step is not a valid index.
+ */
+export function derivePrivate(root: PrivateNode, path: string): PrivateNode {
+  let node = root;
+  for (const index of indexesOf(path)) {
+    const { scalar, chainCode } = childOf({ point: curve.publicKey(node.key), chainCode: node.chainCode }, index);
+    const key = curve.addToPrivateKey(node.key, scalar);
+    scalar.fill(0);
+    if (node !== root) node.key.fill(0);
+    if (key === null) throw new RangeError(NO_CHILD);
+    node = { key, chainCode };
+  }
+  return node;
+}
+
+/** The address (EIP-55) of an uncompressed public key. */
+export function addressOf(point: Uint8Array): string {
+  return getAddress(hexlify(keccak256(point.subarray(1)).subarray(12)));
+}
+
+function indexesOf(path: string): number[] {
+  return path.split("/").map((step) => {
+    const index = Number(step);
+    if (!/^\d+$/.test(step) || index >= HARDENED)
+      throw new RangeError(`${JSON.stringify(step)} is not an unhardened step of a derivation path`);
+    return index;
+  });
+}
+
+/** The scalar to add to the parent's key, and the child's chain code. */
+function childOf(parent: PublicNode, index: number): { scalar: Buffer; chainCode: Buffer } {
+  const data = Buffer.alloc(37);
+  // The compressed public key: its prefix tells whether y, and so its last byte, is odd.
+  data[0] = ((parent.point[64] ?? 0) & 1) === 0 ? 2 : 3;
+  data.set(parent.point.subarray(1, 33), 1);
+  data.writeUInt32BE(index, 33);
+  const digest = createHmac("sha512", parent.chainCode).update(data).digest();
+  return { scalar: digest.subarray(0, 32), chainCode: digest.subarray(32) };
+}
