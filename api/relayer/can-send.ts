@@ -1,4 +1,4 @@
-import type { ChainClient } from "../chain/client.ts";
+import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { readRelayStatus } from "../chain/relay-reads.ts";
 import { CannotSend } from "./cannot-send.ts";
@@ -12,16 +12,28 @@ interface SendingContext {
   maxFeePerGas: bigint;
 }
 
+export interface CanSend {
+  /** In wei. */
+  fees: Fees;
+  /** What the lane has to pay for gas, in wei. */
+  funds: bigint;
+  /** The newest block that the node has. */
+  block: Block;
+}
+
 /**
- * Checks what would make every transaction revert or stay unmined, before a nonce is spent on one.
+ * Checks what would make every transaction revert or stay unmined, before a nonce is spent on one. The reads do not
+ * depend on each other, so they are made at the same time.
  * @param lane address of the sending key.
- * @returns the current fees and the lane's funds, in wei.
  * @throws CannotSend
  */
-export async function checkCanSend(context: SendingContext, lane: string): Promise<{ fees: Fees; funds: bigint }> {
+export async function checkCanSend(context: SendingContext, lane: string): Promise<CanSend> {
   const { client, contracts, maxFeePerGas } = context;
-  const fees = await currentFees(client, maxFeePerGas);
-  const { paused, operators } = await readRelayStatus(client, contracts.relay, [lane]);
+  const [{ fees, block }, { paused, operators }, funds] = await Promise.all([
+    currentFees(client, maxFeePerGas),
+    readRelayStatus(client, contracts.relay, [lane]),
+    client.balance(lane),
+  ]);
   const [isOperator] = operators;
   if (isOperator == null || paused === null) {
     throw new CannotSend("no_relay", `no relay answers at ${contracts.relay}: check RPC_URL`);
@@ -35,10 +47,9 @@ export async function checkCanSend(context: SendingContext, lane: string): Promi
   if (paused) {
     throw new CannotSend("relay_paused", `the relay ${contracts.relay} is paused: its owner must call unpause`);
   }
-  const funds = await client.balance(lane);
   // On some chains gas is free.
   if (funds === 0n && fees.maxFeePerGas > 0n) {
     throw new CannotSend("no_funds", `lane ${lane} has no funds: send it the chain's own currency to pay for gas`);
   }
-  return { fees, funds };
+  return { fees, funds, block };
 }

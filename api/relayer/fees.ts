@@ -1,4 +1,4 @@
-import type { ChainClient } from "../chain/client.ts";
+import type { Block, ChainClient } from "../chain/client.ts";
 import { CannotSend } from "./cannot-send.ts";
 import type { Fees } from "./sign.ts";
 
@@ -16,10 +16,11 @@ export class FeesTooHigh extends CannotSend {
 
 /**
  * Fees that stay valid until the base fee doubles (EIP-1559), but never above the ceiling. In wei.
+ * @returns them with the newest block, which they come from.
  * @param ceiling highest price per unit of gas that the operator accepts, in wei.
  * @throws FeesTooHigh when the ceiling does not cover the next block.
  */
-export async function currentFees(client: ChainClient, ceiling: bigint): Promise<Fees> {
+export async function currentFees(client: ChainClient, ceiling: bigint): Promise<{ fees: Fees; block: Block }> {
   const [block, maxPriorityFeePerGas] = await Promise.all([client.latestBlock(), client.priorityFee()]);
   const baseFee = block.baseFeePerGas ?? 0n;
   const least = baseFee + maxPriorityFeePerGas;
@@ -28,7 +29,8 @@ export async function currentFees(client: ChainClient, ceiling: bigint): Promise
       `gas costs ${inGwei(least)} gwei, and MAX_FEE_GWEI allows ${inGwei(ceiling)}: wait for lower fees or raise MAX_FEE_GWEI`,
     );
   }
-  return { maxFeePerGas: min(2n * baseFee + maxPriorityFeePerGas, ceiling), maxPriorityFeePerGas };
+  const fees = { maxFeePerGas: min(2n * baseFee + maxPriorityFeePerGas, ceiling), maxPriorityFeePerGas };
+  return { fees, block };
 }
 
 /** Fees that a node accepts for a replacement and that are enough now. Null: they would exceed the ceiling. */

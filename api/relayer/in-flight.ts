@@ -103,7 +103,8 @@ export class InFlight {
   async #replacementFees(previous: Fees): Promise<Fees | null> {
     const { client, maxFeePerGas } = this.#deps;
     try {
-      return replacementFees(previous, await currentFees(client, maxFeePerGas), maxFeePerGas);
+      const { fees } = await currentFees(client, maxFeePerGas);
+      return replacementFees(previous, fees, maxFeePerGas);
     } catch (error) {
       if (error instanceof FeesTooHigh) return null;
       throw error;

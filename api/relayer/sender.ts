@@ -44,10 +44,9 @@ export class Sender {
 
   /** Sends ready requests in one transaction. @returns false when no request was ready. */
   async send(lease: Lease): Promise<boolean> {
-    const { database, client, keyring, chainId, contracts, logger, signals, now } = this.#deps;
+    const { database, keyring, chainId, contracts, logger, signals, now } = this.#deps;
     const { key, address } = keyring.lane(lease.lane);
-    const { fees, funds } = await checkCanSend(this.#deps, address);
-    const block = await client.latestBlock();
+    const { fees, funds, block } = await checkCanSend(this.#deps, address);
     const claimed = await database.write((trx) =>
       claimRequests(trx, lease, { limit: MAX_BATCH, now: now(), nextNumber: this.#nextNumber }),
     );

@@ -15,7 +15,7 @@ describe("currentFees", () => {
   });
   after(() => node.stop());
 
-  const ask = (baseFee: bigint, tip: bigint, ceiling: bigint) => {
+  const ask = async (baseFee: bigint, tip: bigint, ceiling: bigint) => {
     const zeros = `0x${"0".repeat(64)}`;
     node.answer = ({ method }) =>
       method === "eth_maxPriorityFeePerGas"
@@ -28,7 +28,8 @@ describe("currentFees", () => {
             gasLimit: "0x1",
             baseFeePerGas: `0x${baseFee.toString(16)}`,
           };
-    return currentFees(new ChainClient(new Rpc(node.url)), ceiling);
+    const { fees } = await currentFees(new ChainClient(new Rpc(node.url)), ceiling);
+    return fees;
   };
 
   it("stay valid until the base fee doubles", async () => {
