@@ -1,12 +1,11 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { CollectionType, Transfer } from "../domain/command.ts";
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
-import { findCollection } from "../store/listings/collections.ts";
+import { findTransferSource } from "../store/listings/transfer-source.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { followForeignContract, foreignContract, recordForeignHolding } from "../store/ledger/foreign.ts";
 import { isHeld } from "../store/listings/holdings.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import { findWallet } from "../store/apps/wallets.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 
@@ -30,17 +29,15 @@ export interface TransferFields {
 export async function transfer(deps: TransferDeps, caller: Caller, fields: TransferFields): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
-  const wallet = await findWallet(deps.database.read, caller.appId, fields.from_address);
-  if (wallet === undefined)
-    throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
-
-  const collection = await findCollection(deps.database.read, fields.contract_address);
-  const source = collection === undefined ? await inspectForeign(deps, fields) : { type: collection.type };
+  const places = { wallet: fields.from_address, contract: fields.contract_address };
+  const { ownsWallet, collectionType } = await findTransferSource(deps.database.read, caller.appId, places);
+  if (!ownsWallet) throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
+  const source = collectionType === null ? await inspectForeign(deps, fields) : { type: collectionType };
   const command: Transfer = {
     kind: "transfer",
     contract: fields.contract_address,
     contractType: source.type,
-    foreign: collection === undefined,
+    foreign: collectionType === null,
     from: fields.from_address,
     to: fields.to_address,
     tokenId: fields.token_id.toString(),

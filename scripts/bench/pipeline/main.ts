@@ -27,7 +27,7 @@ if (parts.length === 0) {
 const rows: Row[] = [];
 for (const part of parts) {
   console.error(`measuring ${part.name} ...`);
-  rows.push(...(await part.run({ quick: values.quick })));
+  rows.push(...(await part.measure({ quick: values.quick })));
 }
 console.log(tableOf(rows));
 for (const row of rows) {

@@ -10,7 +10,7 @@ import type { Options, Part } from "./part.ts";
 const CONNECTIONS = 64;
 
 /** Calls per second of the API while nothing else runs (`ROLES=api`). Baseline: Express and SQLite alone. */
-export const accepting: Part = { name: "accepting", run };
+export const accepting: Part = { name: "accepting", measure: run };
 
 async function run({ quick }: Options): Promise<Row[]> {
   const calls = quick ? 2_000 : 10_000;

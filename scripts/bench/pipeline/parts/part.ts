@@ -8,5 +8,5 @@ export interface Options {
 /** Measures some rows of the table and their baselines, in separate worlds. */
 export interface Part {
   name: string;
-  run(options: Options): Promise<Row[]>;
+  measure(options: Options): Promise<Row[]>;
 }

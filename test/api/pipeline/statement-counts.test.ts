@@ -1,0 +1,29 @@
+import { expect } from "chai";
+
+import { settling } from "../../../scripts/bench/pipeline/parts/settling.ts";
+import { ratioOf, type Row } from "../../../scripts/bench/pipeline/row.ts";
+
+/**
+ * What a request costs in statements does not depend on the machine, so it is checked here; times and rates are printed by
+ * `npm run bench:pipeline`.
+ */
+describe("SQL statements for each request of a burst", function () {
+  this.timeout(180_000);
+  let rows: Row[];
+  before(async () => {
+    rows = await settling.run({ mints: 400, baselines: false });
+  });
+
+  for (const what of [
+    "SQL statements for a mint",
+    "SQL writes for a mint",
+    "SQL statements for a transfer",
+    "SQL writes for a transfer",
+  ]) {
+    it(`meets the goal: ${what}`, () => {
+      const row = rows.find((one) => one.what === what);
+      if (row?.goal == null || !("atMost" in row.goal)) throw new Error("the row has no goal");
+      expect(ratioOf(row)).to.be.greaterThan(0).and.at.most(row.goal.atMost);
+    });
+  }
+});
