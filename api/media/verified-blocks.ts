@@ -88,7 +88,7 @@ export class VerifiedBlocks implements BlockSource {
     }
     const bytes = await this.#fetch(this.#gateway, cid);
     if (!(await hasDigest(cid, bytes))) {
-      const words = `The IPFS gateway did not answer the block ${cid.toString()}. It must support "?format=raw".`;
+      const words = `The IPFS gateway returned other bytes than the block ${cid.toString()}. It must support "?format=raw".`;
       throw new MediaError("media_unavailable", words);
     }
     if (!isStorable(cid, bytes)) {
@@ -109,7 +109,7 @@ export class VerifiedBlocks implements BlockSource {
       for await (const part of download(`${url}/ipfs/${cid.toString()}?format=raw`, options)) parts.push(part);
     } catch (error) {
       if (!(error instanceof DownloadError) || error.problem !== "too_large") throw error;
-      const words = `The IPFS gateway answered more than the block ${cid.toString()}. It must support "?format=raw".`;
+      const words = `The IPFS gateway returned more than the block ${cid.toString()}. It must support "?format=raw".`;
       throw new MediaError("media_unavailable", words, { cause: error });
     }
     return Buffer.concat(parts);

@@ -89,7 +89,7 @@ describe("copyMedia with an ipfs URL", () => {
         };
         const [code, words] = await ipfs.problem(`${cid.toString()}/cat.png`);
         expect(code, name).to.equal("media_unavailable");
-        expect(words).to.contain("did not answer the block");
+        expect(words).to.contain("returned other bytes than the block");
         await ipfs.expectNoFiles();
       }
     });

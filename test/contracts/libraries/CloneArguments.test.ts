@@ -114,12 +114,12 @@ describe("CloneArguments", () => {
 
   describe("given invalid values", () => {
     for (const [what, change, message] of [
-      ["a royalty above the price", { royaltyBps: 10_001, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
-      ["a negative royalty", { royaltyBps: -1, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
-      ["half a basis point", { royaltyBps: 0.5, royaltyRecipient: ZeroAddress }, "outside 0 to 10,000"],
+      ["a royalty above the price", { royaltyBps: 10_001, royaltyRecipient: ZeroAddress }, "must be 0 to 10,000 basis points"],
+      ["a negative royalty", { royaltyBps: -1, royaltyRecipient: ZeroAddress }, "must be 0 to 10,000 basis points"],
+      ["half a basis point", { royaltyBps: 0.5, royaltyRecipient: ZeroAddress }, "must be 0 to 10,000 basis points"],
       ["a royalty without a recipient", { royaltyBps: 1 }, "needs a recipient"],
-      ["a negative cap", { maxSupply: -1n }, "outside 0 to"],
-      ["a cap beyond the counter", { maxSupply: MAX_MAX_SUPPLY + 1n }, "outside 0 to"],
+      ["a negative cap", { maxSupply: -1n }, "must be 0 to 18446744073709551614"],
+      ["a cap beyond the counter", { maxSupply: MAX_MAX_SUPPLY + 1n }, "must be 0 to 18446744073709551614"],
     ] as const) {
       it(`throws for ${what}`, () => {
         expect(() => encodeErc721Arguments({ ...SELF_HOSTED, ...change })).to.throw(CloneArgumentsError, message);
