@@ -20,5 +20,5 @@ export async function findTransferSource(
     select (select count(*) from wallets where address = ${wallet} and app_id = ${appId}) as owned,
            (select type from collections where address = ${contract}) as type`.execute(db);
   const [row] = rows;
-  return { ownsWallet: Number(row?.owned ?? 0) > 0, collectionType: row?.type ?? null };
+  return { ownsWallet: (row?.owned ?? 0) > 0, collectionType: row?.type ?? null };
 }
