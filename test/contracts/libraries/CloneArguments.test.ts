@@ -114,7 +114,11 @@ describe("CloneArguments", () => {
 
   describe("given invalid values", () => {
     for (const [what, change, message] of [
-      ["a royalty above the price", { royaltyBps: 10_001, royaltyRecipient: ZeroAddress }, "must be 0 to 10,000 basis points"],
+      [
+        "a royalty above the price",
+        { royaltyBps: 10_001, royaltyRecipient: ZeroAddress },
+        "must be 0 to 10,000 basis points",
+      ],
       ["a negative royalty", { royaltyBps: -1, royaltyRecipient: ZeroAddress }, "must be 0 to 10,000 basis points"],
       ["half a basis point", { royaltyBps: 0.5, royaltyRecipient: ZeroAddress }, "must be 0 to 10,000 basis points"],
       ["a royalty without a recipient", { royaltyBps: 1 }, "needs a recipient"],
