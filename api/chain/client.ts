@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { ChainUnavailable, type RpcError } from "./errors.ts";
 import { address, hash, hex, quantity, small } from "./json-rpc-values.ts";
+import { PriorityFee } from "./priority-fee.ts";
 import { readTransaction } from "./signed-transaction.ts";
 import type { Rpc, RpcCall, RpcResult } from "./rpc.ts";
 
@@ -40,9 +41,11 @@ export interface LogFilter {
 /** The RPC calls that the service makes. Every answer is validated before use. */
 export class ChainClient {
   readonly #rpc: Rpc;
+  readonly #priorityFee: PriorityFee;
 
   constructor(rpc: Rpc) {
     this.#rpc = rpc;
+    this.#priorityFee = new PriorityFee(rpc);
   }
 
   async chainId(): Promise<bigint> {
@@ -105,8 +108,9 @@ export class ChainClient {
     return answers.map((answer) => parse(small, answer));
   }
 
-  async priorityFee(): Promise<bigint> {
-    return parse(quantity, await this.#rpc.call("eth_maxPriorityFeePerGas", []));
+  /** What transactions pay above the base fee, in wei. */
+  priorityFee(): Promise<bigint> {
+    return this.#priorityFee.read();
   }
 
   /**

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
+import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { currentFees, FeesTooHigh, replacementFees } from "../../../api/relayer/fees.ts";
@@ -52,6 +53,66 @@ describe("currentFees", () => {
         /^gas costs \d+ gwei, and MAX_FEE_GWEI allows 12: wait for lower fees or raise MAX_FEE_GWEI$/,
       );
     }
+  });
+});
+
+describe("the priority fee of a chain without eth_maxPriorityFeePerGas", () => {
+  let node: FakeRpc;
+  before(async () => {
+    node = await startFakeRpc(() => null);
+  });
+  after(() => node.stop());
+
+  const notFound = { error: { code: -32601, message: "the method does not exist/is not available" } };
+  const tipOf = (answers: Record<string, unknown>) => {
+    node.calls.length = 0;
+    node.answer = ({ method }) => answers[method] ?? notFound;
+    return new ChainClient(new Rpc(node.url));
+  };
+
+  it("is the median of what recent blocks paid; empty blocks do not count", async () => {
+    const reward = [["0x0"], ["0x64"], ["0x5"], ["0xa"], ["0x0"]];
+    expect(await tipOf({ eth_feeHistory: { reward } }).priorityFee()).to.equal(10n);
+  });
+
+  it("is the gas price without the base fee when recent blocks show nothing", async () => {
+    for (const eth_feeHistory of [undefined, {}, { reward: null }, { reward: [["0x0"]] }]) {
+      const eth_getBlockByNumber = { baseFeePerGas: "0x64" };
+      const answers = { eth_feeHistory, eth_gasPrice: "0x67", eth_getBlockByNumber };
+      expect(await tipOf(answers).priorityFee()).to.equal(3n);
+    }
+  });
+
+  it("is zero when the gas price is below the base fee", async () => {
+    const answers = { eth_gasPrice: "0x1", eth_getBlockByNumber: { baseFeePerGas: "0x2" } };
+    expect(await tipOf(answers).priorityFee()).to.equal(0n);
+  });
+
+  it("does not ask again for a method that the node does not have", async () => {
+    const client = tipOf({ eth_feeHistory: { reward: [["0x7"]] } });
+    expect([await client.priorityFee(), await client.priorityFee()]).to.deep.equal([7n, 7n]);
+    expect(node.calls.map(({ method }) => method)).to.deep.equal([
+      "eth_maxPriorityFeePerGas",
+      "eth_feeHistory",
+      "eth_feeHistory",
+    ]);
+  });
+
+  it("is read from fee history for one error of another kind, and suggested again afterwards", async () => {
+    const client = tipOf({
+      eth_maxPriorityFeePerGas: { error: { code: -32000, message: "header not found" } },
+      eth_feeHistory: { reward: [["0x7"]] },
+    });
+    expect(await client.priorityFee()).to.equal(7n);
+    node.answer = () => "0x9";
+    expect(await client.priorityFee()).to.equal(9n);
+  });
+
+  it("throws ChainUnavailable for an answer that is no fee", async () => {
+    const error = await tipOf({ eth_maxPriorityFeePerGas: "much" })
+      .priorityFee()
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ChainUnavailable);
   });
 });
 
