@@ -56,6 +56,14 @@ export class ChainClient {
     return parse(small, await this.#rpc.call("eth_blockNumber", []));
   }
 
+  /** The newest block, and the block at a height (null: the node does not have it), in one round trip. */
+  async headAnd(height: number): Promise<{ head: Block; at: Block | null }> {
+    const [head, at] = await this.#rpc.all(
+      ["latest", toHex(height)].map((tag) => ({ method: "eth_getBlockByNumber", params: [tag, false] })),
+    );
+    return { head: parse(block, head), at: parse(block.nullable(), at) };
+  }
+
   /** Null for a block that the node does not have (yet, or any more). */
   async blocks(numbers: number[]): Promise<(Block | null)[]> {
     const answers = await this.#rpc.all(

@@ -34,8 +34,8 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
     const [used = 0] = await client.nonces([lane.address]);
     for (const batch of open.filter(({ lane, nonce }) => lane === index && nonce < used)) {
       const fields = { batch: batch.id, nonce: batch.nonce, lane: index };
-      const found = await revertedReceipt(client, batch);
-      if (found !== null && found.blockNumber <= final) {
+      const found = await revertedReceipt(client, batch, final);
+      if (found !== null) {
         logger.error(fields, "a batch reverted as a whole; its requests are sent again");
         await database.write((trx) => closeBatch(trx, batch.id, found, now()));
       } else if ((await isUsed(deps, lane.address, batch.nonce, final)) && (await untouched(deps, batch, final))) {
@@ -50,11 +50,15 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
   }
 }
 
-/** Receipt of the attempt that reverted or was empty. */
-async function revertedReceipt(client: ChainClient, batch: OpenBatch): Promise<Receipt | null> {
+/** Receipt of the attempt that reverted or was empty in a final block. */
+async function revertedReceipt(client: ChainClient, batch: OpenBatch, final: number): Promise<Receipt | null> {
   const receipts = await client.receipts(batch.attempts.map((attempt) => attempt.hash));
+  // Decoding a transaction is slow, so it comes last: most batches here are mined, but their logs are not read yet.
   const found = receipts.find(
-    (receipt, index) => receipt !== null && (receipt.status === 0 || isEmpty(batch.attempts[index]?.raw ?? "0x")),
+    (receipt, index) =>
+      receipt !== null &&
+      receipt.blockNumber <= final &&
+      (receipt.status === 0 || isEmpty(batch.attempts[index]?.raw ?? "0x")),
   );
   return found ?? null;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 
-import type { ChainClient } from "../chain/client.ts";
+import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable, describeError } from "../chain/errors.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
@@ -75,9 +75,10 @@ export class Indexer {
   async step(): Promise<boolean> {
     const { database, client, contracts, confirmations, signals, now } = this.#deps;
     const checkpoint = await this.#checkpoint();
-    const head = await client.headNumber();
-    if (head < checkpoint && this.#mayLag() && (await this.#isOnChain(head))) return false;
-    if (head < checkpoint || !(await this.#isOnChain(checkpoint))) {
+    const { head: newest, at } = await client.headAnd(checkpoint);
+    const head = newest.number;
+    if (head < checkpoint && this.#mayLag() && (await this.#isStored(head, newest))) return false;
+    if (head < checkpoint || !(await this.#isStored(checkpoint, at))) {
       await this.#rollBack(checkpoint, head);
       return true;
     }
@@ -94,7 +95,7 @@ export class Indexer {
       client,
       contracts,
       { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] },
-      { from, to, head, remember },
+      { from, to, head: newest, remember },
     );
     const previous = await storedBlock(database.read, checkpoint);
     if (previous !== undefined && read.headers.get(from)?.parentHash !== previous.hash) return true;
@@ -155,11 +156,11 @@ export class Indexer {
     return performance.now() - this.#behindSince < BEHIND_GRACE;
   }
 
-  async #isOnChain(number: number): Promise<boolean> {
+  /** Whether the node's block at a height is the stored one. True when none is stored. */
+  async #isStored(number: number, block: Block | null): Promise<boolean> {
     const stored = await storedBlock(this.#deps.database.read, number);
     if (stored === undefined) return true;
-    const [block] = await this.#deps.client.blocks([number]);
-    if (block == null) throw new ChainUnavailable("the node no longer has a block that it had before");
+    if (block === null) throw new ChainUnavailable("the node no longer has a block that it had before");
     return block.hash === stored.hash;
   }
 

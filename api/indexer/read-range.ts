@@ -37,27 +37,32 @@ export interface ChainRange {
 /**
  * Reads one range. Every log is checked against the header of its block. So a reorg between two answers, or a node that mixes
  * two chains, gives an error and no mixed data.
- * @param remember first block whose header is kept.
+ * @param range `head` is the newest block; `remember` is the first block whose header is kept.
  * @throws ChainUnavailable
  */
 export async function readRange(
   client: ChainClient,
   contracts: ContractAddresses,
   watched: { collections: string[]; foreign: string[] },
-  range: { from: number; to: number; head: number; remember: number },
+  range: { from: number; to: number; head: Block; remember: number },
 ): Promise<ChainRange> {
   const recent = await readRecent(client, range);
-  const own = await logsOf(client, [contracts.relay, contracts.factory], [], range, recent);
+  const read = (addresses: string[], topics: string[][]) => logsOf(client, addresses, topics, range, recent);
+  // None of these depends on another, so they are read at the same time.
+  const [own, known, followed] = await Promise.all([
+    read([contracts.relay, contracts.factory], []),
+    read(watched.collections, [COLLECTION_TOPICS]),
+    read(watched.foreign, [MOVE_TOPICS]),
+  ]);
   const created = own.flatMap((log) => {
     const made = log.topics[0] === CREATED_TOPIC && log.address === contracts.factory ? decodeCreated(log) : null;
     return made === null ? [] : [{ transactionHash: log.transactionHash, ...made }];
   });
-  // A collection that the range creates may have mints in the same range.
-  const collections = [...new Set([...watched.collections, ...created.map((made) => made.collection)])];
-  const ours = new Set(collections);
-  const tokenLogs = await logsOf(client, collections, [COLLECTION_TOPICS], range, recent);
-  const foreign = watched.foreign.filter((address) => !ours.has(address));
-  const foreignLogs = await logsOf(client, foreign, [MOVE_TOPICS], range, recent);
+  // A collection that the range creates may have mints in the same range, and an app may follow its address already.
+  const ours = new Set(watched.collections);
+  const fresh = new Set(created.map((made) => made.collection).filter((address) => !ours.has(address)));
+  const tokenLogs = known.concat(await read([...fresh], [COLLECTION_TOPICS]));
+  const foreignLogs = followed.filter((log) => !fresh.has(log.address));
   const logs = [...own, ...tokenLogs, ...foreignLogs];
   const headers = await readHeaders(client, logs, range, recent);
   for (const log of logs) {
@@ -97,15 +102,20 @@ async function logsOf(
   return logs;
 }
 
-/** Headers of the blocks of the range that are near the head. */
+/** Headers of the blocks of the range that are near the head. The newest one is known already. */
 async function readRecent(
   client: ChainClient,
-  range: { from: number; to: number; head: number },
+  { from, to, head }: { from: number; to: number; head: Block },
 ): Promise<Map<number, Block>> {
-  const first = Math.max(range.from, range.head - BY_HASH + 1);
-  const numbers = Array.from({ length: Math.max(0, range.to - first + 1) }, (_, index) => first + index);
+  const first = Math.max(from, head.number - BY_HASH + 1);
+  const numbers = Array.from({ length: Math.max(0, to - first + 1) }, (_, index) => first + index);
   const headers = new Map<number, Block>();
-  await addHeaders(client, numbers, headers);
+  await addHeaders(
+    client,
+    numbers.filter((number) => number !== head.number),
+    headers,
+  );
+  if (numbers.at(-1) === head.number) headers.set(head.number, head);
   return headers;
 }
 

@@ -79,7 +79,7 @@ export class Replay {
     await this.#scratch.takeCollections(database.read);
     const watched = await watchedContracts(database.read);
     const addresses = { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] };
-    const head = await client.headNumber();
+    const head = await client.latestBlock();
     while (this.#block < upTo) {
       const [from, to] = [this.#block + 1, Math.min(upTo, this.#block + RANGE)];
       const remember = to + 1;

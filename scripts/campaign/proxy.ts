@@ -133,9 +133,12 @@ export class FaultProxy {
         json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: "0x0" })));
         return;
       case "lag": {
-        const answers = JSON.parse(await this.#forward(body)) as { result: string };
-        const head = Math.max(0, Number(answers.result) - (fault.amount ?? 2));
-        json([{ ...answers, result: `0x${head.toString(16)}` }]);
+        const head = { jsonrpc: "2.0", id: 0, method: "eth_blockNumber", params: [] };
+        const { result } = JSON.parse(await this.#forward(JSON.stringify(head))) as { result: string };
+        const behind = `0x${Math.max(0, Number(result) - (fault.amount ?? 2)).toString(16)}`;
+        response
+          .setHeader("content-type", "application/json")
+          .end(await this.#forward(body.replaceAll('"latest"', `"${behind}"`)));
         return;
       }
     }
