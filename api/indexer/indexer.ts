@@ -14,7 +14,7 @@ import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { rollback } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
-import { followsMore, watchedContracts } from "../store/ledger/watched.ts";
+import { followsMore, WatchedCache } from "../store/ledger/watched.ts";
 import { closeReverted } from "./close-reverted.ts";
 import { prepareRange } from "./prepare-range.ts";
 import { readRange } from "./read-range.ts";
@@ -46,6 +46,7 @@ const BEHIND_GRACE = 30_000;
 export class Indexer {
   readonly #deps: IndexerDeps;
   readonly #loop: WorkLoop;
+  readonly #watched = new WatchedCache();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
 
@@ -90,7 +91,7 @@ export class Indexer {
     }
     const [from, to] = [checkpoint + 1, Math.min(head, checkpoint + RANGE)];
     const remember = head - confirmations - REMEMBER;
-    const watched = await watchedContracts(database.read);
+    const watched = await this.#watched.read(database.read);
     const read = await readRange(
       client,
       contracts,

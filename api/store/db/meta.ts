@@ -14,7 +14,11 @@ export type MetaKey =
   /** Last block whose events are stored. */
   | "checkpoint"
   /** Last block that is deep enough for final statuses. */
-  | "confirmed_block";
+  | "confirmed_block"
+  /** How often collections were removed by a reorg. */
+  | "collections_removed"
+  /** How often the followed foreign contracts changed. */
+  | "foreign_version";
 
 export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
   const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();

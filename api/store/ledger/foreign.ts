@@ -3,6 +3,7 @@ import { CounterDeltas } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { setHoldings } from "./holding-set.ts";
 import type { ForeignContractRow } from "../db/schema.ts";
+import { noteForeignChange } from "./watched.ts";
 
 /** A caller can name a collection of the service before its block is stored. Such a contract is not followed as foreign. */
 async function isCollection(trx: Trx, address: string): Promise<boolean> {
@@ -16,7 +17,7 @@ export async function followForeignContract(
   contract: { address: string; type: CollectionType; name: string | null; followedFrom: number },
 ): Promise<void> {
   if (await isCollection(trx, contract.address)) return;
-  await trx
+  const { numInsertedOrUpdatedRows: inserted } = await trx
     .insertInto("foreign_contracts")
     .values({
       address: contract.address,
@@ -26,7 +27,8 @@ export async function followForeignContract(
       created_at: Date.now(),
     })
     .onConflict((conflict) => conflict.column("address").doNothing())
-    .execute();
+    .executeTakeFirst();
+  if (inserted !== 0n) await noteForeignChange(trx);
 }
 
 /** Stores a wallet's balance of a foreign token, as the chain reported it at `block`. */
@@ -45,6 +47,7 @@ export async function recordForeignHolding(
 export async function forgetForeign(trx: Trx, address: string, counters: CounterDeltas): Promise<void> {
   const forgotten = await trx.deleteFrom("foreign_contracts").where("address", "=", address).executeTakeFirst();
   if (forgotten.numDeletedRows === 0n) return;
+  await noteForeignChange(trx);
   await trx.deleteFrom("uncertain_holdings").where("contract", "=", address).execute();
   const holdings = await trx
     .selectFrom("holdings")

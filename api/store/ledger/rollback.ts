@@ -12,6 +12,7 @@ import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { TransferRow } from "../db/schema.ts";
 import { markUncertain } from "./uncertain.ts";
+import { noteForeignChange, noteRemovedCollections } from "./watched.ts";
 
 /**
  * Undoes everything that was stored from blocks above `fork`, which the chain has dropped: rows, totals, and outcomes that are
@@ -29,12 +30,21 @@ export async function rollback(trx: Trx, fork: number): Promise<void> {
     .execute();
   await undoOutcomes(trx, fork);
   await undoMints(trx, fork);
-  await trx.deleteFrom("collections").where("block_number", ">", fork).where("listed", "=", 0).execute();
+  await removeCollections(trx, fork);
   await trx.deleteFrom("blocks").where("number", ">", fork).execute();
   await counters.flush(trx);
   const confirmed = Number((await readMeta(trx, "confirmed_block")) ?? fork);
   await writeMeta(trx, "confirmed_block", Math.min(confirmed, fork).toString());
   await writeMeta(trx, "checkpoint", fork.toString());
+}
+
+async function removeCollections(trx: Trx, fork: number): Promise<void> {
+  const { numDeletedRows } = await trx
+    .deleteFrom("collections")
+    .where("block_number", ">", fork)
+    .where("listed", "=", 0)
+    .executeTakeFirst();
+  if (numDeletedRows > 0n) await noteRemovedCollections(trx);
 }
 
 async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): Promise<void> {
@@ -124,7 +134,12 @@ async function undoForeign(trx: Trx, fork: number): Promise<void> {
     })
     .execute();
   await markUncertain(trx, read);
-  await trx.updateTable("foreign_contracts").set({ followed_from: fork }).where("followed_from", ">", fork).execute();
+  const { numUpdatedRows } = await trx
+    .updateTable("foreign_contracts")
+    .set({ followed_from: fork })
+    .where("followed_from", ">", fork)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) await noteForeignChange(trx);
 }
 
 /** Handles tokens whose first mint was dropped: reserved ids stay reserved, the other rows are deleted. */
