@@ -3,6 +3,13 @@ export class ChainUnavailable extends Error {
   override readonly name = "ChainUnavailable";
 }
 
+/** The answer was longer than the limit, and was not read to its end. A smaller question may have a shorter answer. */
+export class AnswerTooLarge extends ChainUnavailable {
+  constructor(limit: number) {
+    super(`the node's answer is larger than ${limit.toString()} bytes`);
+  }
+}
+
 /** The node answered a call with an error. This proves nothing about the state of the network. */
 export class RpcError extends Error {
   override readonly name = "RpcError";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { ChainUnavailable, RpcError } from "./errors.ts";
+import { AnswerTooLarge, ChainUnavailable, RpcError } from "./errors.ts";
 
 export interface RpcCall {
   method: string;
@@ -13,6 +13,18 @@ export type RpcResult = { ok: true; value: unknown } | { ok: false; error: RpcEr
 const TIMEOUT = 20_000;
 /** Calls in one HTTP request. Common providers accept this many. */
 const MAX_BATCH = 100;
+/** Largest answer to one HTTP request, in bytes. Logs of a busy range are the largest answers. */
+const MAX_ANSWER = 64 * 1024 * 1024;
+
+/** Narrower bounds for calls whose answer a stranger decides. */
+export interface RpcBounds {
+  /** Most calls in one HTTP request. */
+  batch?: number;
+  /** Largest answer to one HTTP request, in bytes. */
+  answerBytes?: number;
+  /** Ends the calls early. */
+  abort?: AbortSignal;
+}
 
 const answer = z.object({
   id: z.number(),
@@ -31,18 +43,19 @@ export class Rpc {
   }
 
   /** @throws RpcError, ChainUnavailable */
-  async call(method: string, params: unknown[]): Promise<unknown> {
-    const [result] = await this.#post([{ method, params }]);
+  async call(method: string, params: unknown[], bounds: RpcBounds = {}): Promise<unknown> {
+    const [result] = await this.#post([{ method, params }], bounds);
     if (result === undefined) throw new ChainUnavailable(`the node did not answer ${method}`);
     if (!result.ok) throw result.error;
     return result.value;
   }
 
   /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
-  async batch(calls: RpcCall[]): Promise<RpcResult[]> {
+  async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
-    for (let start = 0; start < calls.length; start += MAX_BATCH) {
-      results.push(...(await this.#post(calls.slice(start, start + MAX_BATCH))));
+    const size = bounds.batch ?? MAX_BATCH;
+    for (let start = 0; start < calls.length; start += size) {
+      results.push(...(await this.#post(calls.slice(start, start + size), bounds)));
     }
     return results;
   }
@@ -55,11 +68,11 @@ export class Rpc {
     });
   }
 
-  async #post(calls: RpcCall[]): Promise<RpcResult[]> {
+  async #post(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[]> {
     const first = this.#id;
     this.#id += calls.length;
     const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: first + index, ...call }));
-    const answers = z.array(answer).safeParse(await this.#exchange(body.length === 1 ? body[0] : body));
+    const answers = z.array(answer).safeParse(await this.#exchange(body.length === 1 ? body[0] : body, bounds));
     if (!answers.success) throw new ChainUnavailable("the node's answer is not valid JSON-RPC: check RPC_URL");
     const byId = new Map(answers.data.map((one) => [one.id, one]));
     return calls.map((call, index) => {
@@ -70,23 +83,39 @@ export class Rpc {
     });
   }
 
-  async #exchange(body: unknown): Promise<unknown> {
+  async #exchange(body: unknown, { answerBytes = MAX_ANSWER, abort }: RpcBounds): Promise<unknown> {
+    const timeout = AbortSignal.timeout(TIMEOUT);
     try {
       const response = await fetch(this.#url, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(TIMEOUT),
+        signal: abort === undefined ? timeout : AbortSignal.any([timeout, abort]),
       });
-      const json: unknown = await response.json();
+      const json: unknown = JSON.parse(await readText(response, answerBytes));
       return Array.isArray(json) ? json : [json];
     } catch (error) {
+      if (error instanceof AnswerTooLarge) throw error;
       // The URL may contain a provider's key, so no message includes it.
       throw new ChainUnavailable("the node cannot be reached: check RPC_URL and that the node runs", {
         cause: error instanceof Error ? error.name : error,
       });
     }
   }
+}
+
+/** Reads an answer as a stream and stops at the limit, so that no answer can fill the memory. @throws AnswerTooLarge */
+async function readText(response: Response, limit: number): Promise<string> {
+  if (response.body === null) return "";
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  // Leaving the loop by an error cancels the stream, which closes the connection.
+  for await (const chunk of response.body) {
+    length += chunk.byteLength;
+    if (length > limit) throw new AnswerTooLarge(limit);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Nodes put revert data in `data`, in `data.data`, or nowhere. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { ChainUnavailable, RpcError, describeError } from "../../../api/chain/errors.ts";
+import { AnswerTooLarge, ChainUnavailable, RpcError, describeError } from "../../../api/chain/errors.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
@@ -31,6 +31,19 @@ describe("Rpc", () => {
         );
       const calls = Array.from({ length: 250 }, (_, index) => ({ method: "echo", params: [index] }));
       expect(await rpc.all(calls)).to.deep.equal(Array.from({ length: 250 }, (_, index) => index));
+    });
+
+    it("puts at most as many calls into one HTTP request as the bounds allow", async () => {
+      const sizes: number[] = [];
+      node.raw = (calls, response) => {
+        sizes.push(calls.length);
+        response.end(JSON.stringify(calls.map(({ id }) => ({ jsonrpc: "2.0", id, result: 1 }))));
+      };
+      await rpc.batch(
+        Array.from({ length: 25 }, () => ({ method: "echo", params: [] })),
+        { batch: 10 },
+      );
+      expect(sizes).to.deep.equal([10, 10, 5]);
     });
 
     it("returns the error of one call beside the results of the others", async () => {
@@ -72,6 +85,38 @@ describe("Rpc", () => {
       const error = await failure(rpc.call("echo", [1]));
       expect(error).to.be.instanceOf(ChainUnavailable);
       expect((error as Error).message).to.not.include(node.url);
+    });
+  });
+
+  describe("given an answer that never ends", () => {
+    it("stops reading at the limit, and closes the connection", async () => {
+      let sent = 0;
+      const closed = new Promise<void>((resolve) => {
+        node.raw = (_calls, response) => {
+          response.on("close", resolve);
+          const chunk = Buffer.alloc(64 * 1024, "0");
+          const fill = () => {
+            while (!response.destroyed && sent < 256 * 1024 * 1024) {
+              sent += chunk.length;
+              if (!response.write(chunk)) return;
+            }
+          };
+          response.on("drain", fill);
+          fill();
+        };
+      });
+      expect(await failure(rpc.call("echo", [1], { answerBytes: 1_000_000 }))).to.be.instanceOf(AnswerTooLarge);
+      await closed;
+      // What the sockets buffer comes on top of the limit.
+      expect(sent).to.be.below(32 * 1024 * 1024);
+    });
+
+    it("ends the call when it is aborted", async () => {
+      const stop = new AbortController();
+      node.raw = () => {
+        stop.abort();
+      };
+      expect(await failure(rpc.call("echo", [1], { abort: stop.signal }))).to.be.instanceOf(ChainUnavailable);
     });
   });
 
