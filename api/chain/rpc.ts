@@ -110,7 +110,7 @@ async function readText(response: Response, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   // Leaving the loop by an error cancels the stream, which closes the connection.
-  for await (const chunk of response.body) {
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     length += chunk.byteLength;
     if (length > limit) throw new AnswerTooLarge(limit);
     chunks.push(chunk);
