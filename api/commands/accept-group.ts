@@ -8,12 +8,12 @@ import {
   type NewAnswer,
   type StoredAnswer,
 } from "../store/apps/idempotency.ts";
-import { counterKeys, readCounter } from "../store/db/counters.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { insertMediaJobs } from "../store/media/media-jobs.ts";
 import { GasBudgets } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
+import { Backlog, type BacklogLimits, type BacklogRefusal } from "./backlog.ts";
 
 /** A call that has passed every check that does not depend on other calls. */
 export interface Candidate {
@@ -35,13 +35,11 @@ export type Decision =
   | { kind: "accepted" }
   /** An earlier call used the same idempotency key. */
   | { kind: "repeated"; answer: StoredAnswer }
-  | { kind: "refused"; code: ReservationRefusal | "unavailable" | "quota_exceeded" };
+  | { kind: "refused"; code: ReservationRefusal | BacklogRefusal | "quota_exceeded" };
 
-export interface AcceptLimits {
+export interface AcceptLimits extends BacklogLimits {
   /** Gas that one app may use per day; null: unlimited. */
   appGasPerDay: number | null;
-  /** Most accepted requests of all apps that are not final. */
-  backlog: number;
 }
 
 /**
@@ -61,23 +59,22 @@ export async function acceptGroup(
 }
 
 class Group {
-  readonly #limits: AcceptLimits;
   readonly #now: number;
-  #backlog = 0;
+  #backlog!: Backlog;
   #answers = new Map<string, StoredAnswer>();
   #reservations!: ReservationSet;
   #budgets: GasBudgets | null = null;
   readonly #accepted: NewRequest[] = [];
   readonly #newAnswers: NewAnswer[] = [];
 
-  private constructor(limits: AcceptLimits, now: number) {
-    this.#limits = limits;
+  private constructor(now: number) {
     this.#now = now;
   }
 
   static async read(trx: Trx, candidates: readonly Candidate[], limits: AcceptLimits, now: number): Promise<Group> {
-    const group = new Group(limits, now);
-    group.#backlog = await readCounter(trx, counterKeys.backlog());
+    const group = new Group(now);
+    const apps = new Set(candidates.map(({ appId }) => appId));
+    group.#backlog = await Backlog.read(trx, apps, limits);
     group.#answers = await findStoredAnswers(
       trx,
       candidates.flatMap(({ answer }) => answer ?? []),
@@ -87,18 +84,18 @@ class Group {
       candidates.flatMap(({ command }) => (reserves(command) ? [command] : [])),
     );
     if (limits.appGasPerDay !== null) {
-      const apps = new Set(candidates.map(({ appId }) => appId));
       group.#budgets = await GasBudgets.read(trx, apps, limits.appGasPerDay, now);
     }
     return group;
   }
 
   decide(candidate: Candidate): Decision {
-    const { answer, appId, command } = candidate;
+    const { answer, appId, command, waitsForMedia } = candidate;
     const earlier = answer === null ? undefined : this.#answers.get(answerKey(appId, answer.key));
     if (earlier !== undefined) return { kind: "repeated", answer: earlier };
     // While the chain is unavailable, requests wait. The limit keeps the backlog small enough to process later.
-    if (this.#backlog + this.#accepted.length >= this.#limits.backlog) return { kind: "refused", code: "unavailable" };
+    const full = this.#backlog.refusalOf(appId, waitsForMedia);
+    if (full !== null) return { kind: "refused", code: full };
     const gas = this.#budgets === null ? undefined : this.#budgets.charge(appId, estimateGas(command));
     if (gas === null) return { kind: "refused", code: "quota_exceeded" };
     const reserved = reserves(command) ? this.#reservations.take(candidate.id, command) : "ok";
@@ -106,6 +103,7 @@ class Group {
       if (gas !== undefined) this.#budgets?.refund(appId, gas);
       return { kind: "refused", code: reserved };
     }
+    this.#backlog.add(appId, waitsForMedia);
     const { id, type, unlockable, collection, tokenId, waitsForMedia: waits } = candidate;
     const now = this.#now;
     this.#accepted.push({ id, appId, type, command, unlockable, collection, tokenId, waits, gas: gas ?? null, now });
@@ -123,7 +121,7 @@ class Group {
     await insertAnswers(trx, this.#newAnswers, this.#now);
     await insertMediaJobs(
       trx,
-      this.#accepted.filter(({ waits }) => waits === true).map(({ id }) => id),
+      this.#accepted.filter(({ waits }) => waits === true),
     );
   }
 }

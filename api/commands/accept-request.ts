@@ -10,10 +10,19 @@ import type { Trx } from "../store/db/engine.ts";
 import { secondsOfDayLeft } from "../store/requests/gas-usage.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import { acceptGroup, type AcceptLimits, type Candidate, type Decision } from "./accept-group.ts";
+import type { BacklogLimits, BacklogRefusal } from "./backlog.ts";
 import { type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 
-/** `Retry-After` in seconds when the backlog is full. */
+/** `Retry-After` in seconds when the backlog has no room. */
 const RETRY_WHEN_FULL = 30;
+
+const BACKLOG_MESSAGES: Record<BacklogRefusal, string> = {
+  backlog_full: "Too many requests of all apps are waiting. Try again after the number of seconds in `Retry-After`.",
+  backlog_share_used:
+    "Room for waiting requests is short, and this app already uses its share. Try again after the number of seconds in `Retry-After`.",
+  media_backlog_full:
+    "Too many requests of this app wait for their media. Try again after the number of seconds in `Retry-After`.",
+};
 
 export interface AcceptDeps extends IdempotencyDeps {
   accepting: AcceptQueue;
@@ -46,9 +55,10 @@ export class AcceptQueue {
   readonly #limits: AcceptLimits;
   readonly #gather: Gather<Candidate, Decision>;
 
-  constructor(database: Database, settings: { appGasPerDay: number | null; limits: { backlog: number } }) {
+  constructor(database: Database, settings: { appGasPerDay: number | null; limits: BacklogLimits }) {
     this.#database = database;
-    this.#limits = { appGasPerDay: settings.appGasPerDay, backlog: settings.limits.backlog };
+    const { backlog, mediaBacklog } = settings.limits;
+    this.#limits = { appGasPerDay: settings.appGasPerDay, backlog, mediaBacklog };
     this.#gather = new Gather((group) => database.write((trx) => acceptGroup(trx, group, this.#limits, Date.now())));
   }
 
@@ -114,8 +124,14 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
 }
 
 function errorOf(code: Extract<Decision, { kind: "refused" }>["code"], { refusal }: Acceptance): ApiError {
-  if (code === "unavailable") return new ApiError(code, null, { retryAfter: RETRY_WHEN_FULL });
+  if (isBacklogRefusal(code)) {
+    return new ApiError("unavailable", null, { retryAfter: RETRY_WHEN_FULL, message: BACKLOG_MESSAGES[code] });
+  }
   if (code === "quota_exceeded") return new ApiError(code, null, { retryAfter: secondsOfDayLeft(Date.now()) });
   if (refusal === undefined) throw new Error(`a request that reserves nothing was refused: ${code}`);
   return refusal(code);
+}
+
+function isBacklogRefusal(code: string): code is BacklogRefusal {
+  return code in BACKLOG_MESSAGES;
 }

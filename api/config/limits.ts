@@ -49,7 +49,14 @@ export const LIMIT_SETTINGS = {
   backlog: {
     variable: "MAX_BACKLOG",
     default: 100_000,
-    description: "Most accepted requests that are not final yet. Above it, calls that write get 503 `unavailable`.",
+    description:
+      "Most accepted requests of all apps that are not final yet, without those that wait for media. Above it, calls that write get 503 `unavailable`. The last fifth is shared: an app gets this answer as soon as it has at least as many requests as places are left.",
+  },
+  mediaBacklog: {
+    variable: "MAX_MEDIA_BACKLOG",
+    default: 10_000,
+    description:
+      "Most accepted requests of one app that wait for their media (`copy_media`, freezing). Above it, such calls of this app get 503 `unavailable`.",
   },
   ratePerMinute: {
     variable: "RATE_LIMIT_PER_MINUTE",
@@ -65,6 +72,8 @@ export const DEFAULT_LIMITS = Object.fromEntries(
   Object.entries(LIMIT_SETTINGS).map(([name, setting]) => [name, setting.default]),
 ) as Limits;
 
+/** The part of MAX_BACKLOG that no app can use up alone. */
+export const BACKLOG_RESERVE = 0.2;
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
 /** Most items that `offset` skips: the database walks over each of them. A cursor reads on from there at no extra cost. */

@@ -16,7 +16,8 @@ const LEFTOVERS = {
   "supply caps are still reserved": "select count(*) n from collections where reserved <> 0",
   "requests are still claimed, ready or without an outcome":
     "select count(*) n from requests where ready_at is not null or lane is not null or outcome is not null",
-  "requests are still in the backlog": "select coalesce(max(value), 0) n from counters where key = 'backlog'",
+  "requests are still in the backlog":
+    "select coalesce(sum(abs(total)), 0) n from (select sum(value) total from counters where key = 'backlog' or key like 'backlog:%' or key like 'media:%' group by key)",
   "media jobs are left": "select count(*) n from media_jobs",
   "batches are still open": "select count(*) n from batches where status = 'open'",
   "tokens still name an image that was to be copied":

@@ -1,18 +1,32 @@
 import type { RequestStatus, RequestType } from "../../domain/request.ts";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
-import type { Db, Trx } from "./engine.ts";
+import { type Db, engineOf, type Trx } from "./engine.ts";
 import { rowSet } from "./row-set.ts";
+
+/*
+ * A counter is the sum of its slots. Each connection adds to a slot of its own, so that writers do not wait for each other
+ * on PostgreSQL. SQLite has one writer, and one slot.
+ */
+
+/** Slots of a counter on PostgreSQL. More connections than this share slots. */
+const SLOTS = 32;
+
+/** The slot of a sequence: see `advanceSequences`. */
+const ONLY_SLOT = 0;
 
 /** Keys of the counters, one for each total that a listing shows. */
 export const counterKeys = {
-  /** Requests of all apps that are not final. */
+  /** Requests of all apps that are not final, without those that wait for content. */
   backlog: () => "backlog",
+  backlogOfApp: (app: string) => `backlog:${app}`,
+  /** Requests of an app that wait for content: its media jobs. */
+  mediaBacklog: (app: string) => `media:${app}`,
   wallets: (app: string) => `wallets:${app}`,
   collections: (app: string) => `collections:${app}`,
   requests: (app: string, status: RequestStatus, type: RequestType) => `requests:${app}:${status}:${type}`,
   deliveries: (app: string) => `deliveries:${app}`,
-  /** All events ever, without test events: the position of the newest one in the feed. */
+  /** A sequence, not a total: the position of the newest event in the feed. */
   events: (app: string) => `events:${app}`,
   holdings: (owner: string) => `holdings:${owner}`,
   holdingsOfContract: (owner: string, contract: string) => `holdings:${owner}:${contract}`,
@@ -26,24 +40,61 @@ export async function addToCounter(trx: Trx, key: string, delta: number): Promis
   await addToCounters(trx, new Map([[key, delta]]));
 }
 
+/** Adds to many counters in one statement, in the order of their keys, so that two writers cannot deadlock. */
+export async function addToCounters(trx: Trx, deltas: ReadonlyMap<string, number>): Promise<void> {
+  await addToSlot(trx, deltas, ownSlot(trx));
+}
+
 /**
- * Adds to many counters in one statement, in the order of their keys, so that two writers cannot deadlock.
- * @returns the counters after the change.
+ * Advances sequences: counters whose values are given away, each once. A sequence has one slot, which stays locked until
+ * the commit, so numbers are given in commit order.
+ * @returns the last number of each, after the change.
  */
-export async function addToCounters(trx: Trx, deltas: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+export async function advanceSequences(trx: Trx, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  return addToSlot(trx, counts, sql.lit(ONLY_SLOT));
+}
+
+async function addToSlot(
+  trx: Trx,
+  deltas: ReadonlyMap<string, number>,
+  slot: RawBuilder<unknown>,
+): Promise<Map<string, number>> {
   const rows = [...deltas].filter(([, delta]) => delta !== 0).map(([key, delta]) => ({ key, delta }));
   if (rows.length === 0) return new Map();
   const input = rowSet(trx, { key: "text", delta: "integer" }, rows);
   const { rows: changed } = await sql<{ key: string; value: number }>`
-    insert into counters (key, value) select key, delta from ${input} as input where true order by key
-    on conflict (key) do update set value = counters.value + excluded.value
+    insert into counters (key, slot, value) select key, ${slot}, delta from ${input} as input where true order by key
+    on conflict (key, slot) do update set value = counters.value + excluded.value
     returning key, value`.execute(trx);
   return new Map(changed.map(({ key, value }) => [key, value]));
 }
 
+/** The slot that this connection writes. */
+function ownSlot(trx: Trx): RawBuilder<unknown> {
+  return engineOf(trx) === "postgres" ? sql`pg_backend_pid() % ${sql.lit(SLOTS)}` : sql.lit(ONLY_SLOT);
+}
+
 export async function readCounter(db: Db, key: string): Promise<number> {
-  const row = await db.selectFrom("counters").select("value").where("key", "=", key).executeTakeFirst();
-  return row?.value ?? 0;
+  return (await readCounters(db, [key])).get(key) ?? 0;
+}
+
+/** Reads counters in one statement. Those that were never written are left out. */
+export async function readCounters(db: Db, keys: readonly string[]): Promise<Map<string, number>> {
+  const wanted = rowSet(
+    db,
+    { key: "text" },
+    keys.map((key) => ({ key })),
+  );
+  const { rows } = await sql<{ key: string; value: number }>`
+    select key, cast(sum(value) as bigint) as value from counters
+     where key in (select key from ${wanted} as input) group by key`.execute(db);
+  return new Map(rows.map(({ key, value }) => [key, value]));
+}
+
+/** Adds to the backlog and to the part of it that belongs to one app. */
+export function addToBacklog(counters: CounterDeltas, appId: string, delta: number): void {
+  counters.add(counterKeys.backlog(), delta);
+  counters.add(counterKeys.backlogOfApp(appId), delta);
 }
 
 /** Collects changes of totals, so that a hundred mints of one collection update its counter once. */

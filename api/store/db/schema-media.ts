@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /** The tables of the content that is hosted on IPFS. */
 export interface MediaTables {
   media: MediaTable;
@@ -18,7 +20,9 @@ interface MediaTable {
 
 /** Requests that wait for content. The row is deleted when the content is there, or cannot be fetched. */
 interface MediaJobsTable {
+  seq: Generated<number>;
   request_id: string;
+  app_id: string;
   /** When a process may take it: the next try, or the end of the lease. */
   due_at: number;
   /** Failed tries so far. */

@@ -46,6 +46,8 @@ interface MetaTable {
 /** Totals of listings. Every write that adds or removes rows updates them, so that no page counts rows. */
 interface CountersTable {
   key: string;
+  /** The counter is the sum of its slots. */
+  slot: number;
   value: number;
 }
 

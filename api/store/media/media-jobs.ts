@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Command, TokenMetadata } from "../../domain/command.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
+import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE, whenDue } from "../db/due.ts";
 import { type Db, engineOf, type Trx } from "../db/engine.ts";
 import { type Slots, takeFairly } from "../db/fair-share.ts";
@@ -22,12 +23,13 @@ export interface MediaJob {
 }
 
 /** Adds the jobs of requests that wait for content, in the transaction that stores the requests. */
-export async function insertMediaJobs(trx: Trx, requestIds: readonly string[]): Promise<void> {
-  if (requestIds.length === 0) return;
-  const rows = requestIds.map((request_id) => ({ request_id }));
+export async function insertMediaJobs(trx: Trx, requests: readonly { id: string; appId: string }[]): Promise<void> {
+  if (requests.length === 0) return;
+  const rows = requests.map(({ id, appId }) => ({ request_id: id, app_id: appId }));
+  const input = rowSet(trx, { request_id: "text", app_id: "text" }, rows);
   await sql`
-    insert into media_jobs (request_id, due_at, tries, fence)
-    select request_id, ${AT_ONCE}, 0, 0 from ${rowSet(trx, { request_id: "text" }, rows)} as input`.execute(trx);
+    insert into media_jobs (request_id, app_id, due_at, tries, fence)
+    select request_id, app_id, ${AT_ONCE}, 0, 0 from ${input} as input order by ord`.execute(trx);
 }
 
 /** Takes jobs that are due. The lease keeps other processes away until `leaseUntil`. */
@@ -158,11 +160,17 @@ export async function oldestMediaJob(db: Db): Promise<number | null> {
   return row?.created_at ?? null;
 }
 
+/** The request waits no longer for content: now it counts in the backlog. */
 async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {
   const deleted = await trx
     .deleteFrom("media_jobs")
     .where("request_id", "=", job.request.id)
     .where("fence", "=", job.fence)
     .executeTakeFirst();
-  return deleted.numDeletedRows === 1n;
+  if (deleted.numDeletedRows !== 1n) return false;
+  const counters = new CounterDeltas();
+  counters.add(counterKeys.mediaBacklog(job.request.app_id), -1);
+  addToBacklog(counters, job.request.app_id, 1);
+  await counters.flush(trx);
+  return true;
 }

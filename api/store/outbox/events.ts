@@ -7,7 +7,7 @@ import type { RequestFailureCode } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
 import type { RequestType } from "../../domain/request.ts";
 import type { RequestEvent } from "../../domain/event.ts";
-import { addToCounters, counterKeys } from "../db/counters.ts";
+import { advanceSequences, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet, type SetColumns } from "../db/row-set.ts";
 import type { DeliveryRow, EventRow, WebhookRow } from "../db/schema.ts";
@@ -96,18 +96,18 @@ function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody 
 }
 
 /**
- * The next positions in the feeds of the events' apps. An app's counter stays locked until the commit, so positions
+ * The next positions in the feeds of the events' apps. An app's sequence stays locked until the commit, so positions
  * grow in commit order: a reader at a position has seen every event before it. (Row numbers are drawn earlier and may
  * become visible later on PostgreSQL.)
  */
 async function takePositions(trx: Trx, events: readonly NewEvent[]): Promise<number[]> {
-  const counters = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const { request } of events) {
     const key = counterKeys.events(request.app_id);
-    counters.set(key, (counters.get(key) ?? 0) + 1);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  const after = await addToCounters(trx, counters);
-  const next = new Map([...counters].map(([key, count]) => [key, (after.get(key) ?? 0) - count]));
+  const after = await advanceSequences(trx, counts);
+  const next = new Map([...counts].map(([key, count]) => [key, (after.get(key) ?? 0) - count]));
   return events.map(({ request }) => {
     const key = counterKeys.events(request.app_id);
     const position = (next.get(key) ?? 0) + 1;

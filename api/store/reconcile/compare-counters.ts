@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
+import { addToCounters } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import type { Difference } from "./difference.ts";
 
@@ -9,7 +10,9 @@ function counted(): RawBuilder<unknown> {
     select 'wallets:' || app_id as key, count(*) as value from wallets group by app_id
     union all select 'collections:' || app_id, count(*) from collections where listed = 1 group by app_id
     union all select 'requests:' || app_id || ':' || status || ':' || type, count(*) from requests group by app_id, status, type
-    union all select 'backlog', count(*) from requests where status in ('pending', 'processing')
+    union all select 'backlog', count(*) from (${backlog()}) as backlog
+    union all select 'backlog:' || app_id, count(*) from (${backlog()}) as backlog group by app_id
+    union all select 'media:' || app_id, count(*) from media_jobs group by app_id
     union all select 'deliveries:' || app_id, count(*) from deliveries group by app_id
     union all select 'holdings:' || owner, count(*) from holdings group by owner
     union all select 'holdings:' || owner || ':' || contract, count(*) from holdings group by owner, contract
@@ -19,28 +22,33 @@ function counted(): RawBuilder<unknown> {
     union all select 'history:' || contract || ':' || token_id, count(*) from transfers group by contract, token_id`;
 }
 
+/** Requests that are not final and do not wait for content. */
+function backlog(): RawBuilder<unknown> {
+  return sql`
+    select app_id from requests where status in ('pending', 'processing')
+       and not exists (select 1 from media_jobs where media_jobs.request_id = requests.id)`;
+}
+
 /** Counters that are not a number of rows: a position in a feed is never used twice. */
 const NOT_COUNTED = "events:%";
 
 /** Compares the totals of all listings with their rows, and repairs them. */
 export async function compareCounters(trx: Trx, repair: boolean): Promise<Difference[]> {
   const { rows } = await sql<{ key: string; stored: number | null; counted: number | string }>`
-    with real as (${counted()})
-    select real.key as key, counters.value as stored, real.value as counted
-      from real left join counters on counters.key = real.key
-      where real.value <> coalesce(counters.value, 0)
+    with real as (${counted()}),
+         counter as (select key, cast(sum(value) as bigint) as value from counters group by key)
+    select real.key as key, counter.value as stored, real.value as counted
+      from real left join counter on counter.key = real.key
+      where real.value <> coalesce(counter.value, 0)
     union all
-    select counters.key, counters.value, 0 from counters
-      where counters.value <> 0 and counters.key not like ${NOT_COUNTED} and counters.key not in (select key from real)
+    select counter.key, counter.value, 0 from counter
+      where counter.value <> 0 and counter.key not like ${NOT_COUNTED} and counter.key not in (select key from real)
   `.execute(trx);
   if (repair) {
-    for (const { key, counted: value } of rows) {
-      await trx
-        .insertInto("counters")
-        .values({ key, value: Number(value) })
-        .onConflict((conflict) => conflict.column("key").doUpdateSet({ value: Number(value) }))
-        .execute();
-    }
+    await addToCounters(
+      trx,
+      new Map(rows.map(({ key, stored, counted: value }) => [key, Number(value) - (stored ?? 0)])),
+    );
   }
   return rows.map(({ key, stored, counted: value }) => ({
     what: `the total ${key}`,

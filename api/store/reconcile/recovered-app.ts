@@ -1,4 +1,4 @@
-import { addToCounter, counterKeys } from "../db/counters.ts";
+import { addToCounter, advanceSequences, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 
 /** Owns the collections on chain whose app is unknown. It has no token, so nobody can call the API as this app. */
@@ -10,7 +10,7 @@ const FEED_GAP = 1_000_000;
 /** Moves every app's feed past the positions that were used after the backup. */
 export async function skipFeeds(trx: Trx): Promise<void> {
   const apps = await trx.selectFrom("apps").select("id").where("id", "<>", RECOVERED_APP).execute();
-  for (const { id } of apps) await addToCounter(trx, counterKeys.events(id), FEED_GAP);
+  await advanceSequences(trx, new Map(apps.map(({ id }) => [counterKeys.events(id), FEED_GAP])));
 }
 
 /** Gives the collections of the recovered app to an app. @returns their addresses. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
-import { CounterDeltas, counterKeys } from "../db/counters.ts";
+import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
 import { enqueueEvents } from "../outbox/events.ts";
@@ -137,7 +137,7 @@ async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number
   for (const { request, to } of taken) {
     counters.add(counterKeys.requests(request.app_id, request.status, request.type), -1);
     counters.add(counterKeys.requests(request.app_id, to, request.type), 1);
-    if (isFinal(to)) counters.add(counterKeys.backlog(), -1);
+    if (isFinal(to)) addToBacklog(counters, request.app_id, -1);
   }
   await counters.flush(trx);
   return taken;

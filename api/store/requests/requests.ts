@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Command } from "../../domain/command.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../../domain/request.ts";
-import { CounterDeltas, counterKeys } from "../db/counters.ts";
+import { addToBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
@@ -65,8 +65,11 @@ export async function insertRequests(trx: Trx, requests: readonly NewRequest[]):
            gas_day, gas_charged, created_at, created_at
       from ${rowSet(trx, COLUMNS, requests.map(rowOf))} as input order by ord`.execute(trx);
   const counters = new CounterDeltas();
-  for (const { appId, type } of requests) counters.add(counterKeys.requests(appId, "pending", type), 1);
-  counters.add(counterKeys.backlog(), requests.length);
+  for (const { appId, type, waits } of requests) {
+    counters.add(counterKeys.requests(appId, "pending", type), 1);
+    if (waits === true) counters.add(counterKeys.mediaBacklog(appId), 1);
+    else addToBacklog(counters, appId, 1);
+  }
   await counters.flush(trx);
 }
 
@@ -101,10 +104,11 @@ export async function listRequests(
   const statuses = filter.status === null ? REQUEST_STATUSES : [filter.status];
   const types = filter.type === null ? REQUEST_TYPES : [filter.type];
   const keys = statuses.flatMap((status) => types.map((type) => counterKeys.requests(appId, status, type)));
-  return pageOf(rows.map(toRequest), await sumOfCounters(db, keys), page, (row) => row.seq);
-}
-
-async function sumOfCounters(db: Db, keys: string[]): Promise<number> {
-  const counters = await db.selectFrom("counters").select("value").where("key", "in", keys).execute();
-  return counters.reduce((sum, counter) => sum + counter.value, 0);
+  const totals = await readCounters(db, keys);
+  return pageOf(
+    rows.map(toRequest),
+    [...totals.values()].reduce((sum, total) => sum + total, 0),
+    page,
+    (row) => row.seq,
+  );
 }

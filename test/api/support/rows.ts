@@ -103,6 +103,7 @@ export async function addCollection(
       .where("id", "=", request.id)
       .execute();
     await addToCounter(trx, counterKeys.backlog(), -1);
+    await addToCounter(trx, counterKeys.backlogOfApp(app), -1);
     await addToCounter(trx, counterKeys.requests(app, "pending", "collection"), -1);
     await addToCounter(trx, counterKeys.requests(app, "completed", "collection"), 1);
     await insertCollection(trx, request, command, made);

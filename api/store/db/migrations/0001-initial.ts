@@ -24,8 +24,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("value", "text", (c) => c.notNull())
     .execute();
   await create("counters")
-    .addColumn("key", "text", (c) => c.primaryKey())
+    .addColumn("key", "text", (c) => c.notNull())
+    .addColumn("slot", "integer", (c) => c.notNull())
     .addColumn("value", INT, (c) => c.notNull())
+    .addPrimaryKeyConstraint("counters_pk", ["key", "slot"])
     .execute();
 
   await create("apps")
@@ -242,14 +244,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
 
-  await create("media_jobs")
-    .addColumn("request_id", "text", (c) => c.primaryKey().references("requests.id"))
+  await withRowNumber(db, create("media_jobs"), "seq")
+    .addColumn("request_id", "text", (c) => c.notNull().unique().references("requests.id"))
+    .addColumn("app_id", "text", (c) => c.notNull().references("apps.id"))
     .addColumn("due_at", INT, (c) => c.notNull())
     .addColumn("tries", "integer", (c) => c.notNull())
     .addColumn("fence", INT, (c) => c.notNull())
     .addColumn("holder", "text")
     .execute();
-  await index("media_jobs_due", "media_jobs", ["due_at"]);
+  await index("media_jobs_due", "media_jobs", ["app_id", "due_at", "seq"]);
 
   await create("pins")
     .addColumn("cid", "text", (c) => c.primaryKey())

@@ -12,7 +12,7 @@ describe("GroupCommit", () => {
   });
   afterEach(() => database.remove());
 
-  const add = (key: string) => (trx: Trx) => trx.insertInto("counters").values({ key, value: 1 }).execute();
+  const add = (key: string) => (trx: Trx) => trx.insertInto("counters").values({ key, slot: 0, value: 1 }).execute();
   const keys = async () =>
     (await database.read.selectFrom("counters").select("key").orderBy("key").execute()).map((row) => row.key);
   const messages = (results: PromiseSettledResult<unknown>[]) =>

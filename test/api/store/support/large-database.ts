@@ -69,7 +69,7 @@ const STATEMENTS = [
                               sub_index, timestamp, request_id)
    select '${BUSY.collection}', i, 'mint', '1', '${BUSY.wallet}', 'hash-' || i, i, 0, 0, 1, 'request-' || i from n`,
   `insert into wallet_history (wallet, transfer_id) select '${BUSY.wallet}', id from transfers`,
-  `insert into counters (key, value) select 'filled:' || id, 1 from transfers`,
+  `insert into counters (key, slot, value) select 'filled:' || id, 0, 1 from transfers`,
   `${N} insert into events (id, app_id, position, request_id, type, body, created_at)
    select 'event-' || i, '${BUSY.app}', i, 'request-' || ((i + 2) / 3),
           case i % 3 when 1 then 'accepted' when 2 then 'sent' else 'completed' end, '{}', 1 from n`,

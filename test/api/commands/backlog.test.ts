@@ -1,0 +1,135 @@
+import { expect } from "chai";
+
+import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
+import { finishMediaJob, failMediaJob, takeMediaJobs } from "../../../api/store/media/media-jobs.ts";
+import { failBeforeSending } from "../../../api/store/requests/request-state.ts";
+import { findRequest } from "../../../api/store/requests/requests.ts";
+import { addCollection } from "../support/api-rows.ts";
+import { addApp, type Answer, startApi, type Tenant, type TestApi } from "../support/api.ts";
+import { expectAccepted, expectRefusal } from "../support/expect.ts";
+import { randomAddress } from "../support/rows.ts";
+
+const FAILED = { ok: false, errorCode: "media_unavailable", errors: null } as const;
+
+describe("the shared backlog", () => {
+  let api: TestApi;
+  const collections = new Map<string, string>();
+
+  async function start(limits: { backlog?: number; mediaBacklog?: number }): Promise<void> {
+    api = await startApi({ limits });
+    collections.clear();
+  }
+  afterEach(() => api.close());
+
+  async function mint(app: Tenant, fields: object = {}): Promise<Answer> {
+    const collection = collections.get(app.id) ?? (await addCollection(api, { app: app.id }));
+    collections.set(app.id, collection);
+    const body = { collection_address: collection, to_address: randomAddress(), ...fields };
+    return api.post("/v1/nfts", body, { token: app.token });
+  }
+  /** Sends all calls at once, so that they are decided in groups. @returns how many were accepted. */
+  async function mints(app: Tenant, count: number, fields: object = {}): Promise<number> {
+    const first = await mint(app, fields);
+    const rest = await Promise.all(Array.from({ length: count - 1 }, () => mint(app, fields)));
+    return [first, ...rest].filter(({ status }) => status === 200).length;
+  }
+  const MEDIA = { image: "https://example.com/cat.png", copy_media: true };
+
+  /** Ends a request that was not sent. */
+  const end = (id: string) =>
+    api.database.write(async (trx) => {
+      const request = await findRequest(trx, null, id);
+      await failBeforeSending(trx, [{ request: request!, outcome: FAILED }], Date.now());
+    });
+  const total = (key: string) => readCounter(api.database.read, key);
+
+  function expectFull(answer: Answer, message: RegExp): void {
+    expectRefusal(answer, 503, "unavailable");
+    expect(Number(answer.headers.get("retry-after"))).to.be.greaterThan(0);
+    expect(JSON.parse(answer.text)).to.have.property("message").that.matches(message);
+  }
+
+  describe("given one app fills it", () => {
+    beforeEach(() => start({ backlog: 20 }));
+
+    it("lets that app use everything but the reserve, exactly, also within a group of calls", async () => {
+      expect(await mints(api.app, 30)).to.equal(16);
+      expect(await total(counterKeys.backlog())).to.equal(16);
+      expectFull(await mint(api.app), /this app already uses its share/);
+    });
+
+    it("still takes requests of other apps, each up to what is left", async () => {
+      await mints(api.app, 30);
+      expect(await mints(api.other, 10)).to.equal(2);
+      expectFull(await mint(api.other), /this app already uses its share/);
+      const third = await addApp(api, "third");
+      expect(await mints(third, 10)).to.equal(1);
+      const fourth = await addApp(api, "fourth");
+      expect(await mints(fourth, 10)).to.equal(1);
+      expectFull(await mint(await addApp(api, "fifth")), /of all apps/);
+    });
+
+    it("takes its requests again as soon as some have ended", async () => {
+      const id = expectAccepted(await mint(api.app));
+      await mints(api.app, 30);
+      await end(id);
+      expect(await mints(api.app, 3)).to.equal(1);
+    });
+  });
+
+  describe("given calls of two apps in one group", () => {
+    beforeEach(() => start({ backlog: 10 }));
+
+    it("accepts as many as there is room for", async () => {
+      await mint(api.app);
+      await mint(api.other);
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, index) => mint(index % 2 === 0 ? api.app : api.other)),
+      );
+      const accepted = answers.filter(({ status }) => status === 200).length;
+      expect(await total(counterKeys.backlog())).to.equal(accepted + 2);
+      expect(accepted + 2).to.be.within(8, 10);
+    });
+  });
+
+  describe("given a limit of 1", () => {
+    beforeEach(() => start({ backlog: 1 }));
+
+    it("takes one request of any app", async () => {
+      expect(await mints(api.app, 3)).to.equal(1);
+      expectFull(await mint(api.other), /of all apps/);
+    });
+  });
+
+  describe("given requests that wait for media", () => {
+    beforeEach(() => start({ backlog: 10, mediaBacklog: 3 }));
+
+    it("refuses more than the limit of their app, and nothing else", async () => {
+      expect(await mints(api.app, 10, MEDIA)).to.equal(3);
+      expectFull(await mint(api.app, MEDIA), /of this app wait for their media/);
+      expectAccepted(await mint(api.app));
+      expectAccepted(await mint(api.other, MEDIA));
+    });
+
+    it("counts them apart from the backlog until their media are there", async () => {
+      await mints(api.app, 2, MEDIA);
+      expect(await total(counterKeys.backlog())).to.equal(0);
+      expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(2);
+      const jobs = await api.database.write((trx) =>
+        takeMediaJobs(trx, { now: 1, leaseUntil: 100, holder: "a", limit: 9, limitOfApp: 9, underWay: [] }),
+      );
+      await api.database.write((trx) => finishMediaJob(trx, jobs[0]!, jobs[0]!.request.command, 2));
+      expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(1);
+      expect(await total(counterKeys.backlog())).to.equal(1);
+      expect(await total(counterKeys.backlogOfApp(api.app.id))).to.equal(1);
+      await api.database.write((trx) => failMediaJob(trx, jobs[1]!, FAILED, 3));
+      // A second result for the same job changes nothing.
+      await api.database.write((trx) => failMediaJob(trx, jobs[1]!, FAILED, 3));
+      expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(0);
+      expect(await total(counterKeys.backlog())).to.equal(1);
+      await end(jobs[0]!.request.id);
+      expect(await total(counterKeys.backlog())).to.equal(0);
+      expect(await total(counterKeys.backlogOfApp(api.app.id))).to.equal(0);
+    });
+  });
+});
