@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { accepting } from "./parts/accepting.ts";
@@ -8,7 +9,7 @@ import { settling } from "./parts/settling.ts";
 import { meetsGoal, ratioOf, type Row, tableOf } from "./row.ts";
 
 /**
- * `npm run bench:pipeline [-- --quick] [--part NAME] [--json FILE]`: measures the throughput of the service. Each
+ * `npm run bench:pipeline [-- --quick] [--part NAME] [--json FILE] [--cpu-prof FOLDER]`: measures the throughput of the service. Each
  * figure has a baseline from the same run, on the same machine, with the same node. Compare the ratios: absolute
  * figures depend on the machine. Everything listens on loopback. A slow result is reported and is not an error.
  */
@@ -16,7 +17,13 @@ import { meetsGoal, ratioOf, type Row, tableOf } from "./row.ts";
 const PARTS: Part[] = [alone, settling, accepting];
 
 const { values } = parseArgs({
-  options: { quick: { type: "boolean", default: false }, json: { type: "string" }, part: { type: "string" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    json: { type: "string" },
+    part: { type: "string" },
+    // The part "accepting" writes a CPU profile of the service for each of its rows, and prints the cost of each package.
+    "cpu-prof": { type: "string" },
+  },
 });
 const parts = values.part === undefined ? PARTS : PARTS.filter((part) => part.name === values.part);
 if (parts.length === 0) {
@@ -24,10 +31,13 @@ if (parts.length === 0) {
   process.exit(2);
 }
 
+const profiles = values["cpu-prof"] === undefined ? null : resolve(values["cpu-prof"]);
+if (profiles !== null) mkdirSync(profiles, { recursive: true });
+
 const rows: Row[] = [];
 for (const part of parts) {
   console.error(`measuring ${part.name} ...`);
-  rows.push(...(await part.measure({ quick: values.quick })));
+  rows.push(...(await part.measure({ quick: values.quick, profiles })));
 }
 console.log(tableOf(rows));
 for (const row of rows) {

@@ -1,11 +1,14 @@
+import { writeFileSync } from "node:fs";
+import { Session } from "node:inspector/promises";
 import { createRequire } from "node:module";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
+import type { Order } from "./instruments.ts";
 import type { Usage } from "./usage.ts";
 
 /**
- * Loaded into the service's process before the service. Counts its SQL statements and RPC calls, and reports them over
- * the process's channel. The service contains no code for this.
+ * Loaded into a measured process before its program. Counts its SQL statements and RPC calls, and reports them over
+ * the process's channel; profiles its CPU on request. The service contains no code for this.
  */
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -77,10 +80,31 @@ function usage(): Usage {
   return measured;
 }
 
+const profiler = new Session();
+
+async function startProfile(): Promise<void> {
+  profiler.connect();
+  await profiler.post("Profiler.enable");
+  await profiler.post("Profiler.start");
+}
+
+async function writeProfile(file: string): Promise<void> {
+  const { profile } = await profiler.post("Profiler.stop");
+  profiler.disconnect();
+  writeFileSync(file, JSON.stringify(profile));
+}
+
+async function obey(order: Order): Promise<void> {
+  if ("usage" in order) {
+    process.send?.(usage());
+    return;
+  }
+  await ("startProfile" in order ? startProfile() : writeProfile(order.writeProfile));
+  process.send?.("done");
+}
+
 countStatements();
 countRpcCalls();
-process.on("message", (message: { usage?: boolean }) => {
-  if (message.usage === true) process.send?.(usage());
-});
+process.on("message", (order: Order) => void obey(order));
 // The channel to the benchmark must not keep the service alive.
 process.channel?.unref();

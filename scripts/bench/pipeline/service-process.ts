@@ -4,6 +4,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+import { Instruments } from "./instruments.ts";
 import type { Usage } from "./usage.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
@@ -13,9 +14,11 @@ const STOP_DEADLINE = 15_000;
 export class ServiceProcess {
   readonly #child: ChildProcess;
   readonly url: string;
+  readonly instruments: Instruments;
 
   private constructor(child: ChildProcess, url: string) {
     this.#child = child;
+    this.instruments = new Instruments(child);
     this.url = url;
   }
 
@@ -45,11 +48,8 @@ export class ServiceProcess {
     return new ServiceProcess(child, `http://127.0.0.1:${String(port)}`);
   }
 
-  async usage(): Promise<Usage> {
-    const answered = once(this.#child, "message");
-    this.#child.send({ usage: true });
-    const [usage] = (await answered) as [Usage];
-    return usage;
+  usage(): Promise<Usage> {
+    return this.instruments.usage();
   }
 
   async stop(): Promise<void> {

@@ -1,15 +1,24 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-/** Runs `server.ts` as a separate process. */
-export async function startBareServer(written: string, read = ""): Promise<{ url: string; stop: () => Promise<void> }> {
-  const child: ChildProcess = fork(join(import.meta.dirname, "server.ts"), [written, read], {
-    execArgv: ["--import", "tsx"],
+import { Instruments } from "../instruments.ts";
+
+export interface BareServer {
+  url: string;
+  instruments: Instruments;
+  stop: () => Promise<void>;
+}
+
+/** Runs `server.ts` as a separate process, with the same instruments inside as the service. */
+export async function startBareServer(written: string, read = ""): Promise<BareServer> {
+  const child = fork(join(import.meta.dirname, "server.ts"), [written, read], {
+    execArgv: ["--import", "tsx", "--import", join(import.meta.dirname, "..", "preload.ts")],
   });
   const [port] = (await once(child, "message")) as [number];
   return {
     url: `http://127.0.0.1:${port.toString()}`,
+    instruments: new Instruments(child),
     stop: async () => {
       const gone = once(child, "exit");
       child.kill();

@@ -1,19 +1,26 @@
 import { join } from "node:path";
 
-import { startBareServer } from "../bare/server-process.ts";
-import { Load } from "../load.ts";
+import { type BareServer, startBareServer } from "../bare/server-process.ts";
+import { type Call, Load } from "../load.ts";
+import { costsOf } from "../profile.ts";
 import type { Row } from "../row.ts";
 import { ServiceProcess } from "../service-process.ts";
+import { type UsagePerRequest, usagePerRequest } from "../usage.ts";
 import { World } from "../world.ts";
 import type { Options, Part } from "./part.ts";
 
 const CONNECTIONS = 64;
+/** The service and its baseline are measured in turns, so that a slow moment of the machine affects both. */
+const TURNS = 5;
 
-/** Calls per second of the API while nothing else runs (`ROLES=api`). Baseline: Express and SQLite alone. */
+/**
+ * Calls per second of the API while nothing else runs (`ROLES=api`), and the CPU time of a call, which depends less on
+ * what else the machine does. Baseline: Express and SQLite alone.
+ */
 export const accepting: Part = { name: "accepting", measure: run };
 
-async function run({ quick }: Options): Promise<Row[]> {
-  const calls = quick ? 2_000 : 10_000;
+async function run({ quick, profiles }: Options): Promise<Row[]> {
+  const calls = quick ? 2_500 : 10_000;
   const world = await World.start({ MAX_BACKLOG: "10000000" });
   try {
     const wallet = await world.wallet();
@@ -23,7 +30,7 @@ async function run({ quick }: Options): Promise<Row[]> {
     await world.load.run(60, () => ({ method: "POST", path: "/v1/nfts", body }));
     await world.untilCompleted("mint", 60);
     await world.service.stop();
-    return await apiAlone(world, body, calls);
+    return await apiAlone(world, body, calls, profiles);
   } finally {
     await world.stop();
   }
@@ -33,6 +40,7 @@ async function apiAlone(
   world: World,
   body: { collection_address: string; to_address: string },
   calls: number,
+  profiles: string | null,
 ): Promise<Row[]> {
   const database = join(world.folder, "moneta.sqlite");
   const api = await ServiceProcess.start(
@@ -40,32 +48,111 @@ async function apiAlone(
     join(world.folder, "api-alone.log"),
   );
   const bare = await startBareServer(join(world.folder, "bare.sqlite"), database);
-  const [ours, theirs] = [new Load(api.url, CONNECTIONS, world.token), new Load(bare.url, CONNECTIONS)];
+  const [ours, theirs] = [
+    new Side(api, new Load(api.url, CONNECTIONS, world.token)),
+    new Side(bare, new Load(bare.url, CONNECTIONS)),
+  ];
+  const owner = body.to_address;
   try {
-    const mint = () => ({ method: "POST", path: "/v1/nfts", body }) as const;
-    const accepted = await rate(ours, calls, mint);
-    const inserted = await rate(theirs, calls, () => ({ method: "POST", path: "/mints", body }));
-    const read = await rate(ours, calls, () => ({ method: "GET", path: `/v1/accounts/${body.to_address}` }));
-    const query = await rate(theirs, calls, () => ({ method: "GET", path: `/contents/${body.to_address}` }));
-    const wallets = await rate(ours, Math.floor(calls / 2), () => ({ method: "POST", path: "/v1/accounts", body: {} }));
+    const [accepted, inserted] = await inTurns(calls, [
+      [ours, { method: "POST", path: "/v1/nfts", body }, profileAt(profiles, "mints-accepted")],
+      [theirs, { method: "POST", path: "/mints", body }, null],
+    ]);
+    const [read, query] = await inTurns(calls, [
+      [ours, { method: "GET", path: `/v1/accounts/${owner}` }, profileAt(profiles, "contents-read")],
+      [theirs, { method: "GET", path: `/contents/${owner}` }, null],
+    ]);
+    const [wallets] = await inTurns(Math.floor(calls / 2), [
+      [ours, { method: "POST", path: "/v1/accounts", body: {} }, profileAt(profiles, "wallets-created")],
+    ]);
     return [
-      row("mints accepted", accepted, { what: "Express, zod, SQLite with group commit", measured: inserted }, 0.7),
-      row("wallet contents read", read, { what: "one prepared query behind Express", measured: query }, 0.5),
-      row("wallets created", wallets, { what: "mints accepted", measured: accepted }, 0.5),
+      ...rows("mint accepted", accepted, { what: "Express, zod, SQLite with group commit", ...inserted }, 0.7),
+      ...rows("wallet contents read", read, { what: "one prepared query behind Express", ...query }, 0.5),
+      ...rows("wallet created", wallets, { what: "mint accepted", ...accepted }, 0.5),
     ];
   } finally {
-    await ours.close();
-    await theirs.close();
+    await ours.load.close();
+    await theirs.load.close();
     await api.stop();
     await bare.stop();
   }
 }
 
-function row(what: string, measured: number, baseline: NonNullable<Row["baseline"]>, atLeast: number): Row {
-  return { what, unit: "/s", measured, baseline, goal: { atLeast } };
+class Side {
+  readonly #process: Pick<BareServer, "instruments">;
+  readonly load: Load;
+
+  constructor(process: Pick<BareServer, "instruments">, load: Load) {
+    this.#process = process;
+    this.load = load;
+  }
+
+  get instruments(): BareServer["instruments"] {
+    return this.#process.instruments;
+  }
 }
 
-async function rate(load: Load, calls: number, call: () => Parameters<Load["send"]>[0]): Promise<number> {
-  await load.run(Math.floor(calls / 10), call); // warms up
-  return calls / (await load.run(calls, call));
+function profileAt(folder: string | null, name: string): string | null {
+  return folder === null ? null : join(folder, `${name}.cpuprofile`);
+}
+
+interface Measured {
+  rate: number;
+  usage: UsagePerRequest;
+}
+
+type Work = [side: Side, call: Call, profile: string | null];
+
+/** @returns the measurement of each side, in the order of `works`. */
+async function inTurns<const W extends Work[]>(calls: number, works: W): Promise<{ [Key in keyof W]: Measured }> {
+  const each = Math.ceil(calls / TURNS);
+  const seconds = works.map(() => 0);
+  for (const [{ load }, call] of works) await load.run(Math.floor(calls / 5), () => call); // warms up
+  const before = await Promise.all(works.map(([{ instruments }]) => instruments.usage()));
+  for (let turn = 0; turn < TURNS; turn++) {
+    for (const [index, [{ load }, call]] of works.entries()) {
+      seconds[index] = (seconds[index] ?? 0) + (await load.run(each, () => call));
+    }
+  }
+  const after = await Promise.all(works.map(([{ instruments }]) => instruments.usage()));
+  // A profiler slows the process down, so it runs afterwards.
+  for (const work of works) await profile(work, calls);
+  const measured = works.map((_, index) => {
+    const [from, to, spent] = [before[index], after[index], seconds[index]];
+    if (from === undefined || to === undefined || spent === undefined) throw new Error("a side was not measured");
+    return { rate: (each * TURNS) / spent, usage: usagePerRequest(from, to, each * TURNS) };
+  });
+  return measured as { [Key in keyof W]: Measured };
+}
+
+async function profile([{ instruments, load }, call, file]: Work, calls: number): Promise<void> {
+  if (file === null) return;
+  await instruments.startProfile();
+  await load.run(calls, () => call);
+  await instruments.writeProfile(file);
+  console.error(`\n${file}`);
+  for (const { where, percent } of costsOf(file).filter((cost) => cost.percent >= 0.5)) {
+    console.error(`  ${percent.toFixed(1).padStart(5)} %  ${where}`);
+  }
+}
+
+/** Its rate, and the CPU time of a call. */
+function rows(what: string, measured: Measured, baseline: Measured & { what: string }, atLeast: number): Row[] {
+  return [
+    {
+      what: `${what}, rate`,
+      unit: "/s",
+      measured: measured.rate,
+      baseline: { what: baseline.what, measured: baseline.rate },
+      goal: { atLeast },
+      usage: { ...measured.usage, nodeCpuMs: null },
+    },
+    {
+      what: `${what}, CPU`,
+      unit: "ms",
+      measured: measured.usage.cpuMs,
+      baseline: { what: baseline.what, measured: baseline.usage.cpuMs },
+      goal: null,
+    },
+  ];
 }

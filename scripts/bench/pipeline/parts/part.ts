@@ -3,6 +3,8 @@ import type { Row } from "../row.ts";
 export interface Options {
   /** Smaller numbers, for a first look: under three minutes for all parts. */
   quick: boolean;
+  /** Folder for CPU profiles of the service; null: none are made. */
+  profiles: string | null;
 }
 
 /** Measures some rows of the table and their baselines, in separate worlds. */
