@@ -25,6 +25,7 @@ const BACKLOG_MESSAGES: Record<BacklogRefusal, string> = {
 };
 
 export interface AcceptDeps extends IdempotencyDeps {
+  database: Database;
   accepting: AcceptQueue;
   /** Notified when a request can be claimed. */
   signals: { requests: { notify(): void } };

@@ -1,7 +1,7 @@
-import type { Database } from "../store/db/database.ts";
-import { findStoredAnswer, type NewAnswer, type StoredAnswer } from "../store/apps/idempotency.ts";
+import type { NewAnswer, StoredAnswer } from "../store/apps/idempotency.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
+import type { LookUps } from "./look-ups.ts";
 
 /** The caller's `Idempotency-Key`, and what must be equal in a repeated call. */
 export interface IdempotentCall {
@@ -11,7 +11,7 @@ export interface IdempotentCall {
 }
 
 export interface IdempotencyDeps {
-  database: Database;
+  lookUps: LookUps;
   sealer: Sealer;
 }
 
@@ -29,7 +29,7 @@ export interface Caller {
  */
 export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller): Promise<string | null> {
   if (caller.idempotency === null) return null;
-  const earlier = await findStoredAnswer(deps.database.read, caller.appId, caller.idempotency.key);
+  const earlier = await deps.lookUps.answer(caller.appId, caller.idempotency.key);
   return earlier === undefined ? null : replay(deps.sealer, caller, earlier);
 }
 

@@ -1,6 +1,5 @@
 import { type ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Mint } from "../domain/command.ts";
-import { findCollectionOfApp } from "../store/listings/collections.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import { checkMedia } from "./check-media.ts";
@@ -19,7 +18,7 @@ export interface MintDeps extends AcceptDeps {
 export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
-  const collection = await findCollectionOfApp(deps.database.read, caller.appId, fields.collection_address);
+  const collection = await deps.lookUps.collection(caller.appId, fields.collection_address);
   if (collection === undefined) {
     throw fieldError("collection_not_found", "collection_address", "This app has no collection at this address.");
   }

@@ -1,7 +1,6 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { CollectionType, Transfer } from "../domain/command.ts";
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
-import { findTransferSource } from "../store/listings/transfer-source.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { followForeignContract, foreignContract, recordForeignHolding } from "../store/ledger/foreign.ts";
 import { isHeld } from "../store/listings/holdings.ts";
@@ -29,8 +28,8 @@ export interface TransferFields {
 export async function transfer(deps: TransferDeps, caller: Caller, fields: TransferFields): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
-  const places = { wallet: fields.from_address, contract: fields.contract_address };
-  const { ownsWallet, collectionType } = await findTransferSource(deps.database.read, caller.appId, places);
+  const places = { appId: caller.appId, wallet: fields.from_address, contract: fields.contract_address };
+  const { ownsWallet, collectionType } = await deps.lookUps.transferSource(places);
   if (!ownsWallet) throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
   const source = collectionType === null ? await inspectForeign(deps, fields) : { type: collectionType };
   const command: Transfer = {

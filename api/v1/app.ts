@@ -1,8 +1,8 @@
 import express, { type Express } from "express";
-import helmet from "helmet";
 
 import { AcceptQueue } from "../commands/accept-request.ts";
 import { WalletQueue } from "../commands/create-wallet.ts";
+import { LookUps } from "../commands/look-ups.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
 import { checkRequest } from "./check-request.ts";
@@ -17,6 +17,7 @@ import { mount } from "./mount.ts";
 import { home } from "./pages/home.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { requestLog } from "./request-log.ts";
+import { securityHeaders } from "./security-headers.ts";
 
 /** The whole HTTP side. It opens no port: `server.ts` does. */
 export function createApp(parts: AppDeps): Express {
@@ -25,27 +26,23 @@ export function createApp(parts: AppDeps): Express {
     ...parts,
     accepting: new AcceptQueue(database, settings),
     creatingWallets: new WalletQueue(database),
+    lookUps: new LookUps(database.read),
   };
   const app = express();
   const rates = new RateLimit(deps.settings.limits.ratePerMinute);
   // Express would hash every answer. Only hosted metadata needs a tag, and makes its own.
   app.disable("etag");
+  app.disable("x-powered-by");
   app.use(requestLog(deps.logger));
-  app.use(
-    helmet({
-      // JSON loads nothing. The pages set their own policy. (Helmet's default policy would also redirect plain HTTP to HTTPS.)
-      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-      // HTTPS for a whole domain is the operator's decision: the proxy that terminates TLS sets this header.
-      strictTransportSecurity: false,
-    }),
-  );
+  app.use(securityHeaders());
   app.use(checkRequest);
+  // First, because almost all calls go there.
+  app.use("/v1", authenticate(deps.lookUps, rates), mount(endpointsOf(deps.settings.limits), deps));
   app.use(health(deps));
   app.use(home(deps));
   app.use(docs(deps));
   app.use("/metadata", hostedMetadata(deps));
   app.use("/ipfs", ipfsGateway(deps));
-  app.use("/v1", authenticate(deps.database.read, rates), mount(endpointsOf(deps.settings.limits), deps));
   app.use(() => {
     throw new ApiError("not_found");
   });

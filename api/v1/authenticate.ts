@@ -1,9 +1,8 @@
 import type { Request, RequestHandler } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
+import type { LookUps } from "../commands/look-ups.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { findApiTokenByHash } from "../store/apps/api-tokens.ts";
-import type { Db } from "../store/db/engine.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 /** The app behind the token of a call, and the token's scopes. */
@@ -15,10 +14,10 @@ export interface Identity {
 const identities = new WeakMap<Request, Identity>();
 
 /** Passes calls with a valid token, within the rate limit. The token is looked up at each call: a revocation works at once. */
-export function authenticate(db: Db, rates: RateLimit): RequestHandler {
+export function authenticate(lookUps: LookUps, rates: RateLimit): RequestHandler {
   return async (request, response, next) => {
     const token = tokenOf(request.get("authorization"));
-    const row = token === null ? undefined : await findApiTokenByHash(db, hashOfToken(token));
+    const row = token === null ? undefined : await lookUps.token(hashOfToken(token));
     if (row === undefined || row.revoked_at !== null || (row.expires_at ?? Infinity) <= Date.now()) {
       await rates.countStranger(request, response);
       throw new ApiError("unauthorized");

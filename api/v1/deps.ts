@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
 import type { AcceptQueue } from "../commands/accept-request.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
+import type { LookUps } from "../commands/look-ups.ts";
 import type { Limits } from "../config/limits.ts";
 import type { BlockFiles } from "../ipfs/block-files.ts";
 import type { Sealer } from "../keys/sealer.ts";
@@ -34,4 +35,5 @@ export interface HttpDeps extends AppDeps {
   /** Calls that arrive together are decided together. */
   accepting: AcceptQueue;
   creatingWallets: WalletQueue;
+  lookUps: LookUps;
 }

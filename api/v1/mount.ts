@@ -8,10 +8,31 @@ import type { HttpDeps } from "./deps.ts";
 import { type Endpoint, Verbatim } from "./endpoint.ts";
 import { validate } from "./validate.ts";
 
-/** Routes for the endpoints, in their order. Any other method on one of their paths is a 405. */
-export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): Router {
-  const router = Router();
+/**
+ * Routes for the endpoints, in their order. Any other method on one of their paths is a 405. Express tries its routes one
+ * by one, so each first segment of a path (`accounts`, `nfts`) has a router of its own.
+ */
+export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const readBody = bodyReader(deps.settings.limits.bodyBytes);
+  const routers = new Map<string, Router>();
+  for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {
+    routers.set(segment, routerOf(some, deps, readBody));
+  }
+  return (request, response, next) => {
+    const router = routers.get(firstSegment(request.path));
+    if (router === undefined) next();
+    else router(request, response, next);
+  };
+}
+
+/** Express ignores the case of paths. */
+function firstSegment(path: string): string {
+  const end = path.indexOf("/", 1);
+  return (end === -1 ? path : path.slice(0, end)).toLowerCase();
+}
+
+function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, readBody: ReturnType<typeof bodyReader>): Router {
+  const router = Router();
   for (const endpoint of endpoints) {
     router[endpoint.method](endpoint.path, handlerOf(endpoint, deps, readBody));
   }
@@ -34,10 +55,9 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: ReturnType<type
       query,
       body: endpoint.body === undefined ? undefined : validate(endpoint.body, body.value),
     });
-    response
-      .set("Content-Type", "application/json; charset=utf-8")
-      .set("Cache-Control", "no-store")
-      .send(answer instanceof Verbatim ? answer.json : JSON.stringify(answer));
+    response.setHeader("Content-Type", "application/json; charset=utf-8");
+    response.setHeader("Cache-Control", "no-store");
+    response.send(answer instanceof Verbatim ? answer.json : JSON.stringify(answer));
   };
 }
 

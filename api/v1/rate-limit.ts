@@ -37,9 +37,9 @@ export class RateLimit {
   async #count(limiter: RateLimiterMemory, policy: string, key: string, response: Response): Promise<void> {
     const { spent, result } = await consume(limiter, key);
     const seconds = Math.ceil(result.msBeforeNext / 1_000);
-    response
-      .set("RateLimit-Policy", `"${policy}";q=${this.#perMinute.toString()};w=${WINDOW.toString()}`)
-      .set("RateLimit", `"${policy}";r=${Math.max(0, result.remainingPoints).toString()};t=${seconds.toString()}`);
+    response.setHeader("RateLimit-Policy", `"${policy}";q=${this.#perMinute.toString()};w=${WINDOW.toString()}`);
+    const left = Math.max(0, result.remainingPoints).toString();
+    response.setHeader("RateLimit", `"${policy}";r=${left};t=${seconds.toString()}`);
     if (spent) throw new ApiError("rate_limited", null, { retryAfter: Math.max(1, seconds) });
   }
 }

@@ -1,4 +1,7 @@
+import { sql } from "kysely";
+
 import type { Db, Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { ApiTokenRow } from "../db/schema.ts";
 
 /** A token's row, with its scopes parsed. */
@@ -17,10 +20,17 @@ export async function insertApiToken(trx: Trx, token: StoredToken): Promise<void
     .execute();
 }
 
-/** @param hash SHA-256 of the token, hex. */
-export async function findApiTokenByHash(db: Db, hash: string): Promise<StoredToken | undefined> {
-  const row = await db.selectFrom("api_tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
-  return row && toToken(row);
+/**
+ * @param hashes SHA-256 of the tokens, hex.
+ * @returns the tokens in the order of the hashes.
+ */
+export async function findApiTokensByHash(db: Db, hashes: readonly string[]): Promise<(StoredToken | undefined)[]> {
+  const wanted = [...new Set(hashes)].map((hash) => ({ hash }));
+  const { rows } = await sql<ApiTokenRow>`
+    select api_tokens.* from ${rowSet(db, { hash: "text" }, wanted)} as input
+      join api_tokens on api_tokens.hash = input.hash`.execute(db);
+  const found = new Map(rows.map((row) => [row.hash, toToken(row)]));
+  return hashes.map((hash) => found.get(hash));
 }
 
 export async function findApiToken(db: Db, id: string): Promise<StoredToken | undefined> {

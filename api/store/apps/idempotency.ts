@@ -10,15 +10,6 @@ export interface StoredAnswer {
   response: string;
 }
 
-export async function findStoredAnswer(db: Db, appId: string, key: string): Promise<StoredAnswer | undefined> {
-  return db
-    .selectFrom("idempotency_keys")
-    .select(["fingerprint", "response"])
-    .where("app_id", "=", appId)
-    .where("key", "=", key)
-    .executeTakeFirst();
-}
-
 /** A new idempotency key of an app, with the answer to store under it. */
 export interface NewAnswer extends StoredAnswer {
   appId: string;
@@ -27,15 +18,15 @@ export interface NewAnswer extends StoredAnswer {
 
 /** The stored answers of those keys that were used before, by `answerKey`. */
 export async function findStoredAnswers(
-  trx: Trx,
+  db: Db,
   keys: readonly { appId: string; key: string }[],
 ): Promise<Map<string, StoredAnswer>> {
   if (keys.length === 0) return new Map();
   const wanted = keys.map(({ appId, key }) => ({ app_id: appId, key }));
   const { rows } = await sql<StoredAnswer & { app_id: string; key: string }>`
     select stored.app_id, stored.key, stored.fingerprint, stored.response from idempotency_keys as stored
-      join ${rowSet(trx, { app_id: "text", key: "text" }, wanted)} as input
-        on stored.app_id = input.app_id and stored.key = input.key`.execute(trx);
+      join ${rowSet(db, { app_id: "text", key: "text" }, wanted)} as input
+        on stored.app_id = input.app_id and stored.key = input.key`.execute(db);
   return new Map(rows.map(({ app_id, key, ...answer }) => [answerKey(app_id, key), answer]));
 }
 

@@ -27,14 +27,20 @@ export async function insertWallets(trx: Trx, wallets: readonly Omit<WalletRow, 
   return new Set(rows.map(({ address }) => address));
 }
 
-/** @returns undefined when there is no such wallet, or it belongs to another app. */
-export async function findWallet(db: Db, appId: string, address: string): Promise<WalletRow | undefined> {
-  return db
-    .selectFrom("wallets")
-    .selectAll()
-    .where("address", "=", address)
-    .where("app_id", "=", appId)
-    .executeTakeFirst();
+/** The wallets of calls that arrive together, in their order. Undefined: there is none, or it belongs to another app. */
+export async function findWallets(
+  db: Db,
+  calls: readonly { appId: string; address: string }[],
+): Promise<(WalletRow | undefined)[]> {
+  const wanted = [...new Set(calls.map(({ address }) => address))].map((address) => ({ address }));
+  const { rows } = await sql<WalletRow>`
+    select wallets.* from ${rowSet(db, { address: "text" }, wanted)} as input
+      join wallets on wallets.address = input.address`.execute(db);
+  const found = new Map(rows.map((row) => [row.address, row]));
+  return calls.map(({ appId, address }) => {
+    const wallet = found.get(address);
+    return wallet?.app_id === appId ? wallet : undefined;
+  });
 }
 
 export async function findWalletOfUser(db: Db, appId: string, userIdentifier: string): Promise<WalletRow | undefined> {

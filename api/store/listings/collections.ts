@@ -1,7 +1,10 @@
+import { sql } from "kysely";
+
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { CollectionRow } from "../db/schema.ts";
 
 /** A collection's row, with its metadata parsed. */
@@ -33,6 +36,24 @@ export async function findCollectionOfApp(
     .where("listed", "=", 1)
     .executeTakeFirst();
   return row && toCollection(row);
+}
+
+/**
+ * The collections of calls that arrive together, in their order. Undefined: not created yet, or it belongs to another app.
+ */
+export async function findCollectionsOfApps(
+  db: Db,
+  calls: readonly { appId: string; address: string }[],
+): Promise<(StoredCollection | undefined)[]> {
+  const wanted = [...new Set(calls.map(({ address }) => address))].map((address) => ({ address }));
+  const { rows } = await sql<CollectionRow>`
+    select collections.* from ${rowSet(db, { address: "text" }, wanted)} as input
+      join collections on collections.address = input.address where collections.listed = 1`.execute(db);
+  const found = new Map(rows.map((row) => [row.address, toCollection(row)]));
+  return calls.map(({ appId, address }) => {
+    const collection = found.get(address);
+    return collection?.app_id === appId ? collection : undefined;
+  });
 }
 
 /** Created collections, oldest first. */

@@ -2,6 +2,14 @@ import { sql } from "kysely";
 
 import type { CollectionType } from "../../domain/command.ts";
 import type { Db } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
+
+/** The places of a transfer: the wallet that sends, and the token's contract. */
+export interface TransferPlaces {
+  appId: string;
+  wallet: string;
+  contract: string;
+}
 
 /** What a transfer starts from: looked up in one statement, because every transfer does. */
 export interface TransferSource {
@@ -11,14 +19,15 @@ export interface TransferSource {
   collectionType: CollectionType | null;
 }
 
-export async function findTransferSource(
-  db: Db,
-  appId: string,
-  { wallet, contract }: { wallet: string; contract: string },
-): Promise<TransferSource> {
+/** The sources of transfers that arrive together, in their order. */
+export async function findTransferSources(db: Db, transfers: readonly TransferPlaces[]): Promise<TransferSource[]> {
+  const columns = { app_id: "text", wallet: "text", contract: "text" } as const;
+  const wanted = transfers.map(({ appId, wallet, contract }) => ({ app_id: appId, wallet, contract }));
   const { rows } = await sql<{ owned: number; type: CollectionType | null }>`
-    select (select count(*) from wallets where address = ${wallet} and app_id = ${appId}) as owned,
-           (select type from collections where address = ${contract}) as type`.execute(db);
-  const [row] = rows;
-  return { ownsWallet: (row?.owned ?? 0) > 0, collectionType: row?.type ?? null };
+    select case when wallets.app_id = input.app_id then 1 else 0 end as owned, collections.type as type
+      from ${rowSet(db, columns, wanted)} as input
+      left join wallets on wallets.address = input.wallet
+      left join collections on collections.address = input.contract
+     order by input.ord`.execute(db);
+  return rows.map(({ owned, type }) => ({ ownsWallet: owned === 1, collectionType: type }));
 }

@@ -1,7 +1,6 @@
 import { followContents } from "../../commands/follow-contents.ts";
 import { type ContentsFilter, type HeldNft, listContents } from "../../store/listings/holdings.ts";
 import { confirmedBlock } from "../../store/listings/nfts.ts";
-import { findWallet } from "../../store/apps/wallets.ts";
 import type { HttpDeps } from "../deps.ts";
 import { found } from "../present/not-found.ts";
 import { presentHeldNft } from "../present/nft.ts";
@@ -16,7 +15,7 @@ export async function contentsPage(
   filter: ContentsFilter | null,
   query: PageInput,
 ) {
-  const wallet = found(await findWallet(deps.database.read, appId, address));
+  const wallet = found(await deps.lookUps.wallet(appId, address));
   const listing = filter === null ? "contents" : "contents_of_contract";
   const wanted = readPage(query, listing);
   if (filter !== null) await followContents(deps, wallet.address, filter);

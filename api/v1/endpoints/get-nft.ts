@@ -1,4 +1,3 @@
-import { findCollectionOfApp } from "../../store/listings/collections.ts";
 import { listHolders } from "../../store/listings/holdings.ts";
 import { findNft } from "../../store/listings/nfts.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
@@ -27,7 +26,7 @@ export function getNft() {
     handle: async (deps, { appId, params, query }) => {
       const db = deps.database.read;
       const wanted = readPage(query, "owners");
-      const collection = found(await findCollectionOfApp(db, appId, params.address));
+      const collection = found(await deps.lookUps.collection(appId, params.address));
       const nft = found(await findNft(db, collection.address, params.token_id.toString()));
       const item = presentNft(placeOf(deps), nft);
       if (collection.type === "ERC721") return { ...item, type: "ERC721" as const, owner: nft.owner };

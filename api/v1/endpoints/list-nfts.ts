@@ -1,4 +1,3 @@
-import { findCollectionOfApp } from "../../store/listings/collections.ts";
 import { listNfts as list } from "../../store/listings/nfts.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { collectionNftExample, pageExample } from "../examples.ts";
@@ -22,7 +21,7 @@ export function listNfts() {
     response: collectionNftsPage,
     errors: ["not_found"],
     handle: async (deps, { appId, params, query }) => {
-      const collection = found(await findCollectionOfApp(deps.database.read, appId, params.address));
+      const collection = found(await deps.lookUps.collection(appId, params.address));
       const page = await list(deps.database.read, collection.address, readPage(query, "nfts"));
       const place = placeOf(deps);
       return { nfts: page.items.map((nft) => presentCollectionNft(place, nft)), ...pageFrame(page, "nfts") };

@@ -1,4 +1,3 @@
-import { findCollectionOfApp } from "../../store/listings/collections.ts";
 import { listTokenHistory as list } from "../../store/listings/history.ts";
 import { findMintedNft } from "../../store/listings/nfts.ts";
 import { defineEndpoint } from "../endpoint.ts";
@@ -22,8 +21,8 @@ export function listTokenHistory() {
     query: pageQuery,
     response: historyPage,
     errors: ["not_found"],
-    handle: async ({ database }, { appId, params, query }) => {
-      const collection = found(await findCollectionOfApp(database.read, appId, params.address));
+    handle: async ({ database, lookUps }, { appId, params, query }) => {
+      const collection = found(await lookUps.collection(appId, params.address));
       const nft = found(await findMintedNft(database.read, collection.address, params.token_id.toString()));
       const token = { contract: nft.contract, tokenId: nft.token_id };
       const page = await list(database.read, appId, token, readPage(query, "token_history"));

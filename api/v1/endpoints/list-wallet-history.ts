@@ -1,5 +1,4 @@
 import { listWalletHistory as list } from "../../store/listings/history.ts";
-import { findWallet } from "../../store/apps/wallets.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { historyExample, pageExample } from "../examples.ts";
 import { presentHistoryEntry } from "../present/history.ts";
@@ -21,8 +20,8 @@ export function listWalletHistory() {
     query: pageQuery,
     response: historyPage,
     errors: ["not_found"],
-    handle: async ({ database }, { appId, params, query }) => {
-      const wallet = found(await findWallet(database.read, appId, params.address));
+    handle: async ({ database, lookUps }, { appId, params, query }) => {
+      const wallet = found(await lookUps.wallet(appId, params.address));
       const page = await list(database.read, appId, wallet.address, readPage(query, "wallet_history"));
       return { history: page.items.map(presentHistoryEntry), ...pageFrame(page, "wallet_history") };
     },

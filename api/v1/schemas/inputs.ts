@@ -4,6 +4,7 @@ import { z } from "zod";
 import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
+import { remember } from "../../shared/recent.ts";
 
 /*
  * Schemas of inputs. Each has its own code and message for a wrong value. Where a check is code, `meta` describes it
@@ -67,6 +68,9 @@ export function textOfBytes(most: number) {
   });
 }
 
+/** A checksum costs a hash, and apps send the same addresses again and again: their collections, their busy wallets. */
+const toChecksumAddress = remember(4_096, getAddress);
+
 /** An address in any case. A mixed-case address must have the right checksum. Read as EIP-55. */
 export const address = z
   .string()
@@ -77,7 +81,7 @@ export const address = z
       return z.NEVER;
     }
     try {
-      return getAddress(value);
+      return toChecksumAddress(value);
     } catch {
       refuse(context, "bad_checksum", "The EIP-55 checksum is wrong. Correct the address, or send it in lower case.");
       return z.NEVER;

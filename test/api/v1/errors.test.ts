@@ -161,6 +161,33 @@ describe("errors", () => {
     expect(answer.headers.get("content-security-policy")).to.not.contain("upgrade-insecure-requests");
   });
 
+  it("gives every answer the same security headers", async () => {
+    const expected = {
+      "content-security-policy": "default-src 'none';frame-ancestors 'none'",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "origin-agent-cluster": "?1",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "x-dns-prefetch-control": "off",
+      "x-download-options": "noopen",
+      "x-frame-options": "SAMEORIGIN",
+      "x-permitted-cross-domain-policies": "none",
+      "x-xss-protection": "0",
+    };
+    for (const path of ["/healthz", "/v1/accounts", "/v1/nothing", "/nothing"]) {
+      const { headers } = await api.get(path);
+      const sent = Object.keys(expected).map((name) => [name, headers.get(name)]);
+      expect(Object.fromEntries(sent), path).to.deep.equal(expected);
+    }
+  });
+
+  it("ignores the case of a path and one slash at its end", async () => {
+    for (const path of ["/V1/Accounts", "/v1/accounts/", "/v1/ACCOUNTS?limit=1"]) {
+      expect((await api.get(path)).status, path).to.equal(200);
+    }
+  });
+
   it("leaves HSTS to the proxy that terminates TLS", async () => {
     for (const path of ["/", "/docs", "/v1/accounts", "/nothing"]) {
       expect((await fetch(api.baseUrl + path)).headers.get("strict-transport-security"), path).to.equal(null);

@@ -1,0 +1,61 @@
+import { Gather } from "../shared/gather.ts";
+import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.ts";
+import { answerKey, findStoredAnswers, type StoredAnswer } from "../store/apps/idempotency.ts";
+import { findWallets } from "../store/apps/wallets.ts";
+import type { Db } from "../store/db/engine.ts";
+import type { WalletRow } from "../store/db/schema.ts";
+import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
+import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
+
+interface OfApp {
+  appId: string;
+  address: string;
+}
+
+/**
+ * Reads that almost every call makes. Calls that arrive together share one statement. Nothing is cached: each statement
+ * runs after its calls have arrived and sees every earlier commit, so a revoked token stops working at once. Create one
+ * per process and database.
+ */
+export class LookUps {
+  readonly #tokens: Gather<string, StoredToken | undefined>;
+  readonly #answers: Gather<{ appId: string; key: string }, StoredAnswer | undefined>;
+  readonly #wallets: Gather<OfApp, WalletRow | undefined>;
+  readonly #collections: Gather<OfApp, StoredCollection | undefined>;
+  readonly #transferSources: Gather<TransferPlaces, TransferSource>;
+
+  constructor(db: Db) {
+    this.#tokens = new Gather((hashes) => findApiTokensByHash(db, hashes));
+    this.#answers = new Gather(async (calls) => {
+      const found = await findStoredAnswers(db, calls);
+      return calls.map(({ appId, key }) => found.get(answerKey(appId, key)));
+    });
+    this.#wallets = new Gather((calls) => findWallets(db, calls));
+    this.#collections = new Gather((calls) => findCollectionsOfApps(db, calls));
+    this.#transferSources = new Gather((transfers) => findTransferSources(db, transfers));
+  }
+
+  /** @param hash SHA-256 of the token, hex. */
+  token(hash: string): Promise<StoredToken | undefined> {
+    return this.#tokens.add(hash);
+  }
+
+  /** The answer that is stored under an idempotency key of the app. */
+  answer(appId: string, key: string): Promise<StoredAnswer | undefined> {
+    return this.#answers.add({ appId, key });
+  }
+
+  /** @returns undefined when there is no such wallet, or it belongs to another app. */
+  wallet(appId: string, address: string): Promise<WalletRow | undefined> {
+    return this.#wallets.add({ appId, address });
+  }
+
+  /** @returns undefined when the collection is not created yet, or belongs to another app. */
+  collection(appId: string, address: string): Promise<StoredCollection | undefined> {
+    return this.#collections.add({ appId, address });
+  }
+
+  transferSource(places: TransferPlaces): Promise<TransferSource> {
+    return this.#transferSources.add(places);
+  }
+}

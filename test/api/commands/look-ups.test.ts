@@ -1,0 +1,101 @@
+import { expect } from "chai";
+
+import { hashOfToken } from "../../../api/commands/access-token.ts";
+import { LookUps } from "../../../api/commands/look-ups.ts";
+import { issueToken } from "../../../api/operator/issue-token.ts";
+import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
+import type { Db } from "../../../api/store/db/engine.ts";
+import { addCollection, addWallet } from "../support/api-rows.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { randomAddress } from "../support/rows.ts";
+
+/** The same database, which counts the statements. */
+function counting(db: Db): { db: Db; statements: () => number } {
+  let count = 0;
+  const counted = db.withPlugin({
+    transformQuery: ({ node }) => {
+      count++;
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  });
+  return { db: counted, statements: () => count };
+}
+
+describe("look-ups of calls that arrive together", () => {
+  let api: TestApi;
+  let lookUps: LookUps;
+  let statements: () => number;
+  before(async () => {
+    api = await startApi();
+  });
+  beforeEach(() => {
+    const counted = counting(api.database.read);
+    lookUps = new LookUps(counted.db);
+    ({ statements } = counted);
+  });
+  after(() => api.close());
+
+  it("find the wallets of their app only, in one statement", async () => {
+    const [mine, theirs] = [await addWallet(api), await addWallet(api, api.other.token)];
+    const [{ id: me }, { id: other }] = [api.app, api.other];
+    const found = await Promise.all([
+      lookUps.wallet(me, theirs),
+      lookUps.wallet(me, mine),
+      lookUps.wallet(other, mine),
+      lookUps.wallet(other, theirs),
+      lookUps.wallet(me, randomAddress()),
+      lookUps.wallet(me, mine),
+    ]);
+    expect(found.map((wallet) => wallet?.address)).to.deep.equal([undefined, mine, undefined, theirs, undefined, mine]);
+    expect(statements()).to.equal(1);
+  });
+
+  it("find the collections of their app only, in one statement", async () => {
+    const mine = await addCollection(api);
+    const [{ id: me }, { id: other }] = [api.app, api.other];
+    const found = await Promise.all([
+      lookUps.collection(other, mine),
+      lookUps.collection(me, mine),
+      lookUps.collection(me, randomAddress()),
+    ]);
+    expect(found.map((collection) => collection?.address)).to.deep.equal([undefined, mine, undefined]);
+    expect(statements()).to.equal(1);
+  });
+
+  it("find the sources of transfers in their order, in one statement", async () => {
+    const [wallet, contract] = [await addWallet(api), await addCollection(api)];
+    const [{ id: me }, { id: other }] = [api.app, api.other];
+    const found = await Promise.all([
+      lookUps.transferSource({ appId: me, wallet, contract: randomAddress() }),
+      lookUps.transferSource({ appId: other, wallet, contract }),
+      lookUps.transferSource({ appId: me, wallet, contract }),
+      lookUps.transferSource({ appId: me, wallet: randomAddress(), contract }),
+    ]);
+    expect(found).to.deep.equal([
+      { ownsWallet: true, collectionType: null },
+      { ownsWallet: false, collectionType: "ERC721" },
+      { ownsWallet: true, collectionType: "ERC721" },
+      { ownsWallet: false, collectionType: "ERC721" },
+    ]);
+    expect(statements()).to.equal(1);
+  });
+
+  it("find tokens by their hash, in one statement", async () => {
+    const [mine, theirs] = [hashOfToken(api.app.token), hashOfToken(api.other.token)];
+    const found = await Promise.all([theirs, "unknown", mine, theirs].map((hash) => lookUps.token(hash)));
+    expect(found.map((token) => token?.app_id)).to.deep.equal([api.other.id, undefined, api.app.id, api.other.id]);
+    expect(statements()).to.equal(1);
+  });
+
+  it("see a revocation that was committed before, each time", async () => {
+    const { token, id } = await issueToken(api, { appId: api.app.id, name: "test", scopes: null, expiresAt: null });
+    const hash = hashOfToken(token);
+    expect((await lookUps.token(hash))?.revoked_at).to.equal(null);
+    const revoked = api.database.write((trx) => revokeApiToken(trx, id, 1_000));
+    const during = lookUps.token(hash);
+    await revoked;
+    expect((await lookUps.token(hash))?.revoked_at).to.equal(1_000);
+    await during;
+  });
+});
