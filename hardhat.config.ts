@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 /** The account that pays for deployments. Its key comes from Hardhat's keystore (`npx hardhat keystore set`) or the environment. */
 const accounts = [configVariable("DEPLOYER_PRIVATE_KEY")];
 
-const deploy = task("deploy", "Deploys relay, factory and wallet delegate; running it again is safe")
+const deploy = task("deploy", "Deploys the contracts; running it again is safe")
   .addOption({ name: "owner", description: "Owner of the relay (default: the deployer)", defaultValue: "" })
   .addOption({
     name: "operators",
@@ -16,7 +16,7 @@ const deploy = task("deploy", "Deploys relay, factory and wallet delegate; runni
     defaultValue: "",
   })
   .addOption({ name: "publicUrl", description: "Public URL of the service (default: PUBLIC_URL)", defaultValue: "" })
-  .addFlag({ name: "dryRun", description: "Print the cost and send nothing" })
+  .addFlag({ name: "dryRun", description: "Check the chain, print the cost and send nothing" })
   .addFlag({ name: "verify", description: "Publish the sources on the chain's block explorer (compiles them)" })
   .setAction(() => import("./scripts/deploy/task.ts"))
   .build();

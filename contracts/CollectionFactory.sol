@@ -2,11 +2,12 @@
 pragma solidity 0.8.37;
 
 import {Clones} from "@openzeppelin/contracts/proxy/Clones.sol";
+import {IERC1155} from "@openzeppelin/contracts/token/ERC1155/IERC1155.sol";
+import {IERC721} from "@openzeppelin/contracts/token/ERC721/IERC721.sol";
+import {ERC165Checker} from "@openzeppelin/contracts/utils/introspection/ERC165Checker.sol";
 
-import {ERC1155Collection} from "./ERC1155Collection.sol";
-import {ERC721Collection} from "./ERC721Collection.sol";
+import {ICollection} from "./interfaces/ICollection.sol";
 import {ICollectionFactory} from "./interfaces/ICollectionFactory.sol";
-import {IRelay} from "./interfaces/IRelay.sol";
 import {CloneArguments} from "./libraries/CloneArguments.sol";
 import {RequestNumber} from "./libraries/RequestNumber.sol";
 
@@ -22,18 +23,18 @@ contract CollectionFactory is ICollectionFactory {
     /// @inheritdoc ICollectionFactory
     address public immutable erc1155Implementation;
 
-    /// @inheritdoc ICollectionFactory
-    string public hostedBaseURI;
-
-    /// @param relay_ The relay, which must already be deployed.
-    /// @param hostedBaseURI_ The base of all hosted URIs, ending in a slash.
-    constructor(address relay_, string memory hostedBaseURI_) {
+    /// @dev The implementations are deployed before the factory, each in a transaction of its own. One transaction for
+    /// all would exceed the gas limit of some chains.
+    /// @param relay_ The relay.
+    /// @param erc721Implementation_ The implementation for ERC721 collections of this relay.
+    /// @param erc1155Implementation_ The implementation for ERC1155 collections of this relay.
+    constructor(address relay_, address erc721Implementation_, address erc1155Implementation_) {
         if (relay_.code.length == 0) revert FactoryInvalidRelay(relay_);
+        _checkImplementation(erc721Implementation_, type(IERC721).interfaceId, relay_);
+        _checkImplementation(erc1155Implementation_, type(IERC1155).interfaceId, relay_);
         relay = relay_;
-        erc721Implementation = address(new ERC721Collection(relay_));
-        erc1155Implementation = address(new ERC1155Collection(relay_));
-        hostedBaseURI = hostedBaseURI_;
-        emit HostedBaseURIUpdated(hostedBaseURI_);
+        erc721Implementation = erc721Implementation_;
+        erc1155Implementation = erc1155Implementation_;
     }
 
     /// @inheritdoc ICollectionFactory
@@ -44,13 +45,6 @@ contract CollectionFactory is ICollectionFactory {
     /// @inheritdoc ICollectionFactory
     function createERC1155(bytes calldata args) external returns (address collection) {
         return _create(erc1155Implementation, args);
-    }
-
-    /// @inheritdoc ICollectionFactory
-    function setHostedBaseURI(string calldata newHostedBaseURI) external {
-        if (msg.sender != IRelay(relay).owner()) revert OwnableUnauthorizedAccount(msg.sender);
-        hostedBaseURI = newHostedBaseURI;
-        emit HostedBaseURIUpdated(newHostedBaseURI);
     }
 
     /// @inheritdoc ICollectionFactory
@@ -70,5 +64,13 @@ contract CollectionFactory is ICollectionFactory {
         uint256 number = RequestNumber.fromCalldata();
         collection = Clones.cloneDeterministicWithImmutableArgs(implementation, args, bytes32(number));
         emit CollectionCreated(number, collection);
+    }
+
+    /// @dev Reverts unless the implementation has code, is of the right kind and belongs to the same relay.
+    function _checkImplementation(address implementation, bytes4 kind, address relay_) private view {
+        // An address without code supports no interface.
+        if (!ERC165Checker.supportsInterface(implementation, kind) || ICollection(implementation).relay() != relay_) {
+            revert FactoryInvalidImplementation(implementation);
+        }
     }
 }

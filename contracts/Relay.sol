@@ -28,8 +28,15 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
 
     mapping(address account => bool) private _operators;
 
+    /// @inheritdoc IRelay
+    string public hostedBaseURI;
+
     /// @param initialOwner The account that administers the relay.
-    constructor(address initialOwner) Ownable(initialOwner) {}
+    /// @param hostedBaseURI_ The base of all hosted URIs, ending in a slash.
+    constructor(address initialOwner, string memory hostedBaseURI_) Ownable(initialOwner) {
+        hostedBaseURI = hostedBaseURI_;
+        emit HostedBaseURIUpdated(hostedBaseURI_);
+    }
 
     /// @inheritdoc IRelay
     function execute(Call[] calldata calls) external nonReentrant whenNotPaused returns (uint256 executed) {
@@ -90,6 +97,12 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
     /// @inheritdoc IRelay
     function unpause() external onlyOwner {
         _unpause();
+    }
+
+    /// @inheritdoc IRelay
+    function setHostedBaseURI(string calldata newHostedBaseURI) external onlyOwner {
+        hostedBaseURI = newHostedBaseURI;
+        emit HostedBaseURIUpdated(newHostedBaseURI);
     }
 
     /// @inheritdoc IRelay

@@ -1,3 +1,5 @@
+import { ZeroAddress } from "ethers";
+
 import { abi } from "./abi.ts";
 import { addressOf, stringOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
@@ -16,18 +18,31 @@ export async function contractsWithoutCode(client: ChainClient, contracts: Contr
 export interface DeploymentLinks {
   factoryRelay: string | null;
   delegateRelay: string | null;
+  /** The relays of the implementations that the factory uses. */
+  erc721Relay: string | null;
+  erc1155Relay: string | null;
   hostedBase: string | null;
 }
 
 export async function readDeploymentLinks(client: ChainClient, contracts: ContractAddresses): Promise<DeploymentLinks> {
-  const [factoryRelay, delegateRelay, hostedBase] = await client.tryCalls([
-    { to: contracts.factory, data: abi.factory.encodeFunctionData("relay") },
-    { to: contracts.delegate, data: abi.delegate.encodeFunctionData("relay") },
-    { to: contracts.factory, data: abi.factory.encodeFunctionData("hostedBaseURI") },
+  const { factory, delegate } = contracts;
+  const [factoryRelay, delegateRelay, hostedBase, erc721, erc1155] = await client.tryCalls([
+    { to: factory, data: abi.factory.encodeFunctionData("relay") },
+    { to: delegate, data: abi.delegate.encodeFunctionData("relay") },
+    { to: contracts.relay, data: abi.relay.encodeFunctionData("hostedBaseURI") },
+    { to: factory, data: abi.factory.encodeFunctionData("erc721Implementation") },
+    { to: factory, data: abi.factory.encodeFunctionData("erc1155Implementation") },
   ]);
+  const relay = abi.erc721.encodeFunctionData("relay");
+  // The zero address has no code and answers nothing.
+  const [erc721Relay, erc1155Relay] = await client.tryCalls(
+    [erc721, erc1155].map((answer) => ({ to: addressOf(answer) ?? ZeroAddress, data: relay })),
+  );
   return {
     factoryRelay: addressOf(factoryRelay),
     delegateRelay: addressOf(delegateRelay),
+    erc721Relay: addressOf(erc721Relay),
+    erc1155Relay: addressOf(erc1155Relay),
     hostedBase: stringOf(hostedBase),
   };
 }

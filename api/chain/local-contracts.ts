@@ -1,6 +1,8 @@
-import { JsonRpcProvider, type JsonRpcSigner, Network, parseEther } from "ethers";
+import { type BaseContract, JsonRpcProvider, type JsonRpcSigner, Network, parseEther } from "ethers";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
+import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.js";
+import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.js";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
 import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
 import type { ContractAddresses } from "./contracts.ts";
@@ -32,18 +34,16 @@ export async function withLocalOwner<T>(rpcUrl: string, use: (owner: JsonRpcSign
 /** Deploys the service's contracts with the node's own account. */
 export async function deployLocally(owner: JsonRpcSigner, hostedBase: string): Promise<ContractAddresses> {
   const deployedAt = (await owner.provider.getBlockNumber()) + 1;
-  const relay = await (await new Relay__factory(owner).deploy(owner.address)).waitForDeployment();
-  const relayAddress = await relay.getAddress();
-  const factory = await (
-    await new CollectionFactory__factory(owner).deploy(relayAddress, hostedBase)
-  ).waitForDeployment();
-  const delegate = await (await new WalletDelegate__factory(owner).deploy(relayAddress)).waitForDeployment();
-  return {
-    relay: relayAddress,
-    factory: await factory.getAddress(),
-    delegate: await delegate.getAddress(),
-    deployedAt,
-  };
+  const relay = await mined(new Relay__factory(owner).deploy(owner.address, hostedBase));
+  const erc721 = await mined(new ERC721Collection__factory(owner).deploy(relay));
+  const erc1155 = await mined(new ERC1155Collection__factory(owner).deploy(relay));
+  const factory = await mined(new CollectionFactory__factory(owner).deploy(relay, erc721, erc1155));
+  const delegate = await mined(new WalletDelegate__factory(owner).deploy(relay));
+  return { relay, factory, delegate, deployedAt };
+}
+
+async function mined(deployed: Promise<BaseContract>): Promise<string> {
+  return (await (await deployed).waitForDeployment()).getAddress();
 }
 
 /** Does the relay owner's work on a local chain: funds the lanes, makes them operators, sets the hosted base. */
@@ -52,14 +52,14 @@ export async function prepareLocally(
   addresses: ContractAddresses,
   wanted: { lanes: string[]; hostedBase: string },
 ): Promise<void> {
-  const { relay, factory } = connectContracts(addresses, owner);
+  const { relay } = connectContracts(addresses, owner);
   for (const lane of wanted.lanes) {
     if ((await owner.provider.getBalance(lane)) < LANE_FUNDS / 10n) {
       await (await owner.sendTransaction({ to: lane, value: LANE_FUNDS })).wait();
     }
     if (!(await relay.isOperator(lane))) await (await relay.setOperator(lane, true)).wait();
   }
-  if ((await factory.hostedBaseURI()) !== wanted.hostedBase) {
-    await (await factory.setHostedBaseURI(wanted.hostedBase)).wait();
+  if ((await relay.hostedBaseURI()) !== wanted.hostedBase) {
+    await (await relay.setHostedBaseURI(wanted.hostedBase)).wait();
   }
 }

@@ -7,21 +7,16 @@ import {ICollection} from "../interfaces/ICollection.sol";
 import {CloneArguments} from "../libraries/CloneArguments.sol";
 
 /// @title CollectionContext
-/// @notice Reads the values that never change. Relay and factory are in the code of the implementation, which all
-/// clones share; everything else is in the immutable arguments of each clone.
+/// @notice Reads the values that never change. The relay is in the code of the implementation, which all clones
+/// share; everything else is in the immutable arguments of each clone.
 abstract contract CollectionContext is ICollection {
     using CloneArguments for CloneArguments.Head;
 
     /// @inheritdoc ICollection
     address public immutable relay;
 
-    /// @inheritdoc ICollection
-    address public immutable factory;
-
-    /// @dev The factory deploys the implementations, so it is the caller.
     constructor(address relay_) {
         relay = relay_;
-        factory = msg.sender;
     }
 
     /// @inheritdoc ICollection

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Strings} from "@openzeppelin/contracts/utils/Strings.sol";
 
 import {ICollection} from "../interfaces/ICollection.sol";
-import {ICollectionFactory} from "../interfaces/ICollectionFactory.sol";
+import {IRelay} from "../interfaces/IRelay.sol";
 import {CloneArguments} from "../libraries/CloneArguments.sol";
 import {CollectionOwnership} from "./CollectionOwnership.sol";
 
@@ -106,7 +106,7 @@ abstract contract CollectionMetadata is CollectionOwnership {
         if (metadataFrozen) return _frozenHostedURI;
         return
             string.concat(
-                ICollectionFactory(factory).hostedBaseURI(),
+                IRelay(relay).hostedBaseURI(),
                 Strings.toString(block.chainid),
                 "/",
                 Strings.toChecksumHexString(address(this))

@@ -6,29 +6,25 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface CollectionFactoryInterface extends Interface {
-    getFunction(nameOrSignature: "createERC1155" | "createERC721" | "erc1155Implementation" | "erc721Implementation" | "hostedBaseURI" | "predictERC1155" | "predictERC721" | "relay" | "setHostedBaseURI"): FunctionFragment;
+    getFunction(nameOrSignature: "createERC1155" | "createERC721" | "erc1155Implementation" | "erc721Implementation" | "predictERC1155" | "predictERC721" | "relay"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "CollectionCreated" | "HostedBaseURIUpdated"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "CollectionCreated"): EventFragment;
 
     encodeFunctionData(functionFragment: 'createERC1155', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'createERC721', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'erc1155Implementation', values?: undefined): string;
 encodeFunctionData(functionFragment: 'erc721Implementation', values?: undefined): string;
-encodeFunctionData(functionFragment: 'hostedBaseURI', values?: undefined): string;
 encodeFunctionData(functionFragment: 'predictERC1155', values: [BigNumberish, BytesLike]): string;
 encodeFunctionData(functionFragment: 'predictERC721', values: [BigNumberish, BytesLike]): string;
 encodeFunctionData(functionFragment: 'relay', values?: undefined): string;
-encodeFunctionData(functionFragment: 'setHostedBaseURI', values: [string]): string;
 
     decodeFunctionResult(functionFragment: 'createERC1155', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'createERC721', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'erc1155Implementation', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'erc721Implementation', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'hostedBaseURI', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'predictERC1155', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'predictERC721', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'relay', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'setHostedBaseURI', data: BytesLike): Result;
   }
 
   
@@ -36,18 +32,6 @@ decodeFunctionResult(functionFragment: 'setHostedBaseURI', data: BytesLike): Res
       export type InputTuple = [number: BigNumberish, collection: AddressLike];
       export type OutputTuple = [number: bigint, collection: string];
       export interface OutputObject {number: bigint, collection: string };
-      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
-      export type Filter = TypedDeferredTopicFilter<Event>
-      export type Log = TypedEventLog<Event>
-      export type LogDescription = TypedLogDescription<Event>
-    }
-
-  
-
-    export namespace HostedBaseURIUpdatedEvent {
-      export type InputTuple = [hostedBaseURI: string];
-      export type OutputTuple = [hostedBaseURI: string];
-      export interface OutputObject {hostedBaseURI: string };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -122,14 +106,6 @@ decodeFunctionResult(functionFragment: 'setHostedBaseURI', data: BytesLike): Res
     
 
     
-    hostedBaseURI: TypedContractMethod<
-      [],
-      [string],
-      'view'
-    >
-    
-
-    
     predictERC1155: TypedContractMethod<
       [number: BigNumberish, args: BytesLike, ],
       [string],
@@ -150,14 +126,6 @@ decodeFunctionResult(functionFragment: 'setHostedBaseURI', data: BytesLike): Res
       [],
       [string],
       'view'
-    >
-    
-
-    
-    setHostedBaseURI: TypedContractMethod<
-      [newHostedBaseURI: string, ],
-      [void],
-      'nonpayable'
     >
     
 
@@ -184,11 +152,6 @@ getFunction(nameOrSignature: 'erc721Implementation'): TypedContractMethod<
       [string],
       'view'
     >;
-getFunction(nameOrSignature: 'hostedBaseURI'): TypedContractMethod<
-      [],
-      [string],
-      'view'
-    >;
 getFunction(nameOrSignature: 'predictERC1155'): TypedContractMethod<
       [number: BigNumberish, args: BytesLike, ],
       [string],
@@ -204,23 +167,13 @@ getFunction(nameOrSignature: 'relay'): TypedContractMethod<
       [string],
       'view'
     >;
-getFunction(nameOrSignature: 'setHostedBaseURI'): TypedContractMethod<
-      [newHostedBaseURI: string, ],
-      [void],
-      'nonpayable'
-    >;
 
     getEvent(key: 'CollectionCreated'): TypedContractEvent<CollectionCreatedEvent.InputTuple, CollectionCreatedEvent.OutputTuple, CollectionCreatedEvent.OutputObject>;
-getEvent(key: 'HostedBaseURIUpdated'): TypedContractEvent<HostedBaseURIUpdatedEvent.InputTuple, HostedBaseURIUpdatedEvent.OutputTuple, HostedBaseURIUpdatedEvent.OutputObject>;
 
     filters: {
       
       'CollectionCreated(uint256,address)': TypedContractEvent<CollectionCreatedEvent.InputTuple, CollectionCreatedEvent.OutputTuple, CollectionCreatedEvent.OutputObject>;
       CollectionCreated: TypedContractEvent<CollectionCreatedEvent.InputTuple, CollectionCreatedEvent.OutputTuple, CollectionCreatedEvent.OutputObject>;
-    
-
-      'HostedBaseURIUpdated(string)': TypedContractEvent<HostedBaseURIUpdatedEvent.InputTuple, HostedBaseURIUpdatedEvent.OutputTuple, HostedBaseURIUpdatedEvent.OutputObject>;
-      HostedBaseURIUpdated: TypedContractEvent<HostedBaseURIUpdatedEvent.InputTuple, HostedBaseURIUpdatedEvent.OutputTuple, HostedBaseURIUpdatedEvent.OutputObject>;
     
     };
   }

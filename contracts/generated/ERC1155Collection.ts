@@ -6,7 +6,7 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface ERC1155CollectionInterface extends Interface {
-    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "balanceOf" | "balanceOfBatch" | "burn" | "burnBatch" | "contractURI" | "create" | "eip712Domain" | "exists" | "factory" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "hosted" | "isApprovedForAll" | "isMinter" | "metadataFrozen" | "mint" | "name" | "owner" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeBatchTransferFrom" | "safeTransferFrom" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "setTokenURI" | "supportsInterface" | "symbol" | "totalSupply" | "transferOwnership" | "transferWithAuthorization" | "uri"): FunctionFragment;
+    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "balanceOf" | "balanceOfBatch" | "burn" | "burnBatch" | "contractURI" | "create" | "eip712Domain" | "exists" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "hosted" | "isApprovedForAll" | "isMinter" | "metadataFrozen" | "mint" | "name" | "owner" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeBatchTransferFrom" | "safeTransferFrom" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "setTokenURI" | "supportsInterface" | "symbol" | "totalSupply" | "transferOwnership" | "transferWithAuthorization" | "uri"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "ApprovalForAll" | "BaseURIUpdated" | "BatchMetadataUpdate" | "ContractURIUpdated" | "EIP712DomainChanged" | "MetadataFrozen" | "MetadataUpdate" | "MinterSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "RoyaltyFrozen" | "RoyaltyUpdated" | "TransferBatch" | "TransferSingle" | "URI"): EventFragment;
 
@@ -21,7 +21,6 @@ encodeFunctionData(functionFragment: 'contractURI', values?: undefined): string;
 encodeFunctionData(functionFragment: 'create', values: [AddressLike, BigNumberish, BigNumberish, string]): string;
 encodeFunctionData(functionFragment: 'eip712Domain', values?: undefined): string;
 encodeFunctionData(functionFragment: 'exists', values: [BigNumberish]): string;
-encodeFunctionData(functionFragment: 'factory', values?: undefined): string;
 encodeFunctionData(functionFragment: 'freezeMetadata', values?: undefined): string;
 encodeFunctionData(functionFragment: 'freezeMetadataAt', values: [string, string]): string;
 encodeFunctionData(functionFragment: 'freezeRoyalty', values?: undefined): string;
@@ -63,7 +62,6 @@ decodeFunctionResult(functionFragment: 'contractURI', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'create', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'eip712Domain', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'exists', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'factory', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'freezeMetadata', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'freezeMetadataAt', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'freezeRoyalty', data: BytesLike): Result;
@@ -398,14 +396,6 @@ decodeFunctionResult(functionFragment: 'uri', data: BytesLike): Result;
     
 
     
-    factory: TypedContractMethod<
-      [],
-      [string],
-      'view'
-    >
-    
-
-    
     freezeMetadata: TypedContractMethod<
       [],
       [void],
@@ -693,11 +683,6 @@ getFunction(nameOrSignature: 'eip712Domain'): TypedContractMethod<
 getFunction(nameOrSignature: 'exists'): TypedContractMethod<
       [id: BigNumberish, ],
       [boolean],
-      'view'
-    >;
-getFunction(nameOrSignature: 'factory'): TypedContractMethod<
-      [],
-      [string],
       'view'
     >;
 getFunction(nameOrSignature: 'freezeMetadata'): TypedContractMethod<

@@ -6,7 +6,7 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface ERC721CollectionInterface extends Interface {
-    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "approve" | "balanceOf" | "burn" | "contractURI" | "eip712Domain" | "factory" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "getApproved" | "hosted" | "isApprovedForAll" | "isMinter" | "lowerMaxSupply" | "maxSupply" | "metadataFrozen" | "mint" | "mintToWallet" | "name" | "owner" | "ownerOf" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeTransferFrom(address,address,uint256)" | "safeTransferFrom(address,address,uint256,bytes)" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "supportsInterface" | "symbol" | "tokenURI" | "totalMinted" | "totalSupply" | "transferFrom" | "transferOwnership" | "transferWithAuthorization"): FunctionFragment;
+    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "approve" | "balanceOf" | "burn" | "contractURI" | "eip712Domain" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "getApproved" | "hosted" | "isApprovedForAll" | "isMinter" | "lowerMaxSupply" | "maxSupply" | "metadataFrozen" | "mint" | "mintToWallet" | "name" | "owner" | "ownerOf" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeTransferFrom(address,address,uint256)" | "safeTransferFrom(address,address,uint256,bytes)" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "supportsInterface" | "symbol" | "tokenURI" | "totalMinted" | "totalSupply" | "transferFrom" | "transferOwnership" | "transferWithAuthorization"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "Approval" | "ApprovalForAll" | "BaseURIUpdated" | "BatchMetadataUpdate" | "ContractURIUpdated" | "EIP712DomainChanged" | "MaxSupplyLowered" | "MetadataFrozen" | "MetadataUpdate" | "MinterSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "RoyaltyFrozen" | "RoyaltyUpdated" | "Transfer"): EventFragment;
 
@@ -18,7 +18,6 @@ encodeFunctionData(functionFragment: 'balanceOf', values: [AddressLike]): string
 encodeFunctionData(functionFragment: 'burn', values: [BigNumberish]): string;
 encodeFunctionData(functionFragment: 'contractURI', values?: undefined): string;
 encodeFunctionData(functionFragment: 'eip712Domain', values?: undefined): string;
-encodeFunctionData(functionFragment: 'factory', values?: undefined): string;
 encodeFunctionData(functionFragment: 'freezeMetadata', values?: undefined): string;
 encodeFunctionData(functionFragment: 'freezeMetadataAt', values: [string, string]): string;
 encodeFunctionData(functionFragment: 'freezeRoyalty', values?: undefined): string;
@@ -63,7 +62,6 @@ decodeFunctionResult(functionFragment: 'balanceOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'burn', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'contractURI', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'eip712Domain', data: BytesLike): Result;
-decodeFunctionResult(functionFragment: 'factory', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'freezeMetadata', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'freezeMetadataAt', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'freezeRoyalty', data: BytesLike): Result;
@@ -375,14 +373,6 @@ decodeFunctionResult(functionFragment: 'transferWithAuthorization', data: BytesL
     eip712Domain: TypedContractMethod<
       [],
       [[string, string, string, bigint, string, string, bigint[]] & {fields: string, name: string, version: string, chainId: bigint, verifyingContract: string, salt: string, extensions: bigint[] }],
-      'view'
-    >
-    
-
-    
-    factory: TypedContractMethod<
-      [],
-      [string],
       'view'
     >
     
@@ -708,11 +698,6 @@ getFunction(nameOrSignature: 'contractURI'): TypedContractMethod<
 getFunction(nameOrSignature: 'eip712Domain'): TypedContractMethod<
       [],
       [[string, string, string, bigint, string, string, bigint[]] & {fields: string, name: string, version: string, chainId: bigint, verifyingContract: string, salt: string, extensions: bigint[] }],
-      'view'
-    >;
-getFunction(nameOrSignature: 'factory'): TypedContractMethod<
-      [],
-      [string],
       'view'
     >;
 getFunction(nameOrSignature: 'freezeMetadata'): TypedContractMethod<

@@ -13,9 +13,9 @@ export declare namespace IRelay {
     }
 
   export interface RelayInterface extends Interface {
-    getFunction(nameOrSignature: "GAS_RESERVE" | "MAX_REASON_LENGTH" | "acceptOwnership" | "cancel" | "execute" | "executing" | "isConsumed" | "isOperator" | "owner" | "pause" | "paused" | "pendingOwner" | "renounceOwnership" | "setOperator" | "transferOwnership" | "unpause"): FunctionFragment;
+    getFunction(nameOrSignature: "GAS_RESERVE" | "MAX_REASON_LENGTH" | "acceptOwnership" | "cancel" | "execute" | "executing" | "hostedBaseURI" | "isConsumed" | "isOperator" | "owner" | "pause" | "paused" | "pendingOwner" | "renounceOwnership" | "setHostedBaseURI" | "setOperator" | "transferOwnership" | "unpause"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "BatchExecuted" | "CallFailed" | "CallSkipped" | "NumberCancelled" | "OperatorSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "Paused" | "Unpaused"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "BatchExecuted" | "CallFailed" | "CallSkipped" | "HostedBaseURIUpdated" | "NumberCancelled" | "OperatorSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "Paused" | "Unpaused"): EventFragment;
 
     encodeFunctionData(functionFragment: 'GAS_RESERVE', values?: undefined): string;
 encodeFunctionData(functionFragment: 'MAX_REASON_LENGTH', values?: undefined): string;
@@ -23,6 +23,7 @@ encodeFunctionData(functionFragment: 'acceptOwnership', values?: undefined): str
 encodeFunctionData(functionFragment: 'cancel', values: [BigNumberish[]]): string;
 encodeFunctionData(functionFragment: 'execute', values: [IRelay.CallStruct[]]): string;
 encodeFunctionData(functionFragment: 'executing', values?: undefined): string;
+encodeFunctionData(functionFragment: 'hostedBaseURI', values?: undefined): string;
 encodeFunctionData(functionFragment: 'isConsumed', values: [BigNumberish]): string;
 encodeFunctionData(functionFragment: 'isOperator', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'owner', values?: undefined): string;
@@ -30,6 +31,7 @@ encodeFunctionData(functionFragment: 'pause', values?: undefined): string;
 encodeFunctionData(functionFragment: 'paused', values?: undefined): string;
 encodeFunctionData(functionFragment: 'pendingOwner', values?: undefined): string;
 encodeFunctionData(functionFragment: 'renounceOwnership', values?: undefined): string;
+encodeFunctionData(functionFragment: 'setHostedBaseURI', values: [string]): string;
 encodeFunctionData(functionFragment: 'setOperator', values: [AddressLike, boolean]): string;
 encodeFunctionData(functionFragment: 'transferOwnership', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'unpause', values?: undefined): string;
@@ -40,6 +42,7 @@ decodeFunctionResult(functionFragment: 'acceptOwnership', data: BytesLike): Resu
 decodeFunctionResult(functionFragment: 'cancel', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'execute', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'executing', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'hostedBaseURI', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isConsumed', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isOperator', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'owner', data: BytesLike): Result;
@@ -47,6 +50,7 @@ decodeFunctionResult(functionFragment: 'pause', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'paused', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pendingOwner', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'renounceOwnership', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'setHostedBaseURI', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'setOperator', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'transferOwnership', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
@@ -81,6 +85,18 @@ decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
       export type InputTuple = [number: BigNumberish];
       export type OutputTuple = [number: bigint];
       export interface OutputObject {number: bigint };
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace HostedBaseURIUpdatedEvent {
+      export type InputTuple = [hostedBaseURI: string];
+      export type OutputTuple = [hostedBaseURI: string];
+      export interface OutputObject {hostedBaseURI: string };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -243,6 +259,14 @@ decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
     
 
     
+    hostedBaseURI: TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >
+    
+
+    
     isConsumed: TypedContractMethod<
       [number: BigNumberish, ],
       [boolean],
@@ -295,6 +319,14 @@ decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
       [],
       [void],
       'view'
+    >
+    
+
+    
+    setHostedBaseURI: TypedContractMethod<
+      [newHostedBaseURI: string, ],
+      [void],
+      'nonpayable'
     >
     
 
@@ -355,6 +387,11 @@ getFunction(nameOrSignature: 'executing'): TypedContractMethod<
       [boolean],
       'view'
     >;
+getFunction(nameOrSignature: 'hostedBaseURI'): TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >;
 getFunction(nameOrSignature: 'isConsumed'): TypedContractMethod<
       [number: BigNumberish, ],
       [boolean],
@@ -390,6 +427,11 @@ getFunction(nameOrSignature: 'renounceOwnership'): TypedContractMethod<
       [void],
       'view'
     >;
+getFunction(nameOrSignature: 'setHostedBaseURI'): TypedContractMethod<
+      [newHostedBaseURI: string, ],
+      [void],
+      'nonpayable'
+    >;
 getFunction(nameOrSignature: 'setOperator'): TypedContractMethod<
       [operator: AddressLike, allowed: boolean, ],
       [void],
@@ -409,6 +451,7 @@ getFunction(nameOrSignature: 'unpause'): TypedContractMethod<
     getEvent(key: 'BatchExecuted'): TypedContractEvent<BatchExecutedEvent.InputTuple, BatchExecutedEvent.OutputTuple, BatchExecutedEvent.OutputObject>;
 getEvent(key: 'CallFailed'): TypedContractEvent<CallFailedEvent.InputTuple, CallFailedEvent.OutputTuple, CallFailedEvent.OutputObject>;
 getEvent(key: 'CallSkipped'): TypedContractEvent<CallSkippedEvent.InputTuple, CallSkippedEvent.OutputTuple, CallSkippedEvent.OutputObject>;
+getEvent(key: 'HostedBaseURIUpdated'): TypedContractEvent<HostedBaseURIUpdatedEvent.InputTuple, HostedBaseURIUpdatedEvent.OutputTuple, HostedBaseURIUpdatedEvent.OutputObject>;
 getEvent(key: 'NumberCancelled'): TypedContractEvent<NumberCancelledEvent.InputTuple, NumberCancelledEvent.OutputTuple, NumberCancelledEvent.OutputObject>;
 getEvent(key: 'OperatorSet'): TypedContractEvent<OperatorSetEvent.InputTuple, OperatorSetEvent.OutputTuple, OperatorSetEvent.OutputObject>;
 getEvent(key: 'OwnershipTransferStarted'): TypedContractEvent<OwnershipTransferStartedEvent.InputTuple, OwnershipTransferStartedEvent.OutputTuple, OwnershipTransferStartedEvent.OutputObject>;
@@ -428,6 +471,10 @@ getEvent(key: 'Unpaused'): TypedContractEvent<UnpausedEvent.InputTuple, Unpaused
 
       'CallSkipped(uint256)': TypedContractEvent<CallSkippedEvent.InputTuple, CallSkippedEvent.OutputTuple, CallSkippedEvent.OutputObject>;
       CallSkipped: TypedContractEvent<CallSkippedEvent.InputTuple, CallSkippedEvent.OutputTuple, CallSkippedEvent.OutputObject>;
+    
+
+      'HostedBaseURIUpdated(string)': TypedContractEvent<HostedBaseURIUpdatedEvent.InputTuple, HostedBaseURIUpdatedEvent.OutputTuple, HostedBaseURIUpdatedEvent.OutputObject>;
+      HostedBaseURIUpdated: TypedContractEvent<HostedBaseURIUpdatedEvent.InputTuple, HostedBaseURIUpdatedEvent.OutputTuple, HostedBaseURIUpdatedEvent.OutputObject>;
     
 
       'NumberCancelled(uint256)': TypedContractEvent<NumberCancelledEvent.InputTuple, NumberCancelledEvent.OutputTuple, NumberCancelledEvent.OutputObject>;

@@ -151,11 +151,8 @@ interface ICollection {
     /// @notice Gives up the ownership for good. Only the owner can call this.
     function renounceOwnership() external;
 
-    /// @notice Returns the relay. Its address stands for the service.
+    /// @notice Returns the relay. Its address stands for the service, and it knows the hosted base URI.
     function relay() external view returns (address);
-
-    /// @notice Returns the factory that created this collection and knows the hosted base URI.
-    function factory() external view returns (address);
 
     /// @notice Returns the owner: the account that last accepted the ownership, else the owner named at creation, else
     /// the relay's owner.

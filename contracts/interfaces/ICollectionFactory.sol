@@ -11,21 +11,18 @@ interface ICollectionFactory {
     /// @param collection The collection's address.
     event CollectionCreated(uint256 indexed number, address collection);
 
-    /// @notice Emitted when the base of all hosted URIs is set.
-    /// @param hostedBaseURI The new base, ending in a slash.
-    event HostedBaseURIUpdated(string hostedBaseURI);
-
     /// @notice Thrown when an account other than the relay creates a collection.
     /// @param caller The caller.
     error FactoryUnauthorizedRelay(address caller);
 
-    /// @notice Thrown when an account other than the relay's owner changes the hosted base URI.
-    /// @param account The caller.
-    error OwnableUnauthorizedAccount(address account);
-
     /// @notice Thrown when the relay given to the constructor has no code.
     /// @param relay The address without code.
     error FactoryInvalidRelay(address relay);
+
+    /// @notice Thrown when an implementation given to the constructor has no code, is of the wrong kind, or belongs to
+    /// another relay.
+    /// @param implementation The address.
+    error FactoryInvalidImplementation(address implementation);
 
     /// @notice Creates an ERC721 collection. Only the relay can call this.
     /// @param args The packed arguments, see {CloneArguments}.
@@ -36,11 +33,6 @@ interface ICollectionFactory {
     /// @param args The packed arguments, see {CloneArguments}.
     /// @return collection The collection's address.
     function createERC1155(bytes calldata args) external returns (address collection);
-
-    /// @notice Changes the base URI of all hosted collections that are not frozen. Only the relay's owner can call
-    /// this.
-    /// @param newHostedBaseURI The new base, ending in a slash.
-    function setHostedBaseURI(string calldata newHostedBaseURI) external;
 
     /// @notice Predicts the address of an ERC721 collection.
     /// @param number The request number of its creation.
@@ -53,9 +45,6 @@ interface ICollectionFactory {
     /// @param args The packed arguments, see {CloneArguments}.
     /// @return The address that {createERC1155} gives it.
     function predictERC1155(uint256 number, bytes calldata args) external view returns (address);
-
-    /// @notice Returns the base of all hosted URIs, for example `https://host/metadata/`.
-    function hostedBaseURI() external view returns (string memory);
 
     /// @notice Returns the relay, the only account that can create collections.
     function relay() external view returns (address);

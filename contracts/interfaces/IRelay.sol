@@ -42,6 +42,10 @@ interface IRelay {
     /// @param allowed Whether it can run batches from now on.
     event OperatorSet(address indexed operator, bool allowed);
 
+    /// @notice Emitted when the base of all hosted URIs is set.
+    /// @param hostedBaseURI The new base, ending in a slash.
+    event HostedBaseURIUpdated(string hostedBaseURI);
+
     /// @notice Thrown when the caller is not an operator; for {cancel}, when it is neither an operator nor the owner.
     /// @param caller The caller.
     error RelayUnauthorizedOperator(address caller);
@@ -87,6 +91,12 @@ interface IRelay {
     /// @notice Resumes batches. Only the owner can call this.
     function unpause() external;
 
+    /// @notice Changes the base URI of all hosted collections that are not frozen. Only the owner can call this.
+    /// @dev It is here and not in the factory, because the collections must know the contract that holds it, and the
+    /// implementations are deployed before the factory.
+    /// @param newHostedBaseURI The new base, ending in a slash.
+    function setHostedBaseURI(string calldata newHostedBaseURI) external;
+
     /// @notice Tells whether the account can run batches.
     /// @param account The account.
     function isOperator(address account) external view returns (bool);
@@ -97,6 +107,9 @@ interface IRelay {
 
     /// @notice Tells whether a batch is running at this moment.
     function executing() external view returns (bool);
+
+    /// @notice Returns the base of all hosted URIs, for example `https://host/metadata/`.
+    function hostedBaseURI() external view returns (string memory);
 
     /// @notice Returns the account that administers the relay.
     function owner() external view returns (address);

@@ -6,7 +6,7 @@ import type { Plan } from "./plan.ts";
 
 /** Adds the lanes as operators and sets the hosted base URI. If the deployer is not the relay's owner, prints what the owner must do. */
 export async function administer(plan: Plan, deployment: Deployment, deployer: Signer): Promise<void> {
-  const { relay, factory } = connectContracts(deployment, deployer);
+  const { relay } = connectContracts(deployment, deployer);
   const owner = await relay.owner();
   const mayAct = owner === (await deployer.getAddress());
   for (const operator of plan.operators) {
@@ -31,13 +31,13 @@ export async function administer(plan: Plan, deployment: Deployment, deployer: S
       "  to do     no lane can send yet: run this again with --operators <addresses>, or with SEED_FILE and SEED_PASSPHRASE set",
     );
   }
-  if ((await factory.hostedBaseURI()) === plan.hostedBase) return;
+  if ((await relay.hostedBaseURI()) === plan.hostedBase) return;
   if (mayAct) {
-    await (await factory.setHostedBaseURI(plan.hostedBase)).wait();
+    await (await relay.setHostedBaseURI(plan.hostedBase)).wait();
     console.log(`  hosted    the base URI is now ${plan.hostedBase}`);
   } else {
     console.log(
-      `  to do     the relay's owner ${owner} must call setHostedBaseURI("${plan.hostedBase}") on ${deployment.factory}`,
+      `  to do     the relay's owner ${owner} must call setHostedBaseURI("${plan.hostedBase}") on ${deployment.relay}`,
     );
   }
 }

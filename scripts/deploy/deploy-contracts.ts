@@ -1,18 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import {
-  concat,
-  formatEther,
-  getCreate2Address,
-  getCreateAddress,
-  keccak256,
-  type Provider,
-  type Signer,
-  ZeroHash,
-} from "ethers";
+import { getCreateAddress, type Provider, type Signer } from "ethers";
 
 import { LOCAL_CHAIN_ID } from "../../api/chain/local-contracts.ts";
-import { deploymentGas, initCode } from "./init-code.ts";
+import { announceChain, announceCost, type DeployProvider } from "./announce.ts";
+import { create2Address, deploymentTransaction, findCreate2Deployer } from "./create2.ts";
+import { initCode, type Placed } from "./init-code.ts";
 import {
   type Deployment,
   type Journal,
@@ -25,8 +18,6 @@ import {
 } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 
-/** The CREATE2 deployer, at the same address on most chains (github.com/Arachnid/deterministic-deployment-proxy). */
-const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 /** How long to wait for a transaction to be mined, in milliseconds. */
 const MINED_WITHIN = 600_000;
 /** Time between two checks for a transaction of an earlier run, in milliseconds. */
@@ -61,55 +52,26 @@ export async function deployContracts(plan: Plan, deployer: Signer): Promise<Dep
         `${plan.folder}/${plan.chainId.toString()}.partial.json to start over.`,
     );
   }
-  const factory = (await provider.getCode(CREATE2_DEPLOYER)) === "0x" ? null : CREATE2_DEPLOYER;
-  if (!(await announce(plan, journal, deployer, factory)) || plan.dryRun) return null;
-  const addresses: Partial<Record<Step, string>> = {};
+  const from = await deployer.getAddress();
+  const create2Deployer = await findCreate2Deployer(provider);
+  if (!(await announceChain(plan, provider, from))) return null;
+  if (!(await announceCost(plan, journal, provider, from, create2Deployer)) || plan.dryRun) return null;
+  const placed: Placed = {};
   for (const step of STEPS) {
-    const code = await initCode(step, plan, addresses.relay ?? "");
-    addresses[step] = await place(plan, journal, step, code, deployer, factory);
+    const code = await initCode(step, plan, placed);
+    placed[step] = await place(plan, journal, step, code, deployer, create2Deployer);
   }
   const deployment = {
-    relay: required(addresses.relay),
-    factory: required(addresses.factory),
-    delegate: required(addresses.delegate),
-    deployedAt: await firstBlock(provider, journal.startBlock, required(addresses.relay)),
+    relay: required(placed.relay),
+    erc721Implementation: required(placed.erc721Implementation),
+    erc1155Implementation: required(placed.erc1155Implementation),
+    factory: required(placed.factory),
+    delegate: required(placed.delegate),
+    deployedAt: await firstBlock(provider, journal.startBlock, required(placed.relay)),
   };
   await writeDeploymentFile(plan, deployment);
   console.log(`Wrote ${plan.folder}/${plan.chainId.toString()}.json`);
   return deployment;
-}
-
-/** Prints the cost before anything is spent. @returns false if the deployer cannot pay. */
-async function announce(plan: Plan, journal: Journal, deployer: Signer, factory: string | null): Promise<boolean> {
-  const provider = providerOf(deployer);
-  const { maxFeePerGas, gasPrice } = await provider.getFeeData();
-  const price = maxFeePerGas ?? gasPrice ?? 0n;
-  let total = 0n;
-  // The later contracts take the relay's address as an argument. Any address gives the same gas estimate.
-  for (const step of STEPS) {
-    const gas = deploymentGas(await initCode(step, plan, CREATE2_DEPLOYER));
-    total += gas;
-    const begun = journal.steps[step] === undefined ? "" : " (started by an earlier run)";
-    console.log(`  ${step.padEnd(9)} at most ${gas.toString().padStart(9)} gas, ${formatEther(gas * price)}${begun}`);
-  }
-  const balance = await provider.getBalance(await deployer.getAddress());
-  console.log(
-    `  total     at most ${total.toString().padStart(9)} gas, ${formatEther(total * price)} at the current gas price ` +
-      `(a rollup adds its data fee); the deployer has ${formatEther(balance)}.`,
-  );
-  console.log(
-    factory === null
-      ? "This chain has no CREATE2 deployer: the addresses depend on the deployer's account and its nonces."
-      : "With the same owner and public URL, the addresses are the same on every chain (CREATE2).",
-  );
-  if (balance < total * price && Object.keys(journal.steps).length === 0) {
-    console.error(
-      `The deployer lacks ${formatEther(total * price - balance)}. Send it funds, then run this again. Nothing was sent.`,
-    );
-    process.exitCode = 1;
-    return false;
-  }
-  return true;
 }
 
 /** Deploys one contract, or finds the one that an earlier run deployed. @returns its address. */
@@ -119,11 +81,11 @@ async function place(
   step: Step,
   code: string,
   deployer: Signer,
-  factory: string | null,
+  create2Deployer: string | null,
 ): Promise<string> {
   const provider = providerOf(deployer);
   const from = await deployer.getAddress();
-  const fixed = factory === null ? null : getCreate2Address(factory, ZeroHash, keccak256(code));
+  const fixed = create2Deployer === null ? null : create2Address(create2Deployer, code);
   const begun = journal.steps[step];
   if (fixed !== null && (await provider.getCode(fixed)) !== "0x") return report(step, fixed, "is already deployed");
   if (begun !== undefined) {
@@ -147,16 +109,15 @@ async function place(
   // Recorded before sending, so that the next run finds the transaction after a crash at any later point.
   journal.steps[step] = { deployer: from, nonce, address };
   await writeJournal(plan, journal);
-  const transaction = factory === null ? { data: code } : { to: factory, data: concat([ZeroHash, code]) };
-  const sent = await deployer.sendTransaction({ ...transaction, nonce });
-  console.log(`  ${step.padEnd(9)} sent: ${sent.hash}`);
+  const sent = await deployer.sendTransaction({ ...deploymentTransaction(create2Deployer, code), nonce });
+  console.log(`  ${step} sent: ${sent.hash}`);
   await sent.wait(1, MINED_WITHIN);
   await requireCode(provider, step, address);
   return report(step, address, "deployed");
 }
 
 function report(step: Step, address: string, what: string): string {
-  console.log(`  ${step.padEnd(9)} ${address} ${what}`);
+  console.log(`  ${step} ${address} ${what}`);
   return address;
 }
 
@@ -197,9 +158,10 @@ async function firstBlock(provider: Provider, startBlock: number, relay: string)
   }
 }
 
-function providerOf(signer: Signer): Provider {
-  if (signer.provider === null) throw new Error("The deployer has no provider.");
-  return signer.provider;
+function providerOf(signer: Signer): DeployProvider {
+  const { provider } = signer;
+  if (provider === null || !("send" in provider)) throw new Error("The deployer has no JSON-RPC provider.");
+  return provider as DeployProvider;
 }
 
 function required(address: string | undefined): string {

@@ -1,26 +1,32 @@
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
+import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.js";
+import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.js";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
 import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
 import type { Step } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 
-/** Creation code with encoded arguments. The relay is deployed first, because the others take its address. */
-export async function initCode(step: Step, plan: Pick<Plan, "owner" | "hostedBase">, relay: string): Promise<string> {
+/** The contracts that are already placed, by step. */
+export type Placed = Partial<Record<Step, string>>;
+
+/** Creation code with encoded arguments. Each contract takes addresses of contracts that were placed before it. */
+export async function initCode(
+  step: Step,
+  plan: Pick<Plan, "owner" | "hostedBase">,
+  { relay = "", erc721Implementation = "", erc1155Implementation = "" }: Placed,
+): Promise<string> {
   switch (step) {
     case "relay":
-      return (await new Relay__factory().getDeployTransaction(plan.owner)).data;
+      return (await new Relay__factory().getDeployTransaction(plan.owner, plan.hostedBase)).data;
+    case "erc721Implementation":
+      return (await new ERC721Collection__factory().getDeployTransaction(relay)).data;
+    case "erc1155Implementation":
+      return (await new ERC1155Collection__factory().getDeployTransaction(relay)).data;
     case "factory":
-      return (await new CollectionFactory__factory().getDeployTransaction(relay, plan.hostedBase)).data;
+      return (
+        await new CollectionFactory__factory().getDeployTransaction(relay, erc721Implementation, erc1155Implementation)
+      ).data;
     case "delegate":
       return (await new WalletDelegate__factory().getDeployTransaction(relay)).data;
   }
-}
-
-/**
- * An upper bound for the gas of a deployment, from the length of the creation code; most of it is 200 gas for each stored
- * byte. The chain cannot estimate the later steps before the earlier ones are deployed.
- */
-export function deploymentGas(code: string): bigint {
-  const bytes = BigInt((code.length - 2) / 2);
-  return 60_000n + bytes * (16n + 200n + 20n) + 500_000n;
 }

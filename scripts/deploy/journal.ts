@@ -6,7 +6,8 @@ import { z } from "zod";
 import { deploymentFile } from "../../api/context/chain-identity.ts";
 import type { Plan } from "./plan.ts";
 
-export const STEPS = ["relay", "factory", "delegate"] as const;
+/** In this order: the later contracts take addresses of earlier ones. */
+export const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
 export type Step = (typeof STEPS)[number];
 
 const journal = z.object({
@@ -23,6 +24,8 @@ export type Journal = z.infer<typeof journal>;
 
 const complete = z.object({
   relay: z.string(),
+  erc721Implementation: z.string(),
+  erc1155Implementation: z.string(),
   factory: z.string(),
   delegate: z.string(),
   deployedAt: z.number().int().nonnegative(),
@@ -35,7 +38,10 @@ type Place = Pick<Plan, "folder" | "chainId">;
 
 export async function readDeploymentFile({ folder, chainId }: Place): Promise<Deployment | null> {
   const text = await readIfThere(deploymentFile(folder, chainId));
-  return text === null ? null : complete.parse(JSON.parse(text));
+  if (text === null) return null;
+  const parsed = complete.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data;
+  throw new Error(`${deploymentFile(folder, chainId)} is not a deployment file: ${z.prettifyError(parsed.error)}`);
 }
 
 export async function writeDeploymentFile(place: Place, deployment: Deployment): Promise<void> {

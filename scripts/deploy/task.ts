@@ -14,8 +14,8 @@ interface Arguments {
 }
 
 /**
- * `npm run deploy -- --network <name>`: deploys relay, factory and wallet delegate, adds the operators, and writes the
- * addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled, except for `--verify`.
+ * `npm run deploy -- --network <name>`: deploys the relay, both implementations, the factory and the
+ * wallet delegate, adds the operators, and writes the addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled, except for `--verify`.
  */
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   const connection = await hre.network.create();

@@ -14,10 +14,13 @@ export async function verifyContracts(
     "Compiling the contracts: the explorer needs the sources and compiler settings. This takes about a minute.",
   );
   await hre.tasks.getTask("build").run({ noTests: true, quiet: true });
+  const { relay, erc721Implementation, erc1155Implementation, factory, delegate } = deployment;
   const contracts = [
-    { address: deployment.relay, constructorArgs: [plan.owner] },
-    { address: deployment.factory, constructorArgs: [deployment.relay, plan.hostedBase] },
-    { address: deployment.delegate, constructorArgs: [deployment.relay] },
+    { address: relay, constructorArgs: [plan.owner, plan.hostedBase] },
+    { address: erc721Implementation, constructorArgs: [relay] },
+    { address: erc1155Implementation, constructorArgs: [relay] },
+    { address: factory, constructorArgs: [relay, erc721Implementation, erc1155Implementation] },
+    { address: delegate, constructorArgs: [relay] },
   ];
   for (const contract of contracts) {
     try {

@@ -25,38 +25,78 @@ const BASE = {
   contractUri: "",
 };
 
+/**
+ * Upper bounds in bytes. Each byte of code costs 200 gas to deploy, and about 1,530 after the Amsterdam hard fork. Code
+ * above 24,576 bytes cannot be deployed (EIP-170).
+ */
+const MAX_CODE_SIZE = {
+  Relay: 6_000,
+  ERC721Collection: 22_000,
+  ERC1155Collection: 24_000,
+  CollectionFactory: 3_500,
+  WalletDelegate: 4_200,
+};
+
 describe("CollectionFactory", () => {
   const setUp = () => networkHelpers.loadFixture(deploySystem);
 
   describe("constructor", () => {
-    it("deploys both implementations and stores the relay and the hosted base", async () => {
+    it("stores the relay and both implementations", async () => {
       const { factory, relay } = await setUp();
       expect(await factory.relay()).to.equal(relay.target);
-      expect(await factory.hostedBaseURI()).to.equal(HOSTED_BASE_URI);
-      for (const address of [await factory.erc721Implementation(), await factory.erc1155Implementation()]) {
-        const implementation = await ethers.getContractAt("ICollection", address);
-        expect(await implementation.factory()).to.equal(factory.target);
+      for (const [address, id] of [
+        [await factory.erc721Implementation(), "0x80ac58cd"],
+        [await factory.erc1155Implementation(), "0xd9b67a26"],
+      ] as const) {
+        const implementation = await ethers.getContractAt("ERC721Collection", address);
         expect(await implementation.relay()).to.equal(relay.target);
+        expect(await implementation.supportsInterface(id)).to.equal(true);
       }
-      await expect(factory.deploymentTransaction()).to.emit(factory, "HostedBaseURIUpdated").withArgs(HOSTED_BASE_URI);
     });
 
     it("reverts with FactoryInvalidRelay for a relay without code", async () => {
-      const { stranger } = await setUp();
+      const { factory: deployed, stranger } = await setUp();
+      const implementations = [await deployed.erc721Implementation(), await deployed.erc1155Implementation()] as const;
       const factory = await ethers.getContractFactory("CollectionFactory");
       for (const relay of [stranger.address, ZeroAddress]) {
-        await expect(factory.deploy(relay, HOSTED_BASE_URI))
+        await expect(factory.deploy(relay, ...implementations))
           .to.be.revertedWithCustomError(factory, "FactoryInvalidRelay")
           .withArgs(relay);
       }
     });
 
-    it("stays 1,024 bytes below the limit of creation code (EIP-3860)", async function () {
-      // Code instrumented for coverage is larger.
-      if (hre.globalOptions.coverage) this.skip();
-      const { bytecode } = await ethers.getContractFactory("CollectionFactory");
-      expect((bytecode.length - 2) / 2).to.be.at.most(49_152 - 1_024);
+    it("reverts with FactoryInvalidImplementation for no code, the wrong kind and another relay", async () => {
+      const { factory: deployed, relay, admin, stranger } = await setUp();
+      const [erc721, erc1155] = [await deployed.erc721Implementation(), await deployed.erc1155Implementation()];
+      const factory = await ethers.getContractFactory("CollectionFactory");
+      const otherRelay = await ethers.deployContract("Relay", [admin.address, HOSTED_BASE_URI]);
+      const of = async (kind: string) =>
+        (await ethers.deployContract(kind, [await otherRelay.getAddress()])).getAddress();
+      const [other721, other1155] = [await of("ERC721Collection"), await of("ERC1155Collection")];
+      for (const [first, second, wrong] of [
+        [ZeroAddress, erc1155, ZeroAddress],
+        [erc721, ZeroAddress, ZeroAddress],
+        [stranger.address, erc1155, stranger.address],
+        [erc1155, erc1155, erc1155],
+        [erc721, erc721, erc721],
+        [erc1155, erc721, erc1155],
+        [other721, erc1155, other721],
+        [erc721, other1155, other1155],
+      ] as const) {
+        await expect(factory.deploy(relay.target, first, second))
+          .to.be.revertedWithCustomError(factory, "FactoryInvalidImplementation")
+          .withArgs(wrong);
+      }
     });
+
+    for (const [name, limit] of Object.entries(MAX_CODE_SIZE)) {
+      it(`keeps the code of ${name} at or below ${limit.toLocaleString("en-US")} bytes`, async function () {
+        // Code instrumented for coverage is larger.
+        if (hre.globalOptions.coverage) this.skip();
+        const { deployedBytecode } = await hre.artifacts.readArtifact(name);
+        expect((deployedBytecode.length - 2) / 2).to.be.at.most(limit);
+      });
+    }
   });
 
   for (const [kind, create, predict, args] of [
@@ -74,7 +114,7 @@ describe("CollectionFactory", () => {
           .withArgs(number, predicted);
         const collection = await ethers.getContractAt("IERC1155Collection", predicted);
         expect(await collection.name()).to.equal("Harbour Lights");
-        expect(await collection.factory()).to.equal(factory.target);
+        expect(await collection.relay()).to.equal(relay.target);
       });
 
       it("creates different addresses for different numbers, arguments and kinds", async () => {
@@ -146,37 +186,6 @@ describe("CollectionFactory", () => {
       });
     });
   }
-
-  describe("setHostedBaseURI", () => {
-    it("changes the URIs of all hosted collections, for the relay's owner", async () => {
-      const { factory, relay, admin, alice } = await setUp();
-      await expect(factory.connect(admin).setHostedBaseURI("https://new.example/"))
-        .to.emit(factory, "HostedBaseURIUpdated")
-        .withArgs("https://new.example/");
-      expect(await factory.hostedBaseURI()).to.equal("https://new.example/");
-      await relay.connect(admin).transferOwnership(alice.address);
-      await relay.connect(alice).acceptOwnership();
-      await expect(factory.connect(admin).setHostedBaseURI("x"))
-        .to.be.revertedWithCustomError(factory, "OwnableUnauthorizedAccount")
-        .withArgs(admin.address);
-      await factory.connect(alice).setHostedBaseURI("y");
-      expect(await factory.hostedBaseURI()).to.equal("y");
-    });
-
-    it("reverts with OwnableUnauthorizedAccount for others, also operators and the relay", async () => {
-      const { factory, relay, operator } = await setUp();
-      await expect(factory.connect(operator).setHostedBaseURI("x"))
-        .to.be.revertedWithCustomError(factory, "OwnableUnauthorizedAccount")
-        .withArgs(operator.address);
-      const number = nextNumber();
-      await expect(run(relay, { ...(await item(factory, "setHostedBaseURI", "x")), number }))
-        .to.emit(relay, "CallFailed")
-        .withArgs(
-          number,
-          factory.interface.encodeErrorResult("OwnableUnauthorizedAccount", [await relay.getAddress()]),
-        );
-    });
-  });
 
   describe("given an attacker who calls every function", () => {
     it("changes nothing of a clone or an implementation for a stranger", async () => {

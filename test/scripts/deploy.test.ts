@@ -13,7 +13,7 @@ import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";
 
 const DEPLOYER = new Wallet(ANVIL_KEY).address;
-const STEPS = ["relay", "factory", "delegate"] as const;
+const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
 const PUBLIC_URL = "https://nft.example";
 
 describe("npm run deploy", function () {
@@ -62,15 +62,15 @@ describe("npm run deploy", function () {
 
         const resumed = deploy("baseSepolia");
         expect([await resumed.gone(), resumed.output]).to.have.property("0", 0);
-        for (const address of Object.values(await addressesIn(84_532)).slice(0, 3)) {
+        for (const address of Object.values(await addressesIn(84_532)).slice(0, STEPS.length)) {
           expect(await node.provider.getCode(address)).to.not.equal("0x");
         }
-        expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(3);
+        expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(STEPS.length);
 
         const again = deploy("baseSepolia");
         expect(await again.gone()).to.equal(0);
         expect(again.output).to.match(/Already deployed/);
-        expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(3);
+        expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(STEPS.length);
       });
     });
   }
@@ -86,7 +86,7 @@ describe("npm run deploy", function () {
       expect(resumed.output).to.match(/This chain has no CREATE2 deployer/);
       for (const step of STEPS)
         expect(await node.provider.getCode((await addressesIn(31_337))[step])).to.not.equal("0x");
-      expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(3);
+      expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(STEPS.length);
     });
   });
 
@@ -95,7 +95,38 @@ describe("npm run deploy", function () {
       node = await startAnvil(84_532);
       const dry = deploy("baseSepolia", ["--dry-run"]);
       expect(await dry.gone()).to.equal(0);
-      expect(dry.output).to.match(/total\s+at most\s+\d+ gas/);
+      expect(dry.output).to.match(/total\s+about \d+ gas/);
+      for (const feature of ["PUSH0", "MCOPY", "transient storage", "base fee", "delegation"]) {
+        expect(dry.output).to.match(new RegExp(`chain\\s+${feature} \\(EIP-\\d+\\): yes\n`));
+      }
+      expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(0);
+    });
+
+    it("estimates what the deployment then uses, within 10 %", async () => {
+      node = await startAnvil(84_532);
+      const dry = deploy("baseSepolia", ["--dry-run"]);
+      expect(await dry.gone(), dry.output).to.equal(0);
+      const estimated = Number(/total\s+about (\d+) gas/.exec(dry.output)?.[1]);
+      const done = deploy("baseSepolia");
+      expect(await done.gone(), done.output).to.equal(0);
+      const hashes = [...done.output.matchAll(/sent: (0x[0-9a-f]{64})/g)].map((match) => match[1] ?? "");
+      expect(hashes).to.have.length(STEPS.length);
+      let used = 0;
+      for (const hash of hashes) used += Number((await node.provider.getTransactionReceipt(hash))?.gasUsed);
+      expect(estimated).to.be.within(used, used * 1.1);
+    });
+  });
+
+  describe("given a chain that still has the rules of the Shanghai hard fork", () => {
+    it("names what is missing, and sends nothing", async () => {
+      node = await startAnvil(84_532, ["--hardfork", "shanghai"]);
+      const refused = deploy("baseSepolia");
+      expect(await refused.gone()).to.equal(1);
+      expect(refused.output).to.match(/PUSH0 \(EIP-3855\): yes/);
+      expect(refused.output).to.match(/delegation \(EIP-7702\): no/);
+      expect(refused.output).to.match(
+        /This chain does not support MCOPY \(EIP-5656\), transient storage \(EIP-1153\)\. .* Nothing was sent\./,
+      );
       expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(0);
     });
   });

@@ -9,10 +9,10 @@ import { TestProcess } from "./process.ts";
 export const ANVIL_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 /** Anvil, a second and independent implementation of a node, with blocks once a second. */
-export async function startAnvil(chainId: number): Promise<TestNode> {
+export async function startAnvil(chainId: number, options: string[] = []): Promise<TestNode> {
   const port = await freePort();
   const process = new TestProcess(
-    ["--port", port.toString(), "--chain-id", chainId.toString(), "--block-time", "1"],
+    ["--port", port.toString(), "--chain-id", chainId.toString(), "--block-time", "1", ...options],
     {},
     requireAnvil(),
   );

@@ -19,6 +19,8 @@ export const contracts: Check = {
     return [
       checkRelay("factory", links.factoryRelay, known),
       checkRelay("delegate", links.delegateRelay, known),
+      checkImplementation("ERC721", links.erc721Relay, known),
+      checkImplementation("ERC1155", links.erc1155Relay, known),
       checkBase(links.hostedBase, hostedBase),
     ];
   },
@@ -32,13 +34,21 @@ function checkRelay(name: "factory" | "delegate", relay: string | null, known: C
   );
 }
 
+function checkImplementation(kind: string, relay: string | null, known: ContractAddresses): Finding {
+  if (relay === known.relay) return ok(`the factory's ${kind} implementation belongs to the relay ${known.relay}`);
+  return problem(
+    `The ${kind} implementation of the factory ${known.factory} does not belong to the relay ${known.relay}. Use the ` +
+      `deployment file that belongs to this database.`,
+  );
+}
+
 function checkBase(base: string | null, expected: string): Finding {
   if (base === null) {
-    return problem("The factory did not return its hosted base URI. Check that RPC_URL is a node that is in sync.");
+    return problem("The relay did not return the hosted base URI. Check that RPC_URL is a node that is in sync.");
   }
   if (base === expected) return ok(`hosted metadata is at ${base}`);
   return warning(
     `Hosted tokens point at ${base}, but PUBLIC_URL gives ${expected}. Correct PUBLIC_URL, or have the relay's owner call ` +
-      `setHostedBaseURI on the factory.`,
+      `setHostedBaseURI on the relay.`,
   );
 }

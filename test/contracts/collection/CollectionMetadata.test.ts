@@ -10,12 +10,12 @@ for (const { kind, deploy } of KINDS) {
     const setUp = () => networkHelpers.loadFixture(deploy);
 
     describe("contractURI", () => {
-      it("starts with the factory's hosted base if hosted", async () => {
-        const { hosted, factory, admin } = await setUp();
+      it("starts with the relay's hosted base if hosted", async () => {
+        const { hosted, relay, admin } = await setUp();
         const suffix = `${CHAIN_ID}/${await hosted.getAddress()}`;
         expect(await hosted.hosted()).to.equal(true);
         expect(await hosted.contractURI()).to.equal(`${HOSTED_BASE_URI}${suffix}`);
-        await factory.connect(admin).setHostedBaseURI("https://moved.example/m/");
+        await relay.connect(admin).setHostedBaseURI("https://moved.example/m/");
         expect(await hosted.contractURI()).to.equal(`https://moved.example/m/${suffix}`);
       });
 
@@ -142,13 +142,13 @@ for (const { kind, deploy } of KINDS) {
 
     describe("freezeMetadata", () => {
       it("keeps the current hosted URIs of a hosted collection", async () => {
-        const { hosted, factory, relay, admin } = await setUp();
+        const { hosted, relay, admin } = await setUp();
         const before = await hosted.contractURI();
         await expect(run(relay, await item(hosted, "freezeMetadata")))
           .to.emit(hosted, "MetadataFrozen")
           .withArgs();
         expect(await hosted.metadataFrozen()).to.equal(true);
-        await factory.connect(admin).setHostedBaseURI("https://moved.example/");
+        await relay.connect(admin).setHostedBaseURI("https://moved.example/");
         expect(await hosted.contractURI()).to.equal(before);
       });
 
@@ -182,14 +182,14 @@ for (const { kind, deploy } of KINDS) {
       const base = kind === "ERC721Collection" ? "ipfs://cid/" : "ipfs://cid/{id}";
 
       it("freezes a hosted collection's URIs at fixed content, for the service", async () => {
-        const { hosted, factory, relay, admin } = await setUp();
+        const { hosted, relay, admin } = await setUp();
         const frozen = run(relay, await item(hosted, "freezeMetadataAt", base, "ipfs://cid/collection.json"));
         await expect(frozen).to.emit(hosted, "BaseURIUpdated").withArgs(base);
         await expect(frozen).to.emit(hosted, "BatchMetadataUpdate").withArgs(0n, MaxUint256);
         await expect(frozen).to.emit(hosted, "ContractURIUpdated").withArgs();
         await expect(frozen).to.emit(hosted, "MetadataFrozen").withArgs();
         expect(await hosted.metadataFrozen()).to.equal(true);
-        await factory.connect(admin).setHostedBaseURI("https://moved.example/");
+        await relay.connect(admin).setHostedBaseURI("https://moved.example/");
         expect(await hosted.contractURI()).to.equal("ipfs://cid/collection.json");
         await expect(hosted.connect(admin).setBaseURI("x"))
           .to.be.revertedWithCustomError(hosted, "CollectionMetadataFrozen")

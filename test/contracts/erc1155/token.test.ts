@@ -59,14 +59,14 @@ describe("ERC1155Collection", () => {
 
   describe("uri and setTokenURI", () => {
     it("follow the template unless the id has its own URI", async () => {
-      const { collection, selfHosted, factory, admin, does, alice } = await setUp();
+      const { collection, relay, selfHosted, admin, does, alice } = await setUp();
       await does("create", alice.address, 1n, 1n, "");
       await does("create", alice.address, 2n, 1n, "ipfs://two");
       const suffix = `${CHAIN_ID}/${await collection.getAddress()}/{id}`;
       expect(await collection.uri(1n)).to.equal(`${HOSTED_BASE_URI}${suffix}`);
       expect(await collection.uri(2n)).to.equal("ipfs://two");
       expect(await selfHosted.uri(1n)).to.equal("https://app.example/{id}.json");
-      await factory.connect(admin).setHostedBaseURI("https://moved.example/");
+      await relay.connect(admin).setHostedBaseURI("https://moved.example/");
       expect(await collection.uri(1n)).to.equal(`https://moved.example/${suffix}`);
       await collection.connect(admin).setBaseURI("ipfs://all/{id}");
       expect(await collection.uri(1n)).to.equal("ipfs://all/{id}");
@@ -103,12 +103,12 @@ describe("ERC1155Collection", () => {
     });
 
     it("let a new id have its own URI after the freeze and change no other URI", async () => {
-      const { collection, factory, admin, does, alice } = await setUp();
+      const { collection, relay, admin, does, alice } = await setUp();
       await does("create", alice.address, 1n, 1n, "");
       const before = await collection.uri(1n);
       await collection.connect(admin).freezeMetadata();
       await does("create", alice.address, 2n, 1n, "ipfs://two");
-      await factory.connect(admin).setHostedBaseURI("https://moved.example/");
+      await relay.connect(admin).setHostedBaseURI("https://moved.example/");
       expect([await collection.uri(1n), await collection.uri(2n)]).to.deep.equal([before, "ipfs://two"]);
     });
   });

@@ -44,13 +44,13 @@ describe("ERC721Collection", () => {
 
   describe("tokenURI", () => {
     it("starts with the hosted base, the base of the creation, or the base that the owner set", async () => {
-      const { collection, selfHosted, relay, factory, admin, alice, mintTo } = await setUp();
+      const { collection, selfHosted, relay, admin, alice, mintTo } = await setUp();
       await mintTo(alice.address);
       await run(relay, await item(selfHosted, "mint", alice.address));
       const suffix = `${CHAIN_ID}/${await collection.getAddress()}/1`;
       expect(await collection.tokenURI(1n)).to.equal(`${HOSTED_BASE_URI}${suffix}`);
       expect(await selfHosted.tokenURI(1n)).to.equal("https://app.example/tokens/1");
-      await factory.connect(admin).setHostedBaseURI("https://moved.example/");
+      await relay.connect(admin).setHostedBaseURI("https://moved.example/");
       expect(await collection.tokenURI(1n)).to.equal(`https://moved.example/${suffix}`);
       await collection.connect(admin).setBaseURI("ipfs://base/");
       expect(await collection.tokenURI(1n)).to.equal("ipfs://base/1");
@@ -59,11 +59,11 @@ describe("ERC721Collection", () => {
     });
 
     it("does not change after the freeze", async () => {
-      const { collection, factory, admin, alice, mintTo } = await setUp();
+      const { collection, relay, admin, alice, mintTo } = await setUp();
       await mintTo(alice.address);
       const before = await collection.tokenURI(1n);
       await collection.connect(admin).freezeMetadata();
-      await factory.connect(admin).setHostedBaseURI("https://moved.example/");
+      await relay.connect(admin).setHostedBaseURI("https://moved.example/");
       await mintTo(alice.address);
       expect(await collection.tokenURI(1n)).to.equal(before);
       expect(await collection.tokenURI(2n)).to.equal(before.replace(/1$/u, "2"));

@@ -20,6 +20,7 @@ interface BenchItem {
 const CHAIN_ID = 31337n;
 const BATCH_GAS = 16_000_000n;
 const ITEM_GAS = 300_000n;
+const HOSTED_BASE_URI = "https://nft.example.com/metadata/";
 
 export const NAME = "Harbour Lights";
 export const SYMBOL = "HARB";
@@ -50,9 +51,11 @@ export async function openBench(hardfork: Hardfork) {
 async function deploy(hardfork: Hardfork) {
   const { ethers, networkHelpers } = await network.create({ network: "default", override: { hardfork } });
   const [admin, operator, newOwner, royaltyRecipient] = await ethers.getSigners();
-  const relay = (await ethers.deployContract("Relay", [admin!.address])).connect(operator);
+  const relay = (await ethers.deployContract("Relay", [admin!.address, HOSTED_BASE_URI])).connect(operator);
   await relay.connect(admin).setOperator(operator!.address, true);
-  const factory = await ethers.deployContract("CollectionFactory", [relay.target, "https://nft.example.com/metadata/"]);
+  const erc721 = await ethers.deployContract("ERC721Collection", [relay.target]);
+  const erc1155 = await ethers.deployContract("ERC1155Collection", [relay.target]);
+  const factory = await ethers.deployContract("CollectionFactory", [relay.target, erc721.target, erc1155.target]);
   const delegate = await ethers.deployContract("WalletDelegate", [relay.target]);
   return {
     ethers,

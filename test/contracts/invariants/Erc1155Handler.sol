@@ -145,7 +145,7 @@ contract Erc1155Handler is TestSystem {
                 if (created[i]) frozenURI[i] = keccak256(bytes(COLLECTION.uri(i)));
             }
         }
-        FACTORY.setHostedBaseURI(uri);
+        RELAY.setHostedBaseURI(uri);
     }
 
     function walletAt(uint256 index) external pure returns (address) {

@@ -165,7 +165,7 @@ contract Erc721Handler is TestSystem {
         if (success != (!frozen && (kind != 4 || !edited))) fault = "metadata freeze";
         if (kind < 2 && success) edited = true;
         if ((kind == 2 || kind == 4) && success) frozenMetadata = metadataHash();
-        FACTORY.setHostedBaseURI(uri);
+        RELAY.setHostedBaseURI(uri);
     }
 
     function changeRoyalty(uint16 basisPoints, bool freeze, uint256 dice) external {

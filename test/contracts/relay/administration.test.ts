@@ -1,21 +1,52 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
-import { EPOCH, ethers, item, nextNumber, run } from "../support/deploy.ts";
+import { EPOCH, ethers, HOSTED_BASE_URI, item, nextNumber, run } from "../support/deploy.ts";
 import { setUp } from "./set-up.ts";
 
 describe("Relay", () => {
   describe("constructor", () => {
-    it("sets the owner", async () => {
+    it("sets the owner and the hosted base", async () => {
       const { relay, admin } = await setUp();
       expect(await relay.owner()).to.equal(admin.address);
+      expect(await relay.hostedBaseURI()).to.equal(HOSTED_BASE_URI);
+      const deployed = await ethers.deployContract("Relay", [admin.address, "x"]);
+      await expect(deployed.deploymentTransaction()).to.emit(deployed, "HostedBaseURIUpdated").withArgs("x");
     });
 
     it("reverts with OwnableInvalidOwner for the zero address", async () => {
       const factory = await ethers.getContractFactory("Relay");
-      await expect(factory.deploy(ZeroAddress))
+      await expect(factory.deploy(ZeroAddress, HOSTED_BASE_URI))
         .to.be.revertedWithCustomError(factory, "OwnableInvalidOwner")
         .withArgs(ZeroAddress);
+    });
+  });
+
+  describe("setHostedBaseURI", () => {
+    it("changes the hosted base, for the owner of the moment", async () => {
+      const { relay, admin, alice } = await setUp();
+      await expect(relay.connect(admin).setHostedBaseURI("https://new.example/"))
+        .to.emit(relay, "HostedBaseURIUpdated")
+        .withArgs("https://new.example/");
+      expect(await relay.hostedBaseURI()).to.equal("https://new.example/");
+      await relay.connect(admin).transferOwnership(alice.address);
+      await relay.connect(alice).acceptOwnership();
+      await expect(relay.connect(admin).setHostedBaseURI("x"))
+        .to.be.revertedWithCustomError(relay, "OwnableUnauthorizedAccount")
+        .withArgs(admin.address);
+      await relay.connect(alice).setHostedBaseURI("y");
+      expect(await relay.hostedBaseURI()).to.equal("y");
+    });
+
+    it("reverts with OwnableUnauthorizedAccount for operators, and cannot be an item of a batch", async () => {
+      const { relay, operator } = await setUp();
+      await expect(relay.connect(operator).setHostedBaseURI("x"))
+        .to.be.revertedWithCustomError(relay, "OwnableUnauthorizedAccount")
+        .withArgs(operator.address);
+      const number = nextNumber();
+      await expect(run(relay, { ...(await item(relay, "setHostedBaseURI", "x")), number }))
+        .to.emit(relay, "CallFailed")
+        .withArgs(number, relay.interface.encodeErrorResult("RelayInvalidTarget", [relay.target]));
     });
   });
 

@@ -28,9 +28,13 @@ abstract contract TestSystem {
     error CreationFailed(bytes args);
 
     constructor() {
-        RELAY = new Relay(address(this));
+        RELAY = new Relay(address(this), "https://host.example/metadata/");
         RELAY.setOperator(address(this), true);
-        FACTORY = new CollectionFactory(address(RELAY), "https://host.example/metadata/");
+        FACTORY = new CollectionFactory(
+            address(RELAY),
+            address(new ERC721Collection(address(RELAY))),
+            address(new ERC1155Collection(address(RELAY)))
+        );
     }
 
     /// @dev The arguments of a hosted collection without owner and royalty, with the name "N" and the symbol "S".

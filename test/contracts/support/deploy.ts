@@ -39,12 +39,14 @@ export function nextNumber(): bigint {
   return EPOCH | counter;
 }
 
-/** Deploys relay, factory and delegate. `admin` owns the relay, and `operator` can run batches. */
+/** Deploys relay, implementations, factory and delegate. `admin` owns the relay, and `operator` can run batches. */
 export async function deploySystem() {
   const [admin, operator, owner, alice, bob, carol, stranger] = await ethers.getSigners();
-  const relay = await ethers.deployContract("Relay", [admin!.address]);
+  const relay = await ethers.deployContract("Relay", [admin!.address, HOSTED_BASE_URI]);
   await relay.connect(admin).setOperator(operator!.address, true);
-  const factory = await ethers.deployContract("CollectionFactory", [relay.target, HOSTED_BASE_URI]);
+  const erc721 = await ethers.deployContract("ERC721Collection", [relay.target]);
+  const erc1155 = await ethers.deployContract("ERC1155Collection", [relay.target]);
+  const factory = await ethers.deployContract("CollectionFactory", [relay.target, erc721.target, erc1155.target]);
   const delegate = await ethers.deployContract("WalletDelegate", [relay.target]);
   return {
     relay: relay.connect(operator),

@@ -1,0 +1,133 @@
+import { Wallet } from "ethers";
+
+/** What a chain can do. "unknown": the node gave no usable answer. */
+export type Support = "yes" | "no" | "unknown";
+
+export interface Feature {
+  name: string;
+  support: Support;
+  /** What does not work without it, or a detail. */
+  note: string;
+  /** Whether the contracts cannot be deployed or cannot work without it. */
+  required: boolean;
+}
+
+/** Sends one JSON-RPC call; throws if the node refuses it. */
+export interface Rpc {
+  send(method: string, params: unknown[]): Promise<unknown>;
+}
+
+/** EIP-7825: the gas limit of one transaction since the Osaka hard fork. */
+export const TRANSACTION_GAS_CAP = 16_777_216n;
+
+/** Creation code that runs one opcode and stops; without the opcode the call fails. */
+const OPCODES = [
+  { name: "PUSH0 (EIP-3855)", code: "0x5f5ff3" },
+  { name: "MCOPY (EIP-5656)", code: "0x6000600060005e60006000f3" },
+  { name: "transient storage (EIP-1153)", code: "0x600160005d60005c60006000f3" },
+];
+/** Opcodes that all chains have: PUSH1, PUSH1, RETURN. */
+const CONTROL = "0x60006000f3";
+/** A delegation costs at least this much gas in addition (EIP-7702). */
+const DELEGATION_GAS = 12_500n;
+
+/** Asks the node what the chain supports. Sends no transaction and needs no funds. */
+export async function probeChain(rpc: Rpc, chainId: bigint, from: string): Promise<Feature[]> {
+  const features: Feature[] = [];
+  for (const { name, code } of OPCODES) {
+    features.push({
+      name,
+      support: await probeOpcode(rpc, code),
+      note: "the contracts do not run without it",
+      required: true,
+    });
+  }
+  features.push(
+    {
+      name: "base fee (EIP-1559)",
+      support: (await latestBlock(rpc))?.baseFeePerGas === undefined ? "no" : "yes",
+      note: "the service sends only transactions of this type",
+      required: true,
+    },
+    {
+      name: "delegation (EIP-7702)",
+      support: await probeDelegation(rpc, chainId, from),
+      note: "without it, tokens of foreign contracts cannot be transferred; everything else works",
+      required: false,
+    },
+    {
+      name: "limit per transaction (EIP-7825)",
+      support: await probeTransactionCap(rpc, from),
+      note: `if yes, a transaction uses at most ${TRANSACTION_GAS_CAP.toLocaleString("en-US")} gas; the service keeps to it anyway`,
+      required: false,
+    },
+  );
+  return features;
+}
+
+export async function blockGasLimit(rpc: Rpc): Promise<bigint | null> {
+  const limit = (await latestBlock(rpc))?.gasLimit;
+  return limit === undefined ? null : BigInt(limit);
+}
+
+async function latestBlock(rpc: Rpc): Promise<{ gasLimit?: string; baseFeePerGas?: string } | null> {
+  return (await rpc.send("eth_getBlockByNumber", ["latest", false])) as {
+    gasLimit?: string;
+    baseFeePerGas?: string;
+  } | null;
+}
+
+async function probeOpcode(rpc: Rpc, code: string): Promise<Support> {
+  if (await accepts(rpc, "eth_call", [{ data: code }, "latest"])) return "yes";
+  // Without this control, a node that refuses all such calls would look like a chain without the opcode.
+  return (await accepts(rpc, "eth_call", [{ data: CONTROL }, "latest"])) ? "no" : "unknown";
+}
+
+/** The node charges for a valid authorization if it knows EIP-7702, refuses it if it does not, or ignores the field. */
+async function probeDelegation(rpc: Rpc, chainId: bigint, from: string): Promise<Support> {
+  const wallet = Wallet.createRandom();
+  const { address, nonce, signature } = wallet.authorizeSync({ address: from, chainId, nonce: 0 });
+  const authorization = {
+    chainId: quantity(chainId),
+    address,
+    nonce: quantity(nonce),
+    yParity: quantity(signature.yParity),
+    r: signature.r,
+    s: signature.s,
+  };
+  const call = { from, to: wallet.address };
+  const plain = await estimate(rpc, call);
+  if (plain === null) return "unknown";
+  const delegating = await estimate(rpc, { ...call, authorizationList: [authorization] });
+  if (delegating === null) return "no";
+  return delegating - plain >= DELEGATION_GAS ? "yes" : "unknown";
+}
+
+async function probeTransactionCap(rpc: Rpc, from: string): Promise<Support> {
+  const call = (gas: bigint) => [{ from, to: from, gas: quantity(gas) }, "latest"];
+  if (!(await accepts(rpc, "eth_call", call(TRANSACTION_GAS_CAP)))) return "unknown";
+  return (await accepts(rpc, "eth_call", call(TRANSACTION_GAS_CAP + 1n))) ? "unknown" : "yes";
+}
+
+async function accepts(rpc: Rpc, method: string, params: unknown[]): Promise<boolean> {
+  try {
+    await rpc.send(method, params);
+    return true;
+  } catch {
+    // The refusal is the answer.
+    return false;
+  }
+}
+
+async function estimate(rpc: Rpc, call: object): Promise<bigint | null> {
+  try {
+    return BigInt((await rpc.send("eth_estimateGas", [call])) as string);
+  } catch {
+    // The refusal is the answer.
+    return null;
+  }
+}
+
+function quantity(value: bigint | number): string {
+  return `0x${value.toString(16)}`;
+}

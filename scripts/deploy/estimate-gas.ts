@@ -1,0 +1,57 @@
+import { concat, dataLength, type Provider, toBeHex, ZeroAddress } from "ethers";
+
+import { create2Address, deploymentTransaction } from "./create2.ts";
+import { initCode, type Placed } from "./init-code.ts";
+import { type Journal, type Step, STEPS } from "./journal.ts";
+import type { Plan } from "./plan.ts";
+
+/** What one deployment transaction costs on the connected chain. */
+export interface StepGas {
+  step: Step;
+  /** Null: the contract is already on the chain. */
+  gas: bigint | null;
+}
+
+/** Added to the estimate of the factory for its calls to the implementations, and for a fork's higher prices of them. */
+const FACTORY_CALLS = 100_000n;
+
+/** Asks the node what each missing contract costs. Prices differ between chains and forks, so nothing is computed here. */
+export async function estimateSteps(
+  provider: Provider,
+  plan: Plan,
+  journal: Journal,
+  from: string,
+  create2Deployer: string | null,
+): Promise<StepGas[]> {
+  const placed: Placed = {};
+  const steps: StepGas[] = [];
+  for (const step of STEPS) {
+    const code = await initCode(step, plan, { ...NOWHERE, ...placed });
+    const address = create2Deployer === null ? journal.steps[step]?.address : create2Address(create2Deployer, code);
+    if (address !== undefined) placed[step] = address;
+    const exists = address !== undefined && (await provider.getCode(address)) !== "0x";
+    const measured = step === "factory" ? sameSize(code) : code;
+    const extra = step === "factory" ? FACTORY_CALLS : 0n;
+    const gas = exists
+      ? null
+      : extra + (await provider.estimateGas({ from, ...deploymentTransaction(create2Deployer, measured) }));
+    steps.push({ step, gas });
+  }
+  return steps;
+}
+
+/** Stands for contracts whose address is not known yet. Their constructors only store it. */
+const NOWHERE: Placed = {
+  relay: ZeroAddress,
+  erc721Implementation: ZeroAddress,
+  erc1155Implementation: ZeroAddress,
+};
+
+/**
+ * Creation code that stores `code` itself. The factory's constructor calls the implementations, so its own code cannot run
+ * before they are deployed. This code can, and costs as much as the factory without its calls, or slightly more.
+ */
+function sameSize(code: string): string {
+  // PUSH2 length, DUP1, PUSH1 10, PUSH0, CODECOPY, PUSH0, RETURN: copies what follows and returns it.
+  return concat(["0x61", toBeHex(dataLength(code), 2), "0x80600a5f395ff3", code]);
+}
