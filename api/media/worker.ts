@@ -5,7 +5,8 @@ import { crashPoint } from "../shared/crash-point.ts";
 import { LeaseLost, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import type { Signal } from "../shared/signal.ts";
-import { TaskPool } from "../shared/task-pool.ts";
+import type { FairSlots, SlotLimits } from "../shared/fair-slots.ts";
+import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { addAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
@@ -46,10 +47,10 @@ const POLL = 1_000;
 const RETRIES = [1_000, 4_000, 15_000];
 /** Wait before a freeze looks again whether all earlier mints are final. */
 const NOT_SETTLED_WAIT = 1_000;
-/** Jobs at the same time. */
-const CONCURRENCY = 20;
-/** Jobs of one app at the same time: servers that hang do not delay other apps. */
-const CONCURRENCY_OF_APP = 10;
+/** Jobs at the same time: servers of some apps that hang do not delay other apps. */
+const SLOTS: SlotLimits = { shared: 20, ofApp: 10, most: 100 };
+/** After a job that failed and took longer than this, its app gets one slot until a job ends otherwise. */
+const SLOW = 5_000;
 
 /** Stores the content that requests wait for. Then the requests may be sent. */
 export class MediaWorker {
@@ -61,7 +62,7 @@ export class MediaWorker {
 
   constructor(deps: MediaWorkerDeps) {
     this.#deps = deps;
-    this.#tasks = new TaskPool(CONCURRENCY, deps.signals.media);
+    this.#tasks = new TaskPool(SLOTS, deps.signals.media);
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.signals.media,
@@ -85,8 +86,9 @@ export class MediaWorker {
   async #step(abort: AbortSignal): Promise<StepResult> {
     if (!this.#started) await this.#returnAbandoned();
     this.#started = true;
-    if (this.#tasks.free === 0) return "full";
-    const jobs = await this.#take();
+    const slots = this.#tasks.slots();
+    if (slots.free === 0) return "full";
+    const jobs = await this.#take(slots);
     for (const job of jobs) {
       this.#tasks.start(
         job.request.app_id,
@@ -107,27 +109,26 @@ export class MediaWorker {
     if (jobs > 0) logger.info({ jobs }, "took over media jobs of a process that has ended");
   }
 
-  async #take(): Promise<MediaJob[]> {
+  async #take(slots: FairSlots): Promise<MediaJob[]> {
     const { database, now } = this.#deps;
     const lease = { now: now(), leaseUntil: now() + LEASE, holder: this.#holder };
-    const { free, apps } = this.#tasks;
-    return database.write((trx) =>
-      takeMediaJobs(trx, { ...lease, limit: free, limitOfApp: CONCURRENCY_OF_APP, underWay: apps }),
-    );
+    return database.write((trx) => takeMediaJobs(trx, { ...lease, slots }));
   }
 
-  async #work(job: MediaJob, abort: AbortSignal): Promise<void> {
+  async #work(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {
+    const started = performance.now();
     let prepared: Prepared;
     try {
       const renewal = { renew: () => this.#renew(job), every: RENEW };
       prepared = await whileLeased(renewal, abort, (stop) => this.#prepare(job.request.command, stop));
     } catch (error) {
       await this.#notPrepared(job, error, abort);
-      return;
+      return performance.now() - started > SLOW ? "slow" : "in-time";
     }
     crashPoint("media:copied");
     await this.#finish(job, prepared);
     this.#deps.logger.debug({ request: job.request.id }, "media job done");
+    return "in-time";
   }
 
   async #notPrepared(job: MediaJob, error: unknown, abort: AbortSignal): Promise<void> {

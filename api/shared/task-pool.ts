@@ -1,30 +1,37 @@
+import { FairSlots, type SlotLimits } from "./fair-slots.ts";
 import type { Signal } from "./signal.ts";
+
+/** Whether the server that a task asked answered in time. */
+export type TaskSpeed = "slow" | "in-time";
 
 /** A limited number of tasks that run side by side, each for an app. */
 export class TaskPool {
-  readonly #limit: number;
+  readonly #limits: SlotLimits;
   readonly #settled: Signal;
   readonly #running = new Map<Promise<void>, string>();
+  readonly #slow = new Set<string>();
 
   /** @param settled notified whenever a task ends, because another may begin. */
-  constructor(limit: number, settled: Signal) {
-    this.#limit = limit;
+  constructor(limits: SlotLimits, settled: Signal) {
+    this.#limits = limits;
     this.#settled = settled;
   }
 
-  /** How many more tasks may begin. */
-  get free(): number {
-    return this.#limit - this.#running.size;
+  /** The slots for the next tasks, beside the running ones. */
+  slots(): FairSlots {
+    return new FairSlots(this.#limits, [...this.#running.values()], this.#slow);
   }
 
-  /** The app of each running task. */
-  get apps(): string[] {
-    return [...this.#running.values()];
-  }
-
-  /** @param failed gets what the task throws. */
-  start(app: string, work: () => Promise<void>, failed: (error: unknown) => void): void {
+  /**
+   * Starts a task. After a slow one, its app gets one slot at a time until a task is in time.
+   * @param failed gets what the task throws.
+   */
+  start(app: string, work: () => Promise<TaskSpeed>, failed: (error: unknown) => void): void {
     const task = work()
+      .then((speed) => {
+        if (speed === "slow") this.#slow.add(app);
+        else this.#slow.delete(app);
+      })
       .catch(failed)
       .finally(() => {
         this.#running.delete(task);

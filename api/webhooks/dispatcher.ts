@@ -5,8 +5,9 @@ import { type Dispatcher as Agent, request } from "undici";
 import type { Sealer } from "../keys/sealer.ts";
 import { liveSecrets, openSecrets } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import type { SlotLimits } from "../shared/fair-slots.ts";
 import type { Signal } from "../shared/signal.ts";
-import { TaskPool } from "../shared/task-pool.ts";
+import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { recordTry, type TryResult } from "../store/outbox/deliveries.ts";
@@ -30,10 +31,10 @@ const TIMEOUT = 15_000;
 const LEASE = 60_000;
 /** How often to look for retries that became due. */
 const POLL = 1_000;
-/** Deliveries at the same time. */
-const CONCURRENCY = 32;
-/** Deliveries of one app at the same time: a receiver that hangs does not delay other apps. */
-const CONCURRENCY_OF_APP = 4;
+/** Deliveries at the same time: receivers that hang do not delay other apps. */
+const SLOTS: SlotLimits = { shared: 32, ofApp: 4, most: 256 };
+/** A receiver that takes longer than this to answer is slow: its app gets one slot. */
+const SLOW = 5_000;
 
 /** Delivers the events of the outbox: signed, at least once, in order for each request, with retries. */
 export class Dispatcher {
@@ -43,7 +44,7 @@ export class Dispatcher {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.#tasks = new TaskPool(CONCURRENCY, deps.wake);
+    this.#tasks = new TaskPool(SLOTS, deps.wake);
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.wake,
@@ -66,16 +67,10 @@ export class Dispatcher {
 
   async #step(): Promise<StepResult> {
     const { database, now } = this.#deps;
-    const { free } = this.#tasks;
-    if (free === 0) return "full";
+    const slots = this.#tasks.slots();
+    if (slots.free === 0) return "full";
     const { taken, more } = await database.write((trx) =>
-      takeDueDeliveries(trx, {
-        now: now(),
-        leaseUntil: now() + LEASE,
-        limit: free,
-        limitOfApp: CONCURRENCY_OF_APP,
-        underWay: this.#tasks.apps,
-      }),
+      takeDueDeliveries(trx, { now: now(), leaseUntil: now() + LEASE, slots }),
     );
     if (taken.length === 0) return more ? "again" : "idle";
     crashPoint("webhooks:taken");
@@ -92,11 +87,13 @@ export class Dispatcher {
     return "again";
   }
 
-  async #deliver(delivery: DueDelivery): Promise<void> {
+  async #deliver(delivery: DueDelivery): Promise<TaskSpeed> {
     const { database, logger, now } = this.#deps;
     const headers = await this.#headersFor(delivery);
-    if (headers === null) return;
+    if (headers === null) return "in-time";
+    const started = performance.now();
     const { status, error } = await this.#post(delivery, headers);
+    const speed = performance.now() - started > SLOW ? "slow" : "in-time";
     crashPoint("webhooks:posted");
     const delivered = status !== null && status >= 200 && status < 300;
     const gone = status === 410;
@@ -112,6 +109,7 @@ export class Dispatcher {
     });
     crashPoint("webhooks:recorded");
     if (!delivered) logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
+    return speed;
   }
 
   /** @returns null when the secret cannot be decrypted. That is not the receiver's fault, so it does not count as a try. */

@@ -7,8 +7,8 @@ import { type Db, engineOf } from "./engine.ts";
  * (app_id, `at`, seq) where `at` is not null.
  */
 export interface Queue {
-  table: "requests" | "deliveries";
-  at: "ready_at" | "next_at";
+  table: "requests" | "deliveries" | "media_jobs";
+  at: "ready_at" | "next_at" | "due_at";
 }
 
 export interface RoundRobin {

@@ -1,12 +1,14 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 
 import type { Command, TokenMetadata } from "../../domain/command.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
+import type { FairSlots } from "../../shared/fair-slots.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
-import { AT_ONCE, whenDue } from "../db/due.ts";
+import { AT_ONCE } from "../db/due.ts";
 import { type Db, engineOf, type Trx } from "../db/engine.ts";
-import { type Slots, takeFairly } from "../db/fair-share.ts";
+import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { rowSet } from "../db/row-set.ts";
+import type { RequestRow } from "../db/schema.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
@@ -32,23 +34,35 @@ export async function insertMediaJobs(trx: Trx, requests: readonly { id: string;
     select request_id, app_id, ${AT_ONCE}, 0, 0 from ${input} as input order by ord`.execute(trx);
 }
 
-/** Takes jobs that are due. The lease keeps other processes away until `leaseUntil`. */
+const DUE: Queue = { table: "media_jobs", at: "due_at" };
+
+/** Takes jobs that are due, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
 export async function takeMediaJobs(
   trx: Trx,
-  options: { now: number; leaseUntil: number; holder: string } & Slots,
+  options: { now: number; leaseUntil: number; holder: string; slots: FairSlots },
 ): Promise<MediaJob[]> {
-  const taken = await takeFairly(options, ({ limit, without }) => {
-    let due = dueJobs(trx, options.now).limit(limit);
-    if (without.length > 0) due = due.where("requests.app_id", "not in", without);
-    return (engineOf(trx) === "postgres" ? due.forUpdate("media_jobs").skipLocked() : due).execute();
-  });
+  const { now, leaseUntil, holder, slots } = options;
+  const limit = slots.free;
+  if (limit === 0) return [];
+  const full = rowSet(
+    trx,
+    { id: "text" },
+    slots.full.map((id) => ({ id })),
+  );
+  const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in (select id from ${full} as input)`;
+  const { rows } = await sql<RequestRow & { job_tries: number; job_fence: number }>`
+    ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, apps })}
+    select requests.*, job.tries as job_tries, job.fence as job_fence
+      from line
+      join media_jobs as job on job.seq = line.seq
+      join requests on requests.id = job.request_id
+     order by line.place, line.at, line.seq limit ${limit} ${skipLocked(trx)}`.execute(trx);
+  const taken = rows.filter((row) => slots.take(row.app_id));
   if (taken.length === 0) return [];
-  const ids = taken.map((row) => row.id);
-  await trx
-    .updateTable("media_jobs")
-    .set((eb) => ({ fence: eb("fence", "+", 1), due_at: options.leaseUntil, holder: options.holder }))
-    .where("request_id", "in", ids)
-    .execute();
+  const ids = taken.map(({ id }) => ({ id }));
+  await sql`
+    update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}
+     where request_id in (select id from ${rowSet(trx, { id: "text" }, ids)} as input)`.execute(trx);
   return taken.map(({ job_tries: tries, job_fence: previous, ...row }) => ({
     request: toRequest(row),
     tries,
@@ -56,15 +70,9 @@ export async function takeMediaJobs(
   }));
 }
 
-/** Longest due first. */
-function dueJobs(trx: Trx, now: number) {
-  return trx
-    .selectFrom("media_jobs")
-    .innerJoin("requests", "requests.id", "media_jobs.request_id")
-    .selectAll("requests")
-    .select(["media_jobs.tries as job_tries", "media_jobs.fence as job_fence"])
-    .where((eb) => whenDue(eb, eb.ref("media_jobs.due_at"), now, LONGEST_WAIT))
-    .orderBy("media_jobs.due_at");
+/** Another process may be taking the same jobs on PostgreSQL. SQLite has one writer and needs no lock. */
+function skipLocked(trx: Trx): RawBuilder<unknown> {
+  return engineOf(trx) === "postgres" ? sql`for update of job skip locked` : sql``;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 
+import type { FairSlots } from "../../shared/fair-slots.ts";
 import type { Trx } from "../db/engine.ts";
-import type { Slots } from "../db/fair-share.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { rowSet } from "../db/row-set.ts";
 import { closeAbandoned } from "./abandoned-deliveries.ts";
@@ -42,28 +42,20 @@ type QueueRow = DueDelivery & { seq: number; nextAt: number; waits: number };
  */
 export async function takeDueDeliveries(
   trx: Trx,
-  options: { now: number; leaseUntil: number } & Slots,
+  options: { now: number; leaseUntil: number; slots: FairSlots },
 ): Promise<DueDeliveries> {
-  const { limit, limitOfApp, now, leaseUntil } = options;
+  const { slots, now, leaseUntil } = options;
   const abandoned = await closeAbandoned(trx, now);
-  const used = new Map<string, number>();
-  for (const app of options.underWay) used.set(app, (used.get(app) ?? 0) + 1);
   const taken: QueueRow[] = [];
-  let more = taken.length < limit;
+  let more = slots.free > 0;
   for (let reads = 0; more && reads < READS; reads++) {
-    const full = [...used].filter(([, count]) => count >= limitOfApp).map(([app]) => app);
-    const rows = await readQueue(trx, now, full);
-    const free = rows.filter((row) => {
-      const count = used.get(row.appId) ?? 0;
-      if (row.waits !== 0 || count >= limitOfApp || taken.length === limit) return false;
-      used.set(row.appId, count + 1);
-      taken.push(row);
-      return true;
-    });
-    await lease(trx, free, leaseUntil);
+    const rows = await readQueue(trx, now, slots.full);
+    const next = rows.filter((row) => row.waits === 0 && slots.take(row.appId));
+    taken.push(...next);
+    await lease(trx, next, leaseUntil);
     const waiting = rows.filter((row) => row.waits !== 0);
     await putBehindEarlier(trx, waiting);
-    more = taken.length < limit && rows.length === ROWS_PER_READ;
+    more = slots.free > 0 && rows.length === ROWS_PER_READ;
   }
   taken.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
   return {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { FairSlots } from "../../../api/shared/fair-slots.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
 import { finishMediaJob, failMediaJob, takeMediaJobs } from "../../../api/store/media/media-jobs.ts";
 import { failBeforeSending } from "../../../api/store/requests/request-state.ts";
@@ -116,7 +117,12 @@ describe("the shared backlog", () => {
       expect(await total(counterKeys.backlog())).to.equal(0);
       expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(2);
       const jobs = await api.database.write((trx) =>
-        takeMediaJobs(trx, { now: 1, leaseUntil: 100, holder: "a", limit: 9, limitOfApp: 9, underWay: [] }),
+        takeMediaJobs(trx, {
+          now: 1,
+          leaseUntil: 100,
+          holder: "a",
+          slots: new FairSlots({ shared: 20, ofApp: 9, most: 20 }),
+        }),
       );
       await api.database.write((trx) => finishMediaJob(trx, jobs[0]!, jobs[0]!.request.command, 2));
       expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(1);

@@ -4,12 +4,15 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 
 import { createSealer } from "../../../api/keys/sealer.ts";
+import { FairSlots } from "../../../api/shared/fair-slots.ts";
 import { takeDueDeliveries } from "../../../api/store/outbox/due-deliveries.ts";
 import { eventually } from "../../support/eventually.ts";
 import { APP } from "../support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
 
 const HOUR = 3_600_000;
+
+const ROOM = { shared: 20, ofApp: 9, most: 20 };
 
 describe("Dispatcher", function () {
   this.timeout(20_000);
@@ -55,7 +58,7 @@ describe("Dispatcher", function () {
     expect((failed?.next_at ?? 0) - fixture.clock).to.be.within(5_000, 5_500);
     fixture.advance(4_999);
     const due = await fixture.database.write((trx) =>
-      takeDueDeliveries(trx, { now: fixture.clock, leaseUntil: fixture.clock, limit: 9, limitOfApp: 9, underWay: [] }),
+      takeDueDeliveries(trx, { now: fixture.clock, leaseUntil: fixture.clock, slots: new FairSlots(ROOM) }),
     );
     expect(due.taken).to.deep.equal([]);
     fixture.advance(501);
@@ -108,9 +111,7 @@ describe("Dispatcher", function () {
       takeDueDeliveries(trx, {
         now: fixture.clock,
         leaseUntil: fixture.clock + 60_000,
-        limit: 9,
-        limitOfApp: 9,
-        underWay: [],
+        slots: new FairSlots(ROOM),
       }),
     );
     expect(taken).to.have.length(1);

@@ -98,4 +98,25 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     await fixture.stop();
     await hanging.close();
   });
+
+  it("delivers to an app while the receivers of ten others hang and use all shared slots", async () => {
+    const hanging = await WebhookReceiver.listen();
+    hanging.respond = () => undefined;
+    for (let index = 0; index < 10; index++) {
+      const app = `slow-${index.toString()}`;
+      await addApp(fixture.database, app);
+      await fixture.register(app, hanging.url);
+      for (let count = 0; count < 6; count++) await fixture.emit(["completed"], app);
+    }
+    fixture.start();
+    await hanging.count(30);
+    await fixture.emit(["completed"]);
+    await fixture.receiver.count(1);
+    // None of the others was answered, so the delivery did not wait for one of them.
+    const states = (await fixture.deliveries()).slice(0, 60).map(({ status, tries }) => [status, tries]);
+    expect(states).to.deep.equal(Array(60).fill(["pending", 0]));
+    expect(hanging.calls).to.have.length.at.most(32);
+    await fixture.stop();
+    await hanging.close();
+  });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
 import { listWallets, walletPaths } from "../../../../api/store/apps/wallets.ts";
+import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import type { Trx } from "../../../../api/store/db/engine.ts";
 import type { Page, PageQuery } from "../../../../api/store/db/pages.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
@@ -133,7 +134,11 @@ describe("query plans", function () {
 
   const look = () =>
     write((trx) =>
-      takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, limit: 32, limitOfApp: 4, underWay: [] }),
+      takeDueDeliveries(trx, {
+        now: NOW,
+        leaseUntil: NOW + 60_000,
+        slots: new FairSlots({ shared: 32, ofApp: 4, most: 256 }),
+      }),
     );
 
   async function deliver(): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
 import type { Mint } from "../../../../api/domain/command.ts";
+import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import {
   failMediaJob,
   finishMediaJob,
@@ -18,6 +19,10 @@ import { randomAddress } from "../../support/rows.ts";
 
 const IMAGE = "https://example.com/cat.png";
 
+function one(): FairSlots {
+  return new FairSlots({ shared: 2, ofApp: 1, most: 1 });
+}
+
 describe("media jobs", () => {
   let api: TestApi;
   beforeEach(async () => {
@@ -27,15 +32,13 @@ describe("media jobs", () => {
 
   const mint = async (fields: object) =>
     expectAccepted(await api.post("/v1/nfts", { to_address: randomAddress(), ...fields }));
-  const take = (now: number, options: Partial<Parameters<typeof takeMediaJobs>[1]> = {}) =>
+  const take = (now: number, options: { holder?: string; slots?: FairSlots } = {}) =>
     api.database.write((trx) =>
       takeMediaJobs(trx, {
         now,
         leaseUntil: now + 100,
         holder: "a",
-        limit: 10,
-        limitOfApp: 10,
-        underWay: [],
+        slots: new FairSlots({ shared: 20, ofApp: 10, most: 20 }),
         ...options,
       }),
     );
@@ -63,9 +66,9 @@ describe("media jobs", () => {
     const collection = await addCollection(api);
     const fields = { collection_address: collection, image: IMAGE, copy_media: true };
     for (let count = 0; count < 3; count++) await mint(fields);
-    const [first] = await take(1_000, { holder: "gone", limit: 1 });
-    const [second] = await take(1_000, { holder: "alive", limit: 1 });
-    const [third] = await take(1_000, { holder: "gone", limit: 1 });
+    const [first] = await take(1_000, { holder: "gone", slots: one() });
+    const [second] = await take(1_000, { holder: "alive", slots: one() });
+    const [third] = await take(1_000, { holder: "gone", slots: one() });
     await api.database.write((trx) => returnMediaJob(trx, third!, 5_000, true));
     const taken = () => api.database.write((trx) => returnAbandonedJobs(trx, (holder) => holder === "gone"));
     expect(await taken()).to.equal(1);
@@ -142,9 +145,11 @@ describe("media jobs", () => {
     expectAccepted(await api.post("/v1/nfts", body, { token: api.other.token }));
     const apps = (jobs: MediaJob[]) =>
       jobs.map((job) => (job.request.app_id === api.app.id ? "mine" : "theirs")).sort();
-    const first = await take(1_000, { limitOfApp: 2 });
+    const slots = (ofApp: number, running: string[] = []) => new FairSlots({ shared: 20, ofApp, most: 20 }, running);
+    const first = await take(1_000, { slots: slots(2) });
     expect(apps(first)).to.deep.equal(["mine", "mine", "theirs"]);
-    expect(await take(1_001, { limitOfApp: 2, underWay: first.map((job) => job.request.app_id) })).to.deep.equal([]);
-    expect(apps(await take(1_002, { limitOfApp: 3, underWay: [api.app.id, api.app.id] }))).to.deep.equal(["mine"]);
+    const running = first.map((job) => job.request.app_id);
+    expect(await take(1_001, { slots: slots(2, running) })).to.deep.equal([]);
+    expect(apps(await take(1_002, { slots: slots(3, [api.app.id, api.app.id]) }))).to.deep.equal(["mine"]);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { LONGEST_DELIVERY_WAIT } from "../../../../api/store/outbox/deliveries.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
@@ -32,8 +33,8 @@ describe("takeDueDeliveries", () => {
     });
   }
 
-  const take = async (now = NOW, slots = { limit: 10, limitOfApp: 10, underWay: [] as string[] }) =>
-    (await database.write((trx) => takeDueDeliveries(trx, { now, leaseUntil: now + 60_000, ...slots }))).taken.map(
+  const take = async (now = NOW, slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 })) =>
+    (await database.write((trx) => takeDueDeliveries(trx, { now, leaseUntil: now + 60_000, slots }))).taken.map(
       ({ id }) => id,
     );
 
@@ -59,7 +60,7 @@ describe("takeDueDeliveries", () => {
       await addWebhook("other");
       for (let count = 0; count < 20; count++) await addDelivery(NOW - 20 + count);
       const behind = await addDelivery(NOW, "other");
-      const taken = await take(NOW, { limit: 8, limitOfApp: 4, underWay: [APP] });
+      const taken = await take(NOW, new FairSlots({ shared: 9, ofApp: 4, most: 9 }, [APP]));
       expect(taken).to.have.length(4);
       expect(taken.at(-1)).to.equal(behind);
     });

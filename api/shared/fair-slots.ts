@@ -1,0 +1,61 @@
+/** How many pieces of work may run at the same time. */
+export interface SlotLimits {
+  /** Slots that the apps share. */
+  shared: number;
+  /** Most slots of one app. */
+  ofApp: number;
+  /** Most pieces of work of all apps. An app without any may begin one until then, also when the shared slots are used up. */
+  most: number;
+}
+
+/**
+ * Divides slots between the apps. An app may use no more shared slots than it leaves free, so a few apps cannot use up all
+ * of them. Each app may have one slot whatever the others do.
+ */
+export class FairSlots {
+  readonly #limits: SlotLimits;
+  readonly #slow: ReadonlySet<string>;
+  readonly #used = new Map<string, number>();
+  #total = 0;
+
+  /**
+   * @param running the app of each piece of work that runs; an app is listed once for each.
+   * @param slow apps whose servers do not answer in time. They get one slot each.
+   */
+  constructor(limits: SlotLimits, running: readonly string[] = [], slow: ReadonlySet<string> = new Set()) {
+    this.#limits = limits;
+    this.#slow = slow;
+    for (const app of running) this.#add(app);
+  }
+
+  /** How many more pieces of work may begin. */
+  get free(): number {
+    return Math.max(0, this.#limits.most - this.#total);
+  }
+
+  /** Apps that have their share. They must wait until some of the work ends. */
+  get full(): string[] {
+    return [...this.#used.keys()].filter((app) => !this.#hasRoom(app));
+  }
+
+  /** Takes a slot for an app. @returns false when the app has its share. */
+  take(app: string): boolean {
+    if (!this.#hasRoom(app)) return false;
+    this.#add(app);
+    return true;
+  }
+
+  #hasRoom(app: string): boolean {
+    return this.free > 0 && (this.#used.get(app) ?? 0) < this.#shareOf(app);
+  }
+
+  #shareOf(app: string): number {
+    const { shared, ofApp } = this.#limits;
+    return this.#slow.has(app) ? 1 : Math.max(1, Math.min(ofApp, shared - this.#total));
+  }
+
+  #add(app: string): void {
+    this.#used.set(app, (this.#used.get(app) ?? 0) + 1);
+    this.#total += 1;
+  }
+}
