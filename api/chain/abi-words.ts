@@ -28,3 +28,8 @@ export function bytesWords(bytes: string): string {
   const digits = hexDigits(bytes);
   return uintWord(BigInt(digits.length / 2)) + digits.padEnd(Math.ceil(digits.length / 64) * 64, "0");
 }
+
+/** A call whose arguments are whole words. @param selector the first 4 bytes of the calldata, with 0x. */
+export function wordCall(selector: string, ...words: readonly string[]): string {
+  return selector + words.join("");
+}

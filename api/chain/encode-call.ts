@@ -2,12 +2,22 @@ import type { SigningKey } from "ethers";
 
 import type { Command, CreateCollection, Transfer } from "../domain/command.ts";
 import { frozenUris } from "../domain/frozen-uris.ts";
-import { signDigest } from "../shared/crypto.ts";
+import { signCompact } from "../shared/crypto.ts";
 import { abi } from "./abi.ts";
+import { addressWord, uintWord, wordCall } from "./abi-words.ts";
 import { encodeErc1155Arguments, encodeErc721Arguments } from "./clone-arguments.ts";
 import type { ContractAddresses } from "./contracts.ts";
 import type { EncodedCall } from "./encode-batch.ts";
 import { executionDigest, transferAuthorizationDigest } from "./typed-data.ts";
+
+/** Of the calls that a busy service makes for every request. They are encoded by hand; see abi-words.ts. */
+const SELECTORS = {
+  mint721: abi.erc721.getFunction("mint").selector,
+  mintToWallet: abi.erc721.getFunction("mintToWallet").selector,
+  mint1155: abi.erc1155.getFunction("mint").selector,
+  transfer721: abi.erc721.getFunction("transferWithAuthorization").selector,
+  transfer1155: abi.erc1155.getFunction("transferWithAuthorization").selector,
+} as const;
 
 /** Where and under which number a call will run. A wallet's signature covers all of it. */
 export interface CallSite {
@@ -32,9 +42,7 @@ export function encodeServiceCall(
     case "mint-erc721":
       return {
         target: command.collection,
-        data: toWallet
-          ? abi.erc721.encodeFunctionData("mintToWallet", [command.to])
-          : abi.erc721.encodeFunctionData("mint", [command.to]),
+        data: wordCall(toWallet ? SELECTORS.mintToWallet : SELECTORS.mint721, addressWord(command.to)),
       };
     case "create-erc1155":
       return {
@@ -49,7 +57,12 @@ export function encodeServiceCall(
     case "mint-erc1155":
       return {
         target: command.collection,
-        data: abi.erc1155.encodeFunctionData("mint", [command.to, command.tokenId, command.quantity]),
+        data: wordCall(
+          SELECTORS.mint1155,
+          addressWord(command.to),
+          uintWord(BigInt(command.tokenId)),
+          uintWord(BigInt(command.quantity)),
+        ),
       };
     case "announce-metadata": {
       const { collection: target, tokenId } = command;
@@ -75,29 +88,23 @@ export function encodeTransfer(command: Transfer, wallet: SigningKey, site: Call
   return command.foreign ? encodeForeignTransfer(command, wallet, site) : encodeOwnTransfer(command, wallet, site);
 }
 
-/** The signature in the compact form (r, vs) of EIP-2098, which the contracts expect. */
-function sign(key: SigningKey, digest: string): [string, string] {
-  const signature = signDigest(key, digest);
-  return [signature.r, signature.yParityAndS];
-}
-
 function encodeOwnTransfer(command: Transfer, wallet: SigningKey, site: CallSite): EncodedCall {
+  const { from, to, contract } = command;
   const [tokenId, amount] = [BigInt(command.tokenId), BigInt(command.quantity)];
-  const [r, vs] = sign(
-    wallet,
-    transferAuthorizationDigest(site.chainId, command.contract, {
-      from: command.from,
-      to: command.to,
-      tokenId,
-      amount,
-      number: site.number,
-    }),
-  );
+  const digest = transferAuthorizationDigest(site.chainId, contract, {
+    from,
+    to,
+    tokenId,
+    amount,
+    number: site.number,
+  });
+  const head = [addressWord(from), addressWord(to), uintWord(tokenId)];
+  const signature = signCompact(wallet, digest);
   const data =
     command.contractType === "ERC721"
-      ? abi.erc721.encodeFunctionData("transferWithAuthorization", [command.from, command.to, tokenId, r, vs])
-      : abi.erc1155.encodeFunctionData("transferWithAuthorization", [command.from, command.to, tokenId, amount, r, vs]);
-  return { target: command.contract, data };
+      ? wordCall(SELECTORS.transfer721, ...head, signature)
+      : wordCall(SELECTORS.transfer1155, ...head, uintWord(amount), signature);
+  return { target: contract, data };
 }
 
 /** The wallet calls the foreign contract through its delegate's code (EIP-7702). */
@@ -109,7 +116,8 @@ function encodeForeignTransfer(command: Transfer, wallet: SigningKey, site: Call
     data: inner,
     number: site.number,
   });
-  const [r, vs] = sign(wallet, digest);
+  const signature = signCompact(wallet, digest);
+  const [r, vs] = [`0x${signature.slice(0, 64)}`, `0x${signature.slice(64)}`];
   return { target: command.from, data: abi.delegate.encodeFunctionData("execute", [command.contract, inner, r, vs]) };
 }
 

@@ -107,10 +107,23 @@ export const { curve, keccak256, problem: cryptoProblem } = crypto;
 
 /** Signs with a copy of the private key that is erased at once. @param digest 32 bytes in hex. */
 export function signDigest(key: SigningKey, digest: string): Signature {
+  const { r, s, yParity } = signRaw(key, digest);
+  return Signature.from({ r: hexlify(r), s: hexlify(s), yParity });
+}
+
+/** The same in the compact form (r, vs) of EIP-2098: 64 bytes in hex, without 0x. */
+export function signCompact(key: SigningKey, digest: string): string {
+  const { r, s, yParity } = signRaw(key, digest);
+  const compact = Buffer.concat([r, s]);
+  // `s` is low, so its highest bit is free for the parity.
+  if (yParity === 1) compact.writeUInt8(compact.readUInt8(32) | 0x80, 32);
+  return compact.toString("hex");
+}
+
+function signRaw(key: SigningKey, digest: string): RawSignature {
   const privateKey = Buffer.from(key.privateKey.slice(2), "hex");
   try {
-    const { r, s, yParity } = curve.sign(getBytes(digest), privateKey);
-    return Signature.from({ r: hexlify(r), s: hexlify(s), yParity });
+    return curve.sign(getBytes(digest), privateKey);
   } finally {
     privateKey.fill(0);
   }

@@ -8,11 +8,13 @@ import {
   toBeHex,
   Transaction,
   TypedDataEncoder,
+  ZeroAddress,
 } from "ethers";
 import fc from "fast-check";
 
 import { abi } from "../../../api/chain/abi.ts";
 import { encodeBatch } from "../../../api/chain/encode-batch.ts";
+import { encodeServiceCall, encodeTransfer } from "../../../api/chain/encode-call.ts";
 import { type OwnTransaction, signTransaction } from "../../../api/chain/sign-transaction.ts";
 import {
   EXECUTION_TYPES,
@@ -22,6 +24,7 @@ import {
   transferAuthorizationDigest,
 } from "../../../api/chain/typed-data.ts";
 
+const CONTRACTS = { relay: ZeroAddress, factory: ZeroAddress, delegate: ZeroAddress, deployedAt: 0 };
 const MAX = 2n ** 256n - 1n;
 const TARGET = "0x9858EfFD232B4033E47d90003D41EC34EcaEda94";
 
@@ -62,6 +65,59 @@ describe("encoding by hand", () => {
         expect(() => encodeBatch([{ ...call, target }])).to.throw(TypeError, "is not an address");
       for (const bytes of ["0x1", "12", "0xzz"])
         expect(() => encodeBatch([{ ...call, data: bytes }])).to.throw(TypeError, "is not bytes in hex");
+    });
+  });
+
+  describe("encodeServiceCall", () => {
+    const collection = TARGET;
+
+    it("encodes the mints that ethers encodes", () => {
+      fc.assert(
+        fc.property(addresses, uints, uints, (to, id, count) => {
+          const erc721 = { kind: "mint-erc721", collection, to, metadata: null } as const;
+          expect(encodeServiceCall(erc721, CONTRACTS, false).data).to.equal(
+            abi.erc721.encodeFunctionData("mint", [to]),
+          );
+          expect(encodeServiceCall(erc721, CONTRACTS, true).data).to.equal(
+            abi.erc721.encodeFunctionData("mintToWallet", [to]),
+          );
+          const [tokenId, quantity] = [id.toString(), count.toString()];
+          const erc1155 = { kind: "mint-erc1155", collection, to, tokenId, quantity } as const;
+          expect(encodeServiceCall(erc1155, CONTRACTS).data).to.equal(
+            abi.erc1155.encodeFunctionData("mint", [to, id, count]),
+          );
+        }),
+      );
+    });
+  });
+
+  describe("encodeTransfer", () => {
+    const transfers = fc.record({ from: addresses, to: addresses, tokenId: uints, amount: uints, number: uints });
+
+    it("encodes and signs the calls that ethers encodes and signs", () => {
+      fc.assert(
+        fc.property(keys, uints, addresses, transfers, (key, chainId, contract, transfer) => {
+          const { from, to, tokenId, amount, number } = transfer;
+          const digest = TypedDataEncoder.hash(monetaDomain(chainId, contract), TRANSFER_AUTHORIZATION_TYPES, transfer);
+          const { r, yParityAndS } = key.sign(digest);
+          const command = {
+            kind: "transfer",
+            contract,
+            from,
+            to,
+            tokenId: tokenId.toString(),
+            quantity: amount.toString(),
+            foreign: false,
+          } as const;
+          const site = { chainId, contracts: CONTRACTS, number };
+          expect(encodeTransfer({ ...command, contractType: "ERC721" }, key, site).data).to.equal(
+            abi.erc721.encodeFunctionData("transferWithAuthorization", [from, to, tokenId, r, yParityAndS]),
+          );
+          expect(encodeTransfer({ ...command, contractType: "ERC1155" }, key, site).data).to.equal(
+            abi.erc1155.encodeFunctionData("transferWithAuthorization", [from, to, tokenId, amount, r, yParityAndS]),
+          );
+        }),
+      );
     });
   });
 
