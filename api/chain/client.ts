@@ -56,12 +56,13 @@ export class ChainClient {
     return parse(small, await this.#rpc.call("eth_blockNumber", []));
   }
 
-  /** The newest block, and the block at a height (null: the node does not have it), in one round trip. */
-  async headAnd(height: number): Promise<{ head: Block; at: Block | null }> {
-    const [head, at] = await this.#rpc.all(
-      ["latest", toHex(height)].map((tag) => ({ method: "eth_getBlockByNumber", params: [tag, false] })),
-    );
-    return { head: parse(block, head), at: parse(block.nullable(), at) };
+  /** The number of the newest block, and the blocks at some heights, in one round trip. See `blocks`. */
+  async headAnd(heights: number[]): Promise<{ head: number; blocks: (Block | null)[] }> {
+    const [head, ...answers] = await this.#rpc.all([
+      { method: "eth_blockNumber", params: [] },
+      ...heights.map((height) => ({ method: "eth_getBlockByNumber", params: [toHex(height), false] })),
+    ]);
+    return { head: parse(small, head), blocks: answers.map((answer) => parse(block.nullable(), answer)) };
   }
 
   /** Null for a block that the node does not have (yet, or any more). */

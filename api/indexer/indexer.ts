@@ -76,9 +76,9 @@ export class Indexer {
   async step(): Promise<boolean> {
     const { database, client, contracts, confirmations, signals, now } = this.#deps;
     const checkpoint = await this.#checkpoint();
-    const { head: newest, at } = await client.headAnd(checkpoint);
-    const head = newest.number;
-    if (head < checkpoint && this.#mayLag() && (await this.#isStored(head, newest))) return false;
+    const { head, blocks } = await client.headAnd([checkpoint, checkpoint + 1]);
+    const [at = null, next = null] = blocks;
+    if (head < checkpoint && this.#mayLag() && (await this.#isOnChain(head))) return false;
     if (head < checkpoint || !(await this.#isStored(checkpoint, at))) {
       await this.#rollBack(checkpoint, head);
       return true;
@@ -96,7 +96,7 @@ export class Indexer {
       client,
       contracts,
       { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] },
-      { from, to, head: newest, remember },
+      { from, to, head, remember, first: next },
     );
     const previous = await storedBlock(database.read, checkpoint);
     if (previous !== undefined && read.headers.get(from)?.parentHash !== previous.hash) return true;
@@ -155,6 +155,11 @@ export class Indexer {
   #mayLag(): boolean {
     this.#behindSince ??= performance.now();
     return performance.now() - this.#behindSince < BEHIND_GRACE;
+  }
+
+  async #isOnChain(number: number): Promise<boolean> {
+    const [block = null] = await this.#deps.client.blocks([number]);
+    return this.#isStored(number, block);
   }
 
   /** Whether the node's block at a height is the stored one. True when none is stored. */

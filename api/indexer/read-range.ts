@@ -37,14 +37,15 @@ export interface ChainRange {
 /**
  * Reads one range. Every log is checked against the header of its block. So a reorg between two answers, or a node that mixes
  * two chains, gives an error and no mixed data.
- * @param range `head` is the newest block; `remember` is the first block whose header is kept.
+ * @param range `head` is the newest block, `remember` the first block whose header is kept, `first` the block at `from` if
+ *   it was read already.
  * @throws ChainUnavailable
  */
 export async function readRange(
   client: ChainClient,
   contracts: ContractAddresses,
   watched: { collections: string[]; foreign: string[] },
-  range: { from: number; to: number; head: Block; remember: number },
+  range: { from: number; to: number; head: number; remember: number; first: Block | null },
 ): Promise<ChainRange> {
   const recent = await readRecent(client, range);
   const read = (addresses: string[], topics: string[][]) => logsOf(client, addresses, topics, range, recent);
@@ -102,20 +103,21 @@ async function logsOf(
   return logs;
 }
 
-/** Headers of the blocks of the range that are near the head. The newest one is known already. */
+/** Headers of the blocks of the range that are near the head. */
 async function readRecent(
   client: ChainClient,
-  { from, to, head }: { from: number; to: number; head: Block },
+  range: { from: number; to: number; head: number; first: Block | null },
 ): Promise<Map<number, Block>> {
-  const first = Math.max(from, head.number - BY_HASH + 1);
-  const numbers = Array.from({ length: Math.max(0, to - first + 1) }, (_, index) => first + index);
+  const lowest = Math.max(range.from, range.head - BY_HASH + 1);
+  const numbers = Array.from({ length: Math.max(0, range.to - lowest + 1) }, (_, index) => lowest + index);
   const headers = new Map<number, Block>();
+  const { first } = range;
+  if (first !== null && first.number === numbers[0]) headers.set(first.number, first);
   await addHeaders(
     client,
-    numbers.filter((number) => number !== head.number),
+    numbers.filter((number) => !headers.has(number)),
     headers,
   );
-  if (numbers.at(-1) === head.number) headers.set(head.number, head);
   return headers;
 }
 

@@ -79,11 +79,11 @@ export class Replay {
     await this.#scratch.takeCollections(database.read);
     const watched = await watchedContracts(database.read);
     const addresses = { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] };
-    const head = await client.latestBlock();
+    const head = await client.headNumber();
     while (this.#block < upTo) {
       const [from, to] = [this.#block + 1, Math.min(upTo, this.#block + RANGE)];
       const remember = to + 1;
-      const read = await readRange(client, contracts, addresses, { from, to, head, remember });
+      const read = await readRange(client, contracts, addresses, { from, to, head, remember, first: null });
       const range = await prepareRange(
         {
           database,

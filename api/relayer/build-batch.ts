@@ -180,13 +180,13 @@ function encode(
   command: Command,
   wallets: WalletSigners,
   ownRecipients: Map<string, string>,
-): EncodedCall {
+): EncodedCall & Pick<EncodedItem, "callsRecipient"> {
   if (command.kind !== "transfer") {
     const toWallet = command.kind === "mint-erc721" && ownRecipients.has(command.to);
-    return encodeServiceCall(command, context.contracts, toWallet);
+    return { ...encodeServiceCall(command, context.contracts, toWallet), callsRecipient: !toWallet };
   }
   const wallet = wallets.get(command.from);
   if (wallet === undefined) throw new Error(`${command.from} is not a wallet of the service`);
   const site = { chainId: context.chainId, contracts: context.contracts, number: request.number };
-  return encodeTransfer(command, wallet.key, site);
+  return { ...encodeTransfer(command, wallet.key, site), callsRecipient: true };
 }

@@ -139,9 +139,10 @@ export class InFlight {
       else logger.debug(fields, "the node answered a broadcast with an error; it is sent again");
     }
     crashPoint("relayer:broadcast");
+    // A block may contain the transaction already, so the indexer looks before this is stored.
+    signals.blocks.notify();
     await database.write((trx) => markSent(trx, attemptId, now()));
     crashPoint("relayer:sent");
-    signals.blocks.notify();
     return answer;
   }
 }

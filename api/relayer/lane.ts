@@ -147,7 +147,7 @@ export class Lane {
         this.#loop.recovered();
         checked = true;
       }
-      const ready = !draining && open.length < MAX_IN_FLIGHT && (await this.#gather(stop, open.length)) > 0;
+      const ready = !draining && open.length < MAX_IN_FLIGHT && (await this.#gather(lease.lane, stop, open.length)) > 0;
       if (!ready || !(await this.#sender.send(lease))) await signals.requests.wait(POLL, stop);
     }
   }
@@ -157,11 +157,12 @@ export class Lane {
    * @param open how many transactions are in flight.
    * @returns how many requests are ready.
    */
-  async #gather(stop: AbortSignal, open: number): Promise<number> {
+  async #gather(lane: number, stop: AbortSignal, open: number): Promise<number> {
     const { database, now } = this.#deps;
     const { step, most } = open === 0 ? LINGER.idle : LINGER.busy;
     const started = performance.now();
     let ready = await countReady(database.read, now(), MAX_BATCH);
+    if (ready > 0) this.#sender.prepare(lane);
     while (ready > 0 && ready < MAX_BATCH && performance.now() - started < most) {
       await pause(step, stop);
       const more = await countReady(database.read, now(), MAX_BATCH);

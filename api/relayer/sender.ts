@@ -10,7 +10,7 @@ import { AT_ONCE } from "../store/db/due.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
-import { checkCanSend } from "./can-send.ts";
+import { type CanSend, checkCanSend } from "./can-send.ts";
 import { MAX_TRANSACTION_GAS } from "./gas.ts";
 import type { InFlight } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
@@ -18,6 +18,8 @@ import { signBatch } from "./sign.ts";
 
 /** Most requests in one transaction. */
 export const MAX_BATCH = 250;
+/** How many more requests than the last batch are claimed when gas limited that batch. */
+const GROWTH = 1.2;
 /** A lane that cannot pay for this many batches like its last one is low on funds. */
 const FUNDS_FOR_BATCHES = 20n;
 
@@ -36,19 +38,31 @@ export class Sender {
   readonly #inFlight: InFlight;
   readonly #nextNumber = createNumbers();
   #low = false;
+  #prepared: Promise<CanSend> | null = null;
+  /** Claims beyond what fits into a transaction are returned, and each costs two writes. */
+  #claims = MAX_BATCH;
 
   constructor(deps: SenderDeps, inFlight: InFlight) {
     this.#deps = deps;
     this.#inFlight = inFlight;
   }
 
+  /** Asks the node what `send` must know, while the lane still waits for more requests. */
+  prepare(lane: number): void {
+    this.#prepared = checkCanSend(this.#deps, this.#deps.keyring.lane(lane).address);
+    // `send` reports a failure.
+    this.#prepared.catch(() => undefined);
+  }
+
   /** Sends ready requests in one transaction. @returns false when no request was ready. */
   async send(lease: Lease): Promise<boolean> {
     const { database, keyring, chainId, contracts, logger, signals, now } = this.#deps;
     const { key, address } = keyring.lane(lease.lane);
-    const { fees, funds, block } = await checkCanSend(this.#deps, address);
+    const checked = this.#prepared ?? checkCanSend(this.#deps, address);
+    this.#prepared = null;
+    const { fees, funds, block } = await checked;
     const claimed = await database.write((trx) =>
-      claimRequests(trx, lease, { limit: MAX_BATCH, now: now(), nextNumber: this.#nextNumber }),
+      claimRequests(trx, lease, { limit: this.#claims, now: now(), nextNumber: this.#nextNumber }),
     );
     if (claimed.length === 0) return false;
     crashPoint("relayer:claimed");
@@ -123,6 +137,8 @@ export class Sender {
       MAX_BATCH,
     );
     const batch = await buildBatch(this.#deps, claimed.slice(0, most), budget, block);
+    const full = batch.left.length > 0;
+    this.#claims = Math.min(MAX_BATCH, full ? Math.ceil(batch.requests.length * GROWTH) + 1 : this.#claims * 2);
     return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
   }
 

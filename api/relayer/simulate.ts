@@ -21,6 +21,8 @@ interface SimulationContext {
 export interface EncodedItem extends EncodedCall {
   request: ClaimedRequest;
   command: Command;
+  /** Whether the call may run code of its recipient. A mint into a wallet of the service never does. */
+  callsRecipient: boolean;
 }
 
 /** What a call would do if it ran on top of the newest block. */
@@ -44,18 +46,22 @@ const GAS_MULTIPLE = 4;
  * Simulates the calls that run foreign code (a receiver's hook or a foreign contract), and checks that the relay may still
  * mint in the collections. Ignores failures and gas if the node's newest block is older than the checkpoint.
  * @param delegating wallets that do not run the delegate's code yet.
- * @param block the newest block that the node has.
+ * @param newest the newest block that the node had a moment ago.
  */
 export async function simulate(
   context: SimulationContext,
   items: EncodedItem[],
   delegating: ReadonlySet<string>,
-  block: number,
+  newest: number,
 ): Promise<Simulation[]> {
   const { client, contracts, read } = context;
-  const foreign = await runningForeignCode(client, contracts, items);
-  const withoutMinter = await collectionsWithoutMinter(client, mintedCollections(items), contracts.relay, block);
-  const checkpoint = await readMeta(read, "checkpoint");
+  const checkpoint = Number((await readMeta(read, "checkpoint")) ?? 0);
+  // The indexer may have processed newer blocks since the lane asked.
+  const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
+  const [foreign, withoutMinter] = await Promise.all([
+    runningForeignCode(client, contracts, items),
+    collectionsWithoutMinter(client, mintedCollections(items), contracts.relay, block),
+  ]);
   const results = await simulatePlannedCalls(
     client,
     contracts.relay,
@@ -68,7 +74,7 @@ export async function simulate(
     GAS_MULTIPLE * context.maxItemGas,
   );
   const byItem = new Map(foreign.map((item, index) => [item, results[index] ?? null]));
-  const upToDate = block >= Number(checkpoint ?? 0);
+  const upToDate = block >= checkpoint;
   return items.map((item) => {
     const result = byItem.get(item);
     if (!upToDate) return { gas: result === undefined ? undefined : null, failure: null };
@@ -97,9 +103,14 @@ async function runningForeignCode(
   contracts: ContractAddresses,
   items: EncodedItem[],
 ): Promise<EncodedItem[]> {
-  const recipients = new Set(items.flatMap(({ command }) => ("to" in command ? [command.to] : [])));
+  const recipients = new Set(items.flatMap((item) => recipientCalled(item) ?? []));
   const withCode = await accountsWithForeignCode(client, [...recipients], contracts.delegate);
-  return items.filter(({ command }) => isForeignTransfer(command) || ("to" in command && withCode.has(command.to)));
+  return items.filter((item) => isForeignTransfer(item.command) || withCode.has(recipientCalled(item) ?? ""));
+}
+
+/** Whose code the call may run; null when it runs no recipient's code. */
+function recipientCalled({ command, callsRecipient }: EncodedItem): string | null {
+  return callsRecipient && "to" in command ? command.to : null;
 }
 
 function isForeignTransfer(command: Command): boolean {

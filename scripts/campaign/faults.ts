@@ -33,7 +33,7 @@ const RPC_FAULTS: Record<string, RpcFault> = {
     methods: BROADCAST,
   },
   "rpc hides receipts": { kind: "hide-receipts", probability: 1, methods: ["eth_getTransactionReceipt"] },
-  "rpc lags behind": { kind: "lag", probability: 0.5, methods: ["eth_getBlockByNumber"], amount: 2 },
+  "rpc lags behind": { kind: "lag", probability: 0.5, methods: ["eth_blockNumber"], amount: 2 },
   "rpc answers an old nonce": { kind: "old-nonce", probability: 0.8, methods: ["eth_getTransactionCount"] },
 };
 

@@ -34,6 +34,11 @@ export interface RpcFault {
   amount?: number;
 }
 
+interface Answer {
+  id: number;
+  result: string;
+}
+
 /** A proxy between the service and its node, which injects faults. */
 export class FaultProxy {
   readonly #server: Server;
@@ -133,12 +138,15 @@ export class FaultProxy {
         json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: "0x0" })));
         return;
       case "lag": {
-        const head = { jsonrpc: "2.0", id: 0, method: "eth_blockNumber", params: [] };
-        const { result } = JSON.parse(await this.#forward(JSON.stringify(head))) as { result: string };
-        const behind = `0x${Math.max(0, Number(result) - (fault.amount ?? 2)).toString(16)}`;
-        response
-          .setHeader("content-type", "application/json")
-          .end(await this.#forward(body.replaceAll('"latest"', `"${behind}"`)));
+        const answers = JSON.parse(await this.#forward(body)) as Answer | Answer[];
+        json(
+          [answers].flat().map((answer) => {
+            const call = calls.find(({ id }) => id === answer.id);
+            if (call?.method !== "eth_blockNumber") return answer;
+            const head = Math.max(0, Number(answer.result) - (fault.amount ?? 2));
+            return { ...answer, result: `0x${head.toString(16)}` };
+          }),
+        );
         return;
       }
     }

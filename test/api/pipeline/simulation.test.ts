@@ -126,9 +126,9 @@ describe("requests whose simulation fails", function () {
       const owner = await moneta.provider.getSigner(4);
       const collection = await api.collection({ type: "ERC721", new_owner: owner.address });
       await failsUnsent(async () => {
-        // The lane cannot send without a fee.
+        // The lane cannot send without knowing its funds.
         moneta.intercept = ({ method }) =>
-          method === "eth_maxPriorityFeePerGas" ? { error: { code: -32000, message: "?" } } : undefined;
+          method === "eth_getBalance" ? { error: { code: -32000, message: "?" } } : undefined;
         const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
         const { relay } = moneta.service.contracts;
         await (await ERC721Collection__factory.connect(collection, owner).setMinter(relay, false)).wait();

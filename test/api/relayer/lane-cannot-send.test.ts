@@ -39,8 +39,11 @@ describe("a lane that cannot send", function () {
 
   const lost: Interception = ({ method, params }) =>
     method === "eth_sendRawTransaction" ? { result: Transaction.from(params[0] as string).hash } : undefined;
-  const withoutFees: Interception = ({ method }) =>
-    method === "eth_maxPriorityFeePerGas" ? { error: { code: -32_000, message: "?" } } : undefined;
+  /** The base fee is in the newest block. */
+  const withoutFees: Interception = ({ method, params }) =>
+    method === "eth_getBlockByNumber" && params[0] === "latest"
+      ? { error: { code: -32_000, message: "?" } }
+      : undefined;
 
   it("reports fees above the ceiling in readyz all the time, with or without waiting requests", async () => {
     moneta.intercept = ({ method }) => (method === "eth_maxPriorityFeePerGas" ? tip(60n) : undefined);
