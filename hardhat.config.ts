@@ -5,6 +5,13 @@ import { configVariable, defineConfig, task } from "hardhat/config";
 
 const require = createRequire(import.meta.url);
 
+/**
+ * For tests: HARDFORK names the rules of local chains, and FORK_URL a node whose chain `hardhat node` continues under these
+ * rules.
+ */
+const { HARDFORK: hardfork, FORK_URL: forkUrl } = process.env;
+const local = { type: "edr-simulated" as const, ...(hardfork === undefined ? {} : { hardfork }) };
+
 /** The account that pays for deployments. Its key comes from Hardhat's keystore (`npx hardhat keystore set`) or the environment. */
 const accounts = [configVariable("DEPLOYER_PRIVATE_KEY")];
 
@@ -42,7 +49,11 @@ export default defineConfig({
   // The short form. `npm run test:invariants` runs the long form.
   test: { solidity: { fuzz: { runs: 100 }, invariant: { runs: 12, depth: 60 } } },
   typechain: { outDir: "./types/ethers-contracts" },
+  // The blocks of a chain that a local node continues were made under these rules.
+  chainDescriptors: { 31_337: { name: "Local", hardforkHistory: { osaka: { blockNumber: 0 } } } },
   networks: {
+    default: local,
+    node: { ...local, ...(forkUrl === undefined ? {} : { forking: { url: forkUrl } }) },
     localhost: { type: "http", url: process.env["LOCALHOST_RPC_URL"] ?? "http://127.0.0.1:8545" },
     sepolia: { type: "http", chainType: "l1", url: configVariable("SEPOLIA_RPC_URL"), accounts },
     baseSepolia: { type: "http", chainType: "op", url: configVariable("BASE_SEPOLIA_RPC_URL"), accounts },

@@ -10,11 +10,22 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-export async function startNode(): Promise<TestNode> {
+export interface NodeRules {
+  /** Name of the hard fork whose rules apply. Default: the newest stable one. */
+  hardfork?: string;
+  /** URL of a node whose chain this node continues. */
+  forkUrl?: string;
+}
+
+export async function startNode({ hardfork, forkUrl }: NodeRules = {}): Promise<TestNode> {
   const port = await freePort();
   const process = new TestProcess(
     ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", port.toString()],
-    { HARDHAT_DISABLE_TELEMETRY_PROMPT: "true" },
+    {
+      HARDHAT_DISABLE_TELEMETRY_PROMPT: "true",
+      ...(hardfork === undefined ? {} : { HARDFORK: hardfork }),
+      ...(forkUrl === undefined ? {} : { FORK_URL: forkUrl }),
+    },
   );
   await process.printed(/Started HTTP and WebSocket JSON-RPC server/);
   const url = `http://127.0.0.1:${port.toString()}`;

@@ -24,6 +24,8 @@ export interface ServiceOptions {
   per?: "file" | "test";
   /** "shared": the node of all test files, with an empty chain. "own": for a test that stops the node. Default "shared". */
   node?: "shared" | "own";
+  /** Name of the hard fork whose rules the node applies. The node is then the test's own. */
+  hardfork?: string;
   /** Puts a proxy between the service and the node, whose answers a test can replace by `intercept`. */
   proxy?: boolean;
   /** False: the test starts the service, in this process by `start` or in another with `env`. */
@@ -134,6 +136,20 @@ export class ServiceFixture {
     this.#app ??= await createApp(this.#service, "test");
   }
 
+  /**
+   * Starts a node that continues the node's chain under the rules of another hard fork, as after a hard fork of a real
+   * chain. The service, if it runs, starts again with the new node.
+   */
+  async activate(hardfork: string): Promise<void> {
+    if (this.#proxy !== null) throw new Error("The proxy stays at the first node.");
+    const running = this.#service !== null;
+    await this.stop();
+    const next = await startNode({ hardfork, forkUrl: this.node.url });
+    this.#nodeCleanups.add(() => next.stop());
+    this.#node = next;
+    if (running) await this.start();
+  }
+
   /** Stops the service. Its data stays. Does nothing when it does not run. */
   async stop(): Promise<void> {
     const service = this.#service;
@@ -168,7 +184,9 @@ export class ServiceFixture {
 
   /** For `useService` only, as the three below. */
   async openNode(): Promise<void> {
-    const node = await (this.#options.node === "own" ? startNode() : borrowNode());
+    const { node: kind, hardfork } = this.#options;
+    const rules = hardfork === undefined ? {} : { hardfork };
+    const node = await (kind === "own" || hardfork !== undefined ? startNode(rules) : borrowNode());
     this.#node = node;
     this.#nodeCleanups.add(() => node.stop());
     if (this.#options.proxy !== true) return;
