@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 /// @title GasProbe
-/// @notice Measures what calls cost on the chain that runs it. It is never deployed: the service passes its code to
-/// `eth_call` as a state override, in place of the relay's code. So the real contracts accept the calls as the relay's,
-/// nothing is stored, and nobody pays.
+/// @notice Measures what calls cost on the chain that runs it. It is never deployed: the service passes its creation
+/// code, with the steps at the end, to `eth_call` as a state override in place of the relay's code. So the real
+/// contracts accept the calls as the relay's, nothing is stored, and nobody pays.
 contract GasProbe {
     /// @param target The contract to call.
     /// @param data The calldata, including the request number at its end.
@@ -30,24 +30,30 @@ contract GasProbe {
     /// @param reason The revert data of the step.
     error GasProbeStepFailed(uint256 index, bytes reason);
 
-    /// @notice Runs the steps in order, each on top of what the earlier ones changed.
+    /// @notice Runs the steps in order, each on top of what the earlier ones changed. Ends with the ABI encoding of two
+    /// values instead of code: the prices, and the gas that each step used, including its call.
     /// @param steps The calls to measure.
-    /// @return prices The chain's prices of the basic operations.
-    /// @return used The gas that each step used, including its call.
-    function measure(Step[] calldata steps) external returns (Prices memory prices, uint256[] memory used) {
-        prices = _measurePrices();
-        used = new uint256[](steps.length);
+    constructor(Step[] memory steps) {
+        Prices memory prices = _measurePrices();
+        uint256[] memory used = new uint256[](steps.length);
         for (uint256 i = 0; i < steps.length; ++i) {
+            address target = steps[i].target;
             bytes memory data = steps[i].data;
             uint256 before = gasleft();
-            (bool success, bytes memory reason) = steps[i].target.call(data);
+            // solhint-disable-next-line avoid-low-level-calls
+            (bool success, bytes memory reason) = target.call(data);
             used[i] = before - gasleft();
             if (!success) revert GasProbeStepFailed(i, reason);
         }
+        bytes memory answer = abi.encode(prices, used);
+        // solhint-disable-next-line no-inline-assembly
+        assembly ("memory-safe") {
+            return(add(answer, 0x20), mload(answer))
+        }
     }
 
-    /// @dev Slot 0 of the relay holds its owner, so it is in use. Written in assembly because these are prices of single
-    /// instructions.
+    /// @dev Slot 0 of the relay holds its owner, so it is in use. Written in assembly because these are prices of
+    /// single instructions.
     function _measurePrices() private returns (Prices memory prices) {
         bytes32 fresh = _FRESH;
         uint256 newSlot;

@@ -157,6 +157,30 @@ export class ChainClient {
   }
 
   /**
+   * Calls an account as if it had other code, under the rules of the next block where the node can.
+   * @returns what the code returns; null when it reverts, or when the node does not support such calls.
+   */
+  async callWithCode(to: string, code: string, gas: number): Promise<string | null> {
+    const results = await this.#rpc.batch(
+      ["pending", "latest"].map((tag) => ({
+        method: "eth_call",
+        params: [{ to, gas: toHex(gas) }, tag, { [to]: { code } }],
+      })),
+    );
+    const found = results.find((result) => result.ok);
+    return found?.ok === true ? parse(hex, found.value) : null;
+  }
+
+  /** Whether a transaction may have this gas limit. @throws ChainUnavailable */
+  async acceptsGas(gas: number): Promise<boolean> {
+    // Creates a contract whose code only uses memory: its price grows with the square of the size.
+    const size = Math.floor(memoryWords(gas - BURNER_RESERVE)) * 32;
+    const data = `0x600163${size.toString(16).padStart(8, "0")}5200`;
+    const [result] = await this.#rpc.batch([{ method: "eth_estimateGas", params: [{ data, gas: toHex(gas) }] }]);
+    return result?.ok === true;
+  }
+
+  /**
    * Simulates each call as a separate transaction on top of a block.
    * @param maxGas gas limit of each call, so that a hostile receiver cannot make the node work without end.
    */
@@ -198,6 +222,14 @@ function revertOf(error: RpcError): { reverted: string } | null {
 
 /** Nodes use these codes both for a call that failed while it ran and for a call that they could not run. */
 const AMBIGUOUS = new Set([-32000, -32603]);
+
+/** Gas of a contract creation without its memory, rounded up generously. */
+const BURNER_RESERVE = 300_000;
+
+/** Words of memory whose use costs this much gas: 3 for each word, and the square of their number divided by 512. */
+function memoryWords(gas: number): number {
+  return 256 * (Math.sqrt(9 + gas / 128) - 3);
+}
 
 /** The identity precompile returns its input on every node that has the state of the block. */
 const CONTROL_CALL = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };

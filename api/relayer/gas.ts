@@ -1,6 +1,7 @@
 import { dataLength } from "ethers";
 
 import type { Command } from "../domain/command.ts";
+import type { GasMeasurement, LinearGas } from "../domain/gas-measurement.ts";
 
 /** Gas of one item of a batch. */
 export interface ItemGas {
@@ -10,77 +11,120 @@ export interface ItemGas {
   limit: number;
 }
 
-/** EIP-7825: the highest gas limit of a transaction, on any chain. */
-export const MAX_TRANSACTION_GAS = 16_777_216;
+/** What `batchGas` must know of an item. */
+export interface CountedItem {
+  gas: ItemGas;
+  target: string;
+  data: string;
+  number: bigint;
+}
+
 /** Base price of a transaction and of one EIP-7702 authorization. */
 const TRANSACTION = 21_000;
 const AUTHORIZATION = 25_000;
-/** The relay's own work for an item: at worst a new bitmap word, the failure event and the call. */
-const ITEM_OVERHEAD = 30_000;
-/** Gas that the relay reserves to stop cleanly and emit its closing event. */
-const RESERVE = 120_000;
+/** Price of a new slot before any chain charged for the growth of its state. */
+const PLAIN_SLOT = 22_108;
+/** The state that an authorization adds to the chain, in new slots: an account and its code (EIP-8037: 143 bytes). */
+const AUTHORIZATION_SLOTS = 2.6;
+/** The relay's own work for an item: the call, and at worst the failure event. */
+const ITEM_OVERHEAD = 6_000;
+/** Gas that the relay reserves to stop cleanly (GAS_RESERVE), with a margin. The words of its bitmap are counted apart. */
+const RESERVE = 100_000;
 /** Price of one calldata byte that is not zero. */
 const DATA_BYTE = 16;
-/** Storing one 32-byte word of a string. */
-const WORD = 22_500;
+/** Bitmap words have 256 bits. */
+const BUCKET_BITS = 8n;
 
+/** Measured gas plus this margin is what an item is expected to use. */
+const MARGIN = { factor: 1.1, gas: 5_000 };
 /**
- * Gas of an item without a receiver's code. Storage dominates (a new slot costs 22,100). The limits are about twice what the
- * gas snapshot shows: a limit that is too low fails a good item, and one that is too high costs nothing.
+ * A call that runs only the service's code may use its expected gas twice, and this much more: enough for a mint after a
+ * hard fork that was not measured yet. A limit that is too low fails a good item; one that is too high costs nothing.
  */
-function ownGas(command: Command, data: string): ItemGas {
+const HEADROOM = 300_000;
+/** The most by which the doubling raises a limit. */
+const MOST_EXTRA = 1_500_000;
+
+/** Expected gas of an item without a receiver's code. */
+function expectedGas(gas: GasMeasurement, command: Command, data: string): number {
+  // Other items of the measurement had already changed some of the slots, which makes them cheaper.
+  const { slotUpdate, newSlot, account } = gas;
   switch (command.kind) {
-    case "create-collection": {
-      // The arguments are part of the clone's code, at 200 gas a byte, and are copied several times.
-      const length = dataLength(data);
-      return { expected: 130_000 + 230 * length, limit: 260_000 + 280 * length };
-    }
+    case "create-collection":
+      return along(gas.createCollection, dataLength(data));
     case "mint-erc721":
-      return { expected: 80_000, limit: 160_000 };
-    case "create-erc1155": {
-      const words = command.uri === null ? 0 : Math.ceil(Buffer.byteLength(command.uri) / 32) + 1;
-      return { expected: 100_000 + words * WORD, limit: 200_000 + words * 2 * WORD };
-    }
+      return gas.mintErc721;
+    case "create-erc1155":
+      return slotUpdate + along(gas.createErc1155, command.uri === null ? 0 : words(Buffer.byteLength(command.uri)) + 1);
     case "mint-erc1155":
-      return { expected: 70_000, limit: 150_000 };
+      return slotUpdate + gas.mintErc1155;
     case "announce-metadata":
-      return { expected: 50_000, limit: 100_000 };
-    case "freeze-metadata": {
-      // Stores and logs two strings and the flags.
-      const words = Math.ceil(dataLength(data) / 32);
-      return { expected: 80_000 + words * WORD, limit: 160_000 + words * 2 * WORD };
+      return slotUpdate + gas.announceMetadata;
+    case "freeze-metadata":
+      return slotUpdate + along(gas.freezeMetadata, words(dataLength(data)));
+    case "transfer": {
+      const own = command.contractType === "ERC721" ? gas.transferErc721 : gas.transferErc1155;
+      // A foreign contract is not measured: it may store more. Its simulation shows what it needs.
+      return own + 3 * slotUpdate + (command.foreign ? 2 * newSlot + 10 * account : 0);
     }
-    case "transfer":
-      return command.foreign ? { expected: 150_000, limit: 250_000 } : { expected: 80_000, limit: 160_000 };
   }
 }
 
+function along({ base, each }: LinearGas, length: number): number {
+  return base + each * length;
+}
+
+function words(bytes: number): number {
+  return Math.ceil(bytes / 32);
+}
+
 /**
+ * @param measured what calls cost on the connected chain.
  * @param simulated gas of the call as a separate transaction, if it runs foreign code. Null: the simulation failed.
  *   Undefined: it runs no foreign code.
  * @param maxItemGas the most that foreign code may burn.
  */
 export function itemGas(
+  measured: GasMeasurement,
   command: Command,
   data: string,
   simulated: bigint | null | undefined,
   maxItemGas: number,
 ): ItemGas {
-  const own = ownGas(command, data);
-  if (simulated === undefined) return own;
+  const expected = Math.ceil(expectedGas(measured, command, data) * MARGIN.factor) + MARGIN.gas;
+  const limit = expected + Math.min(expected, MOST_EXTRA);
+  if (simulated === undefined) return { expected, limit: limit + HEADROOM };
   const foreign = simulated === null ? maxItemGas : Math.min(Math.ceil(Number(simulated) * 1.5), maxItemGas);
-  return { expected: Math.max(own.expected, foreign), limit: Math.max(own.limit, foreign) };
+  return { expected: Math.max(expected, foreign), limit: Math.max(limit, foreign) };
 }
 
-/** Gas limit of a transaction with these items: their expected gas, the full limit of one item, and the reserve. */
-export function batchGas(items: { gas: ItemGas; data: string }[], authorizations: number): number {
-  let total = TRANSACTION + AUTHORIZATION * authorizations + RESERVE;
+/**
+ * Gas limit of a transaction with these items: their expected gas, what they share, the full limit of one item, and the
+ * reserve.
+ */
+export function batchGas(measured: GasMeasurement, items: readonly CountedItem[], authorizations: number): number {
+  const { newSlot } = measured;
+  let total = TRANSACTION + RESERVE + Math.ceil(authorizationGas(newSlot)) * authorizations;
   let largest = 0;
-  for (const { gas, data } of items) {
+  const targets = new Set<string>();
+  const buckets = new Set<bigint>();
+  for (const { gas, target, data, number } of items) {
     // 7 words of ABI encoding surround the data of each call. Zero bytes count like the others.
     total += gas.expected + ITEM_OVERHEAD + DATA_BYTE * (dataLength(data) + 224);
     largest = Math.max(largest, gas.limit);
+    targets.add(target);
+    buckets.add(number >> BUCKET_BITS);
   }
+  total += targets.size * targetGas(measured) + buckets.size * newSlot;
   // A call gets at most 63/64 of the remaining gas (EIP-150).
   return total + Math.ceil((largest * 64) / 63);
+}
+
+/** The first access to a contract, to the code behind it, and to the slot that counts its tokens. */
+function targetGas({ firstMintErc721, mintErc721, account, slotUpdate }: GasMeasurement): number {
+  return Math.max(0, firstMintErc721 - mintErc721) + account + slotUpdate;
+}
+
+function authorizationGas(newSlot: number): number {
+  return AUTHORIZATION + AUTHORIZATION_SLOTS * Math.max(0, newSlot - PLAIN_SLOT);
 }

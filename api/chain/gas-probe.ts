@@ -1,0 +1,174 @@
+import { AbiCoder, computeAddress, concat, dataLength, getAddress, id, SigningKey } from "ethers";
+
+import { GasProbe__factory } from "../../contracts/generated/factories/GasProbe__factory.js";
+import type { CollectionType, Command, CreateCollection, Transfer } from "../domain/command.ts";
+import { type GasMeasurement, type LinearGas, MAX_TRANSACTION_GAS } from "../domain/gas-measurement.ts";
+import { abi } from "./abi.ts";
+import { uintWord } from "./abi-words.ts";
+import { addressOf } from "./call-results.ts";
+import type { ChainClient } from "./client.ts";
+import type { ContractAddresses } from "./contracts.ts";
+import type { EncodedCall } from "./encode-batch.ts";
+import { type CallSite, encodeServiceCall, encodeTransfer } from "./encode-call.ts";
+
+/** Numbers of the probe's calls. Requests have smaller ones, so the probe's collections have addresses of their own. */
+const FIRST_NUMBER = 1n << 255n;
+
+/** A wallet without tokens or funds. It signs the transfers that are measured. */
+const WALLET_KEY = new SigningKey(id("Moneta gas probe: wallet"));
+const WALLET = computeAddress(WALLET_KEY);
+
+/** Two lengths show how the gas grows with the length. In bytes. */
+const SHORT = 32;
+const LONG = 192;
+
+/** The collections that the probe creates. Their positions are the last digits of their numbers. */
+const CREATED = [collection("ERC1155", SHORT), collection("ERC721", SHORT), collection("ERC721", LONG)] as const;
+
+type Prices = [newSlot: bigint, slotUpdate: bigint, account: bigint];
+
+/**
+ * Measures what the service's calls cost on top of the node's newest block. The probe runs in place of the relay's code, so
+ * the real contracts run the real calls. Nothing is sent, and no funds are needed.
+ * @returns null when the node cannot run a call with other code (a state override).
+ * @throws ChainUnavailable
+ */
+export async function measureCalls(
+  client: ChainClient,
+  contracts: ContractAddresses,
+  chainId: bigint,
+): Promise<Omit<GasMeasurement, "transactionGas"> | null> {
+  const collections = await predictCollections(client, contracts);
+  if (collections === null) return null;
+  const steps = planSteps(collections, contracts, chainId);
+  const names = Object.keys(steps) as Step[];
+  const calls = names.map((name, index) => ({ target: steps[name].target, data: numbered(steps[name].data, index) }));
+  const code = concat([GasProbe__factory.bytecode, GasProbe__factory.createInterface().encodeDeploy([calls])]);
+  const answer = await client.callWithCode(contracts.relay, code, MAX_TRANSACTION_GAS);
+  const decoded = answer === null ? null : decode(answer);
+  if (decoded?.used.length !== names.length) return null;
+  const used = Object.fromEntries(names.map((name, index) => [name, Number(decoded.used[index])])) as Record<Step, number>;
+  return toMeasurement(decoded.prices, used, steps);
+}
+
+/** The addresses at which the collections would be. Null: the factory does not answer. */
+async function predictCollections(client: ChainClient, contracts: ContractAddresses): Promise<string[] | null> {
+  const answers = await client.tryCalls(
+    CREATED.map((command, index) => {
+      const [args] = abi.factory.decodeFunctionData(
+        `create${command.type}`,
+        encodeServiceCall(command, contracts).data,
+      ) as unknown as [string];
+      const number = FIRST_NUMBER + BigInt(index);
+      return { to: contracts.factory, data: abi.factory.encodeFunctionData(`predict${command.type}`, [number, args]) };
+    }),
+  );
+  const addresses = answers.map(addressOf).filter((address) => address !== null);
+  return addresses.length === CREATED.length ? addresses : null;
+}
+
+type Step = keyof ReturnType<typeof planSteps>;
+
+/** The measured calls. They run in this order, each on top of the ones before. */
+function planSteps(collections: string[], contracts: ContractAddresses, chainId: bigint) {
+  const [erc1155 = "", short721 = "", long721 = ""] = collections;
+  const encode = (command: Exclude<Command, Transfer>) => encodeServiceCall(command, contracts);
+  const mint = (to: string) => encode({ kind: "mint-erc721", collection: short721, to, metadata: null });
+  const create = (tokenId: string, to: string, uri: string | null) =>
+    encode({ kind: "create-erc1155", collection: erc1155, to, tokenId, quantity: "5", uri, metadata: null });
+  const freeze = (target: string, length: number) =>
+    encode({ kind: "freeze-metadata", collection: target, type: "ERC721", directory: "b".repeat(length) });
+  const transfer = (index: number, contractType: CollectionType, contract: string, tokenId: string) => {
+    const site: CallSite = { chainId, contracts, number: FIRST_NUMBER + BigInt(index) };
+    const moved = { kind: "transfer", foreign: false, from: WALLET, to: account(index), quantity: "1" } as const;
+    return encodeTransfer({ ...moved, contract, contractType, tokenId }, WALLET_KEY, site);
+  };
+  return {
+    // The first call also pays for the first access to the factory.
+    createErc1155: encode(CREATED[0]),
+    createShort: encode(CREATED[1]),
+    createLong: encode(CREATED[2]),
+    firstMintErc721: mint(account(3)),
+    mintErc721: mint(account(4)),
+    // The wallet keeps a token and copies: emptying a slot that the same transaction created would be cheaper.
+    mintKept: mint(WALLET),
+    mintMoved: mint(WALLET),
+    createId: create("1", WALLET, null),
+    createIdShort: create("2", account(8), "u".repeat(SHORT)),
+    createIdLong: create("3", account(9), "u".repeat(LONG)),
+    mintErc1155: encode({ kind: "mint-erc1155", collection: erc1155, to: account(10), tokenId: "1", quantity: "1" }),
+    announceMetadata: encode({ kind: "announce-metadata", collection: short721, tokenId: "1" }),
+    transferErc721: transfer(12, "ERC721", short721, "4"),
+    transferErc1155: transfer(13, "ERC1155", erc1155, "1"),
+    freezeShort: freeze(short721, SHORT),
+    freezeLong: freeze(long721, LONG),
+  } satisfies Record<string, EncodedCall>;
+}
+
+function toMeasurement(
+  [newSlot, slotUpdate, coldAccount]: Prices,
+  used: Record<Step, number>,
+  steps: Record<Step, EncodedCall>,
+): Omit<GasMeasurement, "transactionGas"> {
+  const bytes = (step: Step) => dataLength(steps[step].data);
+  const words = (step: Step) => Math.ceil(bytes(step) / 32);
+  const create = line([bytes("createShort"), used.createShort], [bytes("createLong"), used.createLong]);
+  // A URI also stores its length: one more word.
+  const createId = line([SHORT / 32 + 1, used.createIdShort], [LONG / 32 + 1, used.createIdLong]);
+  return {
+    newSlot: Number(newSlot),
+    slotUpdate: Number(slotUpdate),
+    account: Number(coldAccount),
+    createCollection: { ...create, base: create.base + Math.max(0, used.createErc1155 - used.createShort) },
+    firstMintErc721: used.firstMintErc721,
+    mintErc721: used.mintErc721,
+    createErc1155: { ...createId, base: Math.max(createId.base, used.createId) },
+    mintErc1155: used.mintErc1155,
+    announceMetadata: used.announceMetadata,
+    freezeMetadata: line([words("freezeShort"), used.freezeShort], [words("freezeLong"), used.freezeLong]),
+    transferErc721: used.transferErc721,
+    transferErc1155: used.transferErc1155,
+  };
+}
+
+/** The line through two measured points. */
+function line(short: [length: number, gas: number], long: [length: number, gas: number]): LinearGas {
+  const each = Math.ceil((long[1] - short[1]) / (long[0] - short[0]));
+  return { base: Math.max(0, short[1] - each * short[0]), each };
+}
+
+function decode(answer: string): { prices: Prices; used: bigint[] } | null {
+  try {
+    const types = ["tuple(uint256,uint256,uint256)", "uint256[]"];
+    const [prices, used] = AbiCoder.defaultAbiCoder().decode(types, answer).toArray(true) as [Prices, bigint[]];
+    return { prices, used };
+  } catch {
+    // A node that ignores the override runs the relay's own code, which answers something else.
+    return null;
+  }
+}
+
+/** The relay appends the request number to the data of each call. */
+function numbered(data: string, index: number): string {
+  return concat([data, `0x${uintWord(FIRST_NUMBER + BigInt(index))}`]);
+}
+
+/** An account that the chain has never seen. */
+function account(index: number): string {
+  return getAddress(`0x${id(`Moneta gas probe: account ${index.toString()}`).slice(-40)}`);
+}
+
+function collection(type: CollectionType, nameLength: number) {
+  return {
+    kind: "create-collection",
+    type,
+    hosting: "hosted",
+    name: "n".repeat(nameLength),
+    symbol: "S",
+    maxSupply: type === "ERC721" ? 1_000 : null,
+    baseUri: null,
+    collectionUri: null,
+    metadata: {},
+    newOwner: null,
+  } satisfies CreateCollection;
+}
