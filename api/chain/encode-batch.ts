@@ -1,3 +1,5 @@
+import { Transaction } from "ethers";
+
 import { abi } from "./abi.ts";
 import { addressWord, bytesWords, uintWord } from "./abi-words.ts";
 
@@ -31,4 +33,12 @@ export function encodeBatch(calls: readonly BatchCall[]): string {
     return own;
   });
   return [EXECUTE, uintWord(32n), uintWord(BigInt(calls.length)), ...offsets, ...tuples].join("");
+}
+
+/** The gas limit of each call of a signed batch, by request number. */
+export function gasLimitsOf(raw: string): Map<bigint, number> {
+  const [calls] = abi.relay.decodeFunctionData("execute", Transaction.from(raw).data) as unknown as [
+    { number: bigint; gasLimit: bigint }[],
+  ];
+  return new Map(calls.map(({ number, gasLimit }) => [number, Number(gasLimit)]));
 }

@@ -1,4 +1,4 @@
-import { AbiCoder, computeAddress, concat, dataLength, getAddress, id, SigningKey } from "ethers";
+import { AbiCoder, computeAddress, concat, dataLength, dataSlice, getAddress, id, SigningKey } from "ethers";
 
 import { GasProbe__factory } from "../../contracts/generated/factories/GasProbe__factory.js";
 import type { CollectionType, Command, CreateCollection, Transfer } from "../domain/command.ts";
@@ -47,24 +47,30 @@ export async function measureCalls(
   const answer = await client.callWithCode(contracts.relay, code, MAX_TRANSACTION_GAS);
   const decoded = answer === null ? null : decode(answer);
   if (decoded?.used.length !== names.length) return null;
-  const used = Object.fromEntries(names.map((name, index) => [name, Number(decoded.used[index])])) as Record<Step, number>;
+  const used = Object.fromEntries(names.map((name, index) => [name, Number(decoded.used[index])])) as Record<
+    Step,
+    number
+  >;
   return toMeasurement(decoded.prices, used, steps);
 }
 
 /** The addresses at which the collections would be. Null: the factory does not answer. */
 async function predictCollections(client: ChainClient, contracts: ContractAddresses): Promise<string[] | null> {
   const answers = await client.tryCalls(
-    CREATED.map((command, index) => {
-      const [args] = abi.factory.decodeFunctionData(
-        `create${command.type}`,
-        encodeServiceCall(command, contracts).data,
-      ) as unknown as [string];
-      const number = FIRST_NUMBER + BigInt(index);
-      return { to: contracts.factory, data: abi.factory.encodeFunctionData(`predict${command.type}`, [number, args]) };
-    }),
+    CREATED.map((command, index) => ({ to: contracts.factory, data: prediction(command, contracts, index) })),
   );
   const addresses = answers.map(addressOf).filter((address) => address !== null);
   return addresses.length === CREATED.length ? addresses : null;
+}
+
+function prediction(command: CreateCollection, contracts: ContractAddresses, index: number): string {
+  const number = FIRST_NUMBER + BigInt(index);
+  const { data } = encodeServiceCall(command, contracts);
+  // `createERC721` and `createERC1155` have one argument, of the same type.
+  const [args] = AbiCoder.defaultAbiCoder().decode(["bytes"], dataSlice(data, 4)) as unknown as [string];
+  return command.type === "ERC721"
+    ? abi.factory.encodeFunctionData("predictERC721", [number, args])
+    : abi.factory.encodeFunctionData("predictERC1155", [number, args]);
 }
 
 type Step = keyof ReturnType<typeof planSteps>;

@@ -43,6 +43,19 @@ export function decodeRevert(reason: string, command: Command): CallFailure {
   return { errorCode, errors: [{ field: "transaction", code: errorCode, message: describe(error, reason) }] };
 }
 
+/**
+ * Whether a call that failed on chain ran out of gas. The service's contracts give a reason for every failure of their own,
+ * so they fail without one only when their gas is used up. A creation passes nearly all of its gas on to the new contract.
+ */
+export function ranOutOfGas(reason: string): boolean {
+  return reason === "0x" || parseError(reason)?.name === "FailedDeployment";
+}
+
+/** @param message with the figures: what was needed, and what was allowed. */
+export function outOfGas(message: string): CallFailure {
+  return { errorCode: "out_of_gas", errors: [{ field: "transaction", code: "out_of_gas", message }] };
+}
+
 /** The failure of a mint in a collection that no longer lets the relay mint. */
 export function minterRemoved(relay: string, command: Command): CallFailure {
   return decodeRevert(abi.erc721.encodeErrorResult("CollectionUnauthorizedMinter", [relay]), command);

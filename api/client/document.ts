@@ -646,6 +646,7 @@ export interface paths {
          *     | 500 | `internal_error` | The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. | [docs/errors#internal_error](docs/errors#internal_error) |
          *     | 503 | `unavailable` | The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. | [docs/errors#unavailable](docs/errors#unavailable) |
          *     | request | `execution_reverted` | The contract reverted the call. `errors` has the decoded reason. | [docs/errors#execution_reverted](docs/errors#execution_reverted) |
+         *     | request | `out_of_gas` | The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS. | [docs/errors#out_of_gas](docs/errors#out_of_gas) |
          *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
          *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
          *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address. | [docs/errors#media_blocked](docs/errors#media_blocked) |
@@ -796,13 +797,14 @@ export interface components {
          *     - `receiver_rejected`: The contract at the destination refused the token. Choose a destination that accepts it.
          *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
          *     - `execution_reverted`: The contract reverted the call. `errors` has the decoded reason.
+         *     - `out_of_gas`: The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.
          *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
          *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
          *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address.
          *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
          * @enum {string}
          */
-        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "execution_reverted" | "media_unavailable" | "media_too_large" | "media_blocked" | "number_taken";
+        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "execution_reverted" | "out_of_gas" | "media_unavailable" | "media_too_large" | "media_blocked" | "number_taken";
         /**
          * Format: date-time
          * @description Time in UTC, ISO 8601.

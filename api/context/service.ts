@@ -9,6 +9,7 @@ import type { IpfsNode } from "../ipfs-node/node.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { createWalletDeriver } from "../keys/wallet-deriver.ts";
 import { cryptoProblem } from "../shared/crypto.ts";
+import { GasMeter } from "../relayer/gas-meter.ts";
 import { createSignals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import { allLanes } from "../store/sending/lanes.ts";
@@ -60,7 +61,9 @@ export async function startService(settings: Settings, logger: Logger): Promise<
     allowLoopback: local,
   };
   const content = await openContent(settings, { addressPolicy, logger, now }, opened);
-  const workers = createWorkers(settings, { ...chain, database, client, content, signals, logger, now });
+  const gas = new GasMeter({ ...identity, database, client, keyring: keys.keyring, logger });
+  if (chain.lanes.length > 0) await gas.open();
+  const workers = createWorkers(settings, { ...chain, gas, database, client, content, signals, logger, now });
   runWorkers(workers, opened);
   const port = settings.roles.includes("api")
     ? await startHttp(

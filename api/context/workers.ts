@@ -7,6 +7,7 @@ import type { Keys } from "./keys.ts";
 import { Announcer } from "../media/announcer.ts";
 import { Pinner } from "../media/pinner.ts";
 import { MediaWorker } from "../media/worker.ts";
+import type { GasMeter } from "../relayer/gas-meter.ts";
 import { Lane } from "../relayer/lane.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
@@ -47,6 +48,8 @@ export interface WorkerDeps {
   local: boolean;
   /** The lanes that this process drives, with those that the settings no longer have. */
   lanes: number[];
+  /** Knows what calls cost, for the lanes. */
+  gas: GasMeter;
 }
 
 /** The workers of this process's roles. None runs yet. */
@@ -56,6 +59,7 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
   const add = (name: string, worker: Worker, critical: boolean) => workers.push({ name, worker, critical });
 
   for (const index of deps.lanes) add(`lane ${index.toString()}`, createLane(settings, deps, index), true);
+  if (deps.lanes.length > 0) add("gas", deps.gas, false);
   if (settings.roles.includes("indexer")) add("indexer", createIndexer(settings, deps), true);
   if (settings.roles.includes("webhooks")) {
     const { agent } = content;
@@ -77,7 +81,7 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
 }
 
 function createLane(settings: Settings, deps: WorkerDeps, index: number): Lane {
-  const { database, client, identity, signals, logger, now } = deps;
+  const { database, client, identity, gas, signals, logger, now } = deps;
   return new Lane(index, {
     database,
     read: database.read,
@@ -87,6 +91,7 @@ function createLane(settings: Settings, deps: WorkerDeps, index: number): Lane {
     logger,
     now,
     keyring: deps.keys.keyring,
+    gas,
     maxItemGas: settings.limits.itemGas,
     maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
     draining: index >= settings.lanes,

@@ -143,6 +143,11 @@ export const ERROR_ENTRIES = {
     failsRequest: true,
     message: "The contract reverted the call. `errors` has the decoded reason.",
   },
+  out_of_gas: {
+    failsRequest: true,
+    message:
+      "The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.",
+  },
   media_unavailable: {
     failsRequest: true,
     message: "The media could not be fetched. Check the URL, then send a new request.",

@@ -1,5 +1,5 @@
 import type { RelayEvent, TokenMove } from "../chain/logs.ts";
-import { decodeRevert } from "../chain/revert-reasons.ts";
+import { type CallFailure, decodeRevert, outOfGas, ranOutOfGas } from "../chain/revert-reasons.ts";
 import { isMint } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/outcome.ts";
 import type { SettledRequest } from "../store/requests/stored-request.ts";
@@ -33,12 +33,14 @@ export class AttributionError extends Error {
  * only the relay can mint in a collection while a batch runs. So the k-th mint log of a collection belongs to the k-th
  * successful mint of the batch in it.
  * @param requests of the batch, in the order of its calls.
+ * @param gasLimits of the calls, by request number. Only calls that ran out of gas need theirs.
  * @returns the result, and the request that each move belongs to.
  * @throws AttributionError when the logs do not fit this batch.
  */
 export function attribute(
   batch: { batchId: number; transactionHash: string; blockNumber: number; requests: ClaimedRequest[] },
   logs: TransactionLogs,
+  gasLimits: ReadonlyMap<bigint, number> = new Map(),
 ): { result: BatchResult; owners: Map<TokenMove, string> } {
   const closing = logs.relay.find((event) => event.kind === "batch-executed");
   if (closing === undefined)
@@ -54,7 +56,10 @@ export function attribute(
   for (const request of batch.requests.slice(0, closing.executed)) {
     const reason = failed.get(request.number);
     if (reason !== undefined) {
-      outcomes.push({ request, outcome: { ok: false, ...decodeRevert(reason, request.command) } });
+      const failure = ranOutOfGas(reason)
+        ? usedUp(gasLimits.get(request.number))
+        : decodeRevert(reason, request.command);
+      outcomes.push({ request, outcome: { ok: false, ...failure } });
     } else if (skipped.has(request.number)) {
       // The number was consumed earlier: by an earlier batch, whose outcome stays, or by another sender.
       if (request.outcome === null && (request.status === "pending" || request.status === "processing")) {
@@ -74,6 +79,13 @@ export function attribute(
     },
     owners,
   };
+}
+
+function usedUp(limit: number | undefined): CallFailure {
+  const figure = limit === undefined ? "" : ` of ${limit.toString()}`;
+  return outOfGas(
+    `The call ran out of gas: it used up its limit${figure}. The costs are measured again: send a new request.`,
+  );
 }
 
 function succeeded(

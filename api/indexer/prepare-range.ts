@@ -15,6 +15,7 @@ import { type UncertainHolding, uncertainHoldings } from "../store/ledger/uncert
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import { attribute, AttributionError } from "./attribute.ts";
+import { gasLimits } from "./gas-limits.ts";
 import type { ChainRange } from "./read-range.ts";
 
 export interface PrepareDeps {
@@ -105,7 +106,8 @@ async function ourBatches(
       ),
     };
     try {
-      const attributed = attribute({ batchId, transactionHash, blockNumber, requests }, logs);
+      const limits = await gasLimits(deps.database, relay);
+      const attributed = attribute({ batchId, transactionHash, blockNumber, requests }, logs, limits);
       const byId = new Map(requests.map((request) => [request.id, request]));
       for (const [move, id] of attributed.owners) {
         const request = byId.get(id);

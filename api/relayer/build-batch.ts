@@ -5,14 +5,16 @@ import { CloneArgumentsError } from "../chain/clone-arguments.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { encodeBatch, type EncodedCall } from "../chain/encode-batch.ts";
 import { encodeServiceCall, encodeTransfer } from "../chain/encode-call.ts";
-import type { CallFailure } from "../chain/revert-reasons.ts";
+import { type CallFailure, outOfGas } from "../chain/revert-reasons.ts";
 import type { Command, Transfer } from "../domain/command.ts";
+import type { GasMeasurement } from "../domain/gas-measurement.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/engine.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
 import { batchGas, type ItemGas, itemGas } from "./gas.ts";
+import type { GasMeter } from "./gas-meter.ts";
 import { signDelegations, walletSigners, type WalletSigners } from "./wallet-signers.ts";
 
 export interface BatchContext {
@@ -22,10 +24,13 @@ export interface BatchContext {
   chainId: bigint;
   contracts: ContractAddresses;
   maxItemGas: number;
+  /** What calls cost on the connected chain, as measured last. */
+  gas: Pick<GasMeter, "current">;
 }
 
 interface Item extends EncodedItem {
   gas: ItemGas;
+  number: bigint;
 }
 
 /** A request that fails without a transaction: it cannot be encoded as a call, or its call would only burn gas. */
@@ -69,33 +74,29 @@ export async function buildBatch(
     if ("gas" in checked) items.push(checked);
     else rejected.push(checked);
   }
-  const taken = items.slice(0, fittingSize(items, delegations, gasBudget));
+  const measured = context.gas.current;
+  const taken = items.slice(0, fittingSize(measured, items, delegations, gasBudget));
   const authorizations = [...new Set(taken.map((item) => item.target))].flatMap(
     (target) => delegations.get(target) ?? [],
   );
-  const calls = taken.map(({ request, target, gas, data }) => ({
-    number: request.number,
-    target,
-    gasLimit: gas.limit,
-    data,
-  }));
+  const calls = taken.map(({ number, target, gas, data }) => ({ number, target, gasLimit: gas.limit, data }));
   return {
     requests: taken.map((item) => item.request),
     left: items.slice(taken.length).map((item) => item.request),
     rejected,
     data: encodeBatch(calls),
-    gasLimit: BigInt(Math.min(batchGas(taken, authorizations.length), gasBudget)),
+    gasLimit: BigInt(Math.min(batchGas(measured, taken, authorizations.length), gasBudget)),
     authorizations,
   };
 }
 
 /** How many of the items, from the first, fit into the gas budget. */
-function fittingSize(items: Item[], delegations: Delegations, gasBudget: number): number {
+function fittingSize(measured: GasMeasurement, items: Item[], delegations: Delegations, gasBudget: number): number {
   let size = items.length;
   const gas = () => {
     const taken = items.slice(0, size);
     const targets = new Set(taken.map((item) => item.target));
-    return batchGas(taken, [...targets].filter((target) => delegations.has(target)).length);
+    return batchGas(measured, taken, [...targets].filter((target) => delegations.has(target)).length);
   };
   while (size > 1 && gas() > gasBudget) size = Math.min(size - 1, Math.floor(size * 0.9));
   return size;
@@ -143,20 +144,26 @@ function checkItem(
 ): Item | RejectedItem {
   // An item's gas counts twice: once as expected, and once as the limit that must be left when the item starts.
   const maxForeignGas = Math.min(context.maxItemGas, Math.floor(gasBudget * 0.4));
-  const gas = itemGas(item.command, item.data, simulation.gas, maxForeignGas);
+  const measured = context.gas.current;
   const { request } = item;
-  const alone = batchGas([{ gas, data: item.data }], delegates ? 1 : 0);
+  const counted = {
+    ...item,
+    number: request.number,
+    gas: itemGas(measured, item.command, item.data, simulation.gas, maxForeignGas),
+  };
+  const alone = batchGas(measured, [counted], delegates ? 1 : 0);
   // The relay would stop before this item every time, and each transaction would be paid for nothing.
   if (alone > gasBudget) {
     return {
       request,
-      ...reverted(`The request needs about ${alone} gas, and one transaction can have ${gasBudget}.`),
+      ...outOfGas(`The request needs about ${alone} gas, and one transaction can have ${gasBudget}.`),
       cause: alone,
     };
   }
   // A request that was signed before may still run on chain: only the chain may end it.
-  const failure = request.status === "pending" ? (simulation.failure ?? tooExpensive(simulation.gas, gas)) : null;
-  return failure === null ? { ...item, gas } : { request, ...failure, cause: null };
+  const failure =
+    request.status === "pending" ? (simulation.failure ?? tooExpensive(simulation.gas, counted.gas)) : null;
+  return failure === null ? counted : { request, ...failure, cause: null };
 }
 
 function reverted(message: string): CallFailure {
@@ -169,7 +176,7 @@ const ESTIMATE_MARGIN = 1.25;
 /** Foreign code that needs more gas than an item may use fails on chain, after it burnt all of it. */
 function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): CallFailure | null {
   if (simulated == null || Number(simulated) <= allowed.limit * ESTIMATE_MARGIN) return null;
-  return reverted(
+  return outOfGas(
     `The request needs about ${simulated.toString()} gas. One request may use ${allowed.limit} (MAX_ITEM_GAS).`,
   );
 }

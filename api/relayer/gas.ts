@@ -29,7 +29,7 @@ const AUTHORIZATION_SLOTS = 2.6;
 /** The relay's own work for an item: the call, and at worst the failure event. */
 const ITEM_OVERHEAD = 6_000;
 /** Gas that the relay reserves to stop cleanly (GAS_RESERVE), with a margin. The words of its bitmap are counted apart. */
-const RESERVE = 100_000;
+export const RESERVE = 100_000;
 /** Price of one calldata byte that is not zero. */
 const DATA_BYTE = 16;
 /** Bitmap words have 256 bits. */
@@ -55,7 +55,9 @@ function expectedGas(gas: GasMeasurement, command: Command, data: string): numbe
     case "mint-erc721":
       return gas.mintErc721;
     case "create-erc1155":
-      return slotUpdate + along(gas.createErc1155, command.uri === null ? 0 : words(Buffer.byteLength(command.uri)) + 1);
+      return (
+        slotUpdate + along(gas.createErc1155, command.uri === null ? 0 : words(Buffer.byteLength(command.uri)) + 1)
+      );
     case "mint-erc1155":
       return slotUpdate + gas.mintErc1155;
     case "announce-metadata":

@@ -11,7 +11,6 @@ import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { type CanSend, checkCanSend } from "./can-send.ts";
-import { MAX_TRANSACTION_GAS } from "./gas.ts";
 import type { InFlight } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
@@ -66,7 +65,7 @@ export class Sender {
     );
     if (claimed.length === 0) return false;
     crashPoint("relayer:claimed");
-    const budget = Math.min(MAX_TRANSACTION_GAS, Number(block.gasLimit));
+    const budget = Math.min(this.#deps.gas.current.transactionGas, Number(block.gasLimit));
     const batch = await this.#build(claimed, budget, block.number);
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
     if (batch.requests.length === 0) {

@@ -1,11 +1,11 @@
 import { formatEther } from "ethers";
 
+import { MAX_TRANSACTION_GAS } from "../../domain/gas-measurement.ts";
+import { readGasMeasurement } from "../../store/sending/gas-measurement.ts";
 import { allLanes } from "../../store/sending/lanes.ts";
 import { type Check, ok, problem, warning } from "../check.ts";
 import { plural } from "../../shared/plural.ts";
 
-/** EIP-7825: the gas limit of one transaction. */
-const FULL_BATCH_GAS = 16_777_216n;
 /** A lane should have funds for this many full batches at the present fees. */
 const RESERVE = 10n;
 
@@ -20,7 +20,8 @@ export const funds: Check = {
       if (address !== undefined) addresses.set(lane, address);
     }
     const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
-    const gas = block.gasLimit < FULL_BATCH_GAS ? block.gasLimit : FULL_BATCH_GAS;
+    const { measurement } = await readGasMeasurement(database.read);
+    const gas = BigInt(Math.min(measurement?.transactionGas ?? MAX_TRANSACTION_GAS, Number(block.gasLimit)));
     // The relayer offers up to this fee, and the node requires funds for all of it.
     const full = gas * (2n * (block.baseFeePerGas ?? 0n) + priorityFee);
     const used = [...addresses].filter(([lane]) => lane < lanes);

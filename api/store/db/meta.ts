@@ -18,7 +18,11 @@ export type MetaKey =
   /** How often collections were removed by a reorg. */
   | "collections_removed"
   /** How often the followed foreign contracts changed. */
-  | "foreign_version";
+  | "foreign_version"
+  /** What calls cost on the chain, as JSON. */
+  | "gas_measurement"
+  /** Hash of the last transaction in which a call ran out of gas. */
+  | "gas_shortage";
 
 export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
   const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();

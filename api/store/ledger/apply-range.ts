@@ -102,6 +102,9 @@ async function applyOutcomes(
     .where("id", "=", batch.batchId)
     .execute();
   const stored = await storeOutcomes(trx, batch, now);
+  if (batch.outcomes.some(({ outcome }) => !outcome.ok && outcome.errorCode === "out_of_gas")) {
+    await writeMeta(trx, "gas_shortage", batch.transactionHash);
+  }
   for (const settled of batch.outcomes) {
     if (!stored.has(settled.request.id)) await correctFinal(trx, settled, batch, now);
   }

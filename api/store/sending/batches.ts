@@ -194,6 +194,12 @@ export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<strin
   return found;
 }
 
+/** The signed bytes of one version of a batch. */
+export async function signedBytes(db: Db, hash: string): Promise<string | null> {
+  const row = await db.selectFrom("attempts").select("raw").where("hash", "=", hash).executeTakeFirst();
+  return row?.raw ?? null;
+}
+
 /** Closes a batch that reverted as a whole. None of its calls ran, so its requests are ready for another batch. */
 export async function closeBatch(
   trx: Trx,

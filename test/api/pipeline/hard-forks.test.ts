@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
+import { sql } from "kysely";
 
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { type ServiceFixture, useService } from "../../support/use-service.ts";
@@ -38,6 +39,13 @@ function itDoesTheMainJob(moneta: ServiceFixture): void {
     await api.completed("/v1/nfts", { collection_address: collection, token_id: 1, to_address: bob, quantity: 2 });
     const transfer = { contract_address: collection, from_address: alice, to_address: bob, token_id: 2, amount: 1 };
     await api.completed("/v1/transfers", transfer);
+  });
+
+  it("counts enough gas: no batch stops before its end", async () => {
+    const { rows } = await sql<{ n: number }>`select count(*) as n from requests where returns > 0`.execute(
+      moneta.service.database.read,
+    );
+    expect(rows).to.deep.equal([{ n: 0 }]);
   });
 
   it("transfers a foreign token of a wallet that has never delegated", async () => {

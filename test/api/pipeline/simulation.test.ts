@@ -113,7 +113,7 @@ describe("requests whose simulation fails", function () {
       const collection = await api.collection({ type: "ERC721" });
       const failed = await failsUnsent(
         () => api.done("/v1/nfts", { collection_address: collection, to_address: refusing }),
-        "execution_reverted",
+        "out_of_gas",
       );
       expect(failed.errors?.[0]?.message).to.match(
         /^The request needs about \d{7} gas\. One request may use 1000000 \(MAX_ITEM_GAS\)\.$/,

@@ -5,7 +5,8 @@ import type { JsonRpcSigner } from "ethers";
 
 import { abi } from "../../../api/chain/abi.ts";
 import type { Command } from "../../../api/domain/command.ts";
-import { itemGas } from "../../../api/relayer/gas.ts";
+import { batchGas, itemGas, RESERVE } from "../../../api/relayer/gas.ts";
+import { readGasMeasurement } from "../../../api/store/sending/gas-measurement.ts";
 import { insertRequest } from "../../../api/store/requests/requests.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { useService } from "../../support/use-service.ts";
@@ -82,19 +83,23 @@ describe("Lane", function () {
         .executeTakeFirstOrThrow();
       if (receipt === null || sent === null) throw new Error("it is in a block");
       const [calls] = abi.relay.decodeFunctionData("execute", sent.data) as unknown as [
-        { data: string; gasLimit: bigint }[],
+        { target: string; number: bigint; data: string; gasLimit: bigint }[],
       ];
       expect(calls).to.have.length(1);
       const [call] = calls;
       if (call === undefined) throw new Error("one call");
       const command = JSON.parse(row.command) as Command;
-      const gas = itemGas(command, call.data, simulated, 1_000_000);
+      const { measurement } = await readGasMeasurement(moneta.service.database.read);
+      if (measurement === null) throw new Error("the service has not measured the costs");
+      const gas = itemGas(measurement, command, call.data, simulated, 1_000_000);
       if (simulated !== null) expect(Number(call.gasLimit)).to.equal(gas.limit);
-      const own = 21_000 + 16 * ((sent.data.length - 2) / 2) + 25_000 * (sent.type === 4 ? 1 : 0);
+      // Without the item's limit and the reserve, which only the relay's checks need.
+      const { target, number, data } = call;
+      const counted = { target, number, data, gas: { ...gas, limit: 0 } };
       return {
         kind: command.kind,
         used: Number(receipt.gasUsed),
-        counted: own + gas.expected + 30_000,
+        counted: batchGas(measurement, [counted], sent.type === 4 ? 1 : 0) - RESERVE,
         limit: gas.limit,
         sent: Number(sent.gasLimit),
       };

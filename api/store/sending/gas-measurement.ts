@@ -1,0 +1,46 @@
+import { z } from "zod";
+
+import type { GasMeasurement } from "../../domain/gas-measurement.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { readMeta, writeMeta } from "../db/meta.ts";
+
+const gas = z.number().nonnegative();
+const linear = z.strictObject({ base: gas, each: gas });
+const measurement = z.strictObject({
+  newSlot: gas,
+  slotUpdate: gas,
+  account: gas,
+  createCollection: linear,
+  firstMintErc721: gas,
+  mintErc721: gas,
+  createErc1155: linear,
+  mintErc1155: gas,
+  announceMetadata: gas,
+  freezeMetadata: linear,
+  transferErc721: gas,
+  transferErc1155: gas,
+  transactionGas: gas.positive(),
+});
+const stored = z.strictObject({ measurement, answered: z.string().nullable() });
+
+/** What calls cost on the chain, as it was last measured, and what the chain has shown since. */
+export interface StoredGas {
+  /** Null: never measured, or measured by a release with other figures. */
+  measurement: GasMeasurement | null;
+  /** Hash of the last transaction in which a call ran out of gas; null: none ever did. */
+  shortage: string | null;
+  /** What `shortage` was when the measurement began. Another value now means that the measurement is out of date. */
+  answered: string | null;
+}
+
+export async function readGasMeasurement(db: Db): Promise<StoredGas> {
+  const [value, shortage] = [await readMeta(db, "gas_measurement"), await readMeta(db, "gas_shortage")];
+  const parsed = value === null ? null : stored.safeParse(JSON.parse(value));
+  return parsed?.success === true ? { ...parsed.data, shortage } : { measurement: null, shortage, answered: null };
+}
+
+/** @param shortage the value that was stored when the measurement began. */
+export async function writeGasMeasurement(trx: Trx, fresh: GasMeasurement, shortage: string | null): Promise<void> {
+  const value: z.infer<typeof stored> = { measurement: fresh, answered: shortage };
+  await writeMeta(trx, "gas_measurement", JSON.stringify(value));
+}
