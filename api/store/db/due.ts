@@ -1,5 +1,3 @@
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
-
 /** A time that is always due. */
 export const AT_ONCE = 0;
 
@@ -14,12 +12,16 @@ export function isDue(at: number, now: number, longestWait: number): boolean {
   return at <= now || at > now + longestWait;
 }
 
-/** `isDue` as a condition of a query. A null column is never due. */
-export function whenDue<DB, TB extends keyof DB>(
-  eb: ExpressionBuilder<DB, TB>,
-  column: Expression<number | null>,
-  now: number,
-  longestWait: number,
-): Expression<SqlBool> {
-  return eb.or([eb(column, "<=", now), eb(column, ">", now + longestWait)]);
+/**
+ * The first due rows, longest due first. The two kinds of due rows are read apart: one condition for both would pass over
+ * every row that still waits.
+ * @param search returns the first rows, by time, whose time compares so with `at`.
+ */
+export async function firstDue<Row>(
+  { now, longestWait, limit }: { now: number; longestWait: number; limit: number },
+  search: (comparison: "<=" | ">", at: number, limit: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  const due = await search("<=", now, limit);
+  if (due.length === limit) return due;
+  return [...due, ...(await search(">", now + longestWait, limit - due.length))];
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { Db } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
 /** A completed request whose effect is missing. */
@@ -47,82 +48,101 @@ export async function* lostEffects(db: Db): AsyncGenerator<LostEffect[]> {
 }
 
 async function lostAmong(db: Db, page: StoredRequest[]): Promise<LostEffect[]> {
-  const moved = await movedBy(db, page);
-  const lost: LostEffect[] = [];
-  for (const row of page) {
-    const words = await lossOf(db, row, moved);
-    if (words !== null) lost.push({ id: row.id, words });
-  }
-  return lost;
+  const found = new Set([
+    ...(await collectionsMade(db, page)),
+    ...(await tokensMade(db, page)),
+    ...(await movedBy(db, page)),
+  ]);
+  return page.flatMap((row) => {
+    const words = found.has(row.id) ? null : lossOf(row);
+    return words === null ? [] : [{ id: row.id, words }];
+  });
 }
 
-async function lossOf(db: Db, row: StoredRequest, moved: Set<string>): Promise<string | null> {
-  const { command } = row;
+/** What is missing, when the effect of the request was not found. */
+function lossOf({ command, nft_collection, nft_token_id }: StoredRequest): string | null {
   switch (command.kind) {
-    case "create-collection": {
-      const made = await db.selectFrom("collections").select("seq").where("request_id", "=", row.id).executeTakeFirst();
-      return made === undefined ? `its collection ${row.nft_collection ?? "?"} does not exist` : null;
-    }
+    case "create-collection":
+      return `its collection ${nft_collection ?? "?"} does not exist`;
     case "mint-erc721":
-    case "create-erc1155": {
-      const token = await tokenMadeBy(db, row);
-      if (token !== undefined) return null;
-      return `token ${row.nft_token_id ?? "?"} of ${command.collection} does not exist, or another request made it`;
-    }
+    case "create-erc1155":
+      return `token ${nft_token_id ?? "?"} of ${command.collection} does not exist, or another request made it`;
     case "mint-erc1155":
-      return (await isMoved(db, row, command.collection, command.tokenId, moved))
-        ? null
-        : `its copies of token ${command.tokenId} of ${command.collection} were never minted`;
+      return `its copies of token ${command.tokenId} of ${command.collection} were never minted`;
     case "transfer":
-      if (command.foreign) return null;
-      return (await isMoved(db, row, command.contract, command.tokenId, moved))
-        ? null
-        : `token ${command.tokenId} of ${command.contract} was never moved by it`;
+      return command.foreign ? null : `token ${command.tokenId} of ${command.contract} was never moved by it`;
     default:
       return null;
   }
 }
 
-function tokenMadeBy(db: Db, row: StoredRequest) {
-  return db
-    .selectFrom("nfts")
-    .select("seq")
-    .where("contract", "=", row.nft_collection ?? "")
-    .where("token_id", "=", row.nft_token_id ?? "")
-    .where("request_id", "=", row.id)
-    .where("minted_block", "is not", null)
-    .executeTakeFirst();
+/** Ids of the requests whose collection exists. */
+async function collectionsMade(db: Db, page: StoredRequest[]): Promise<string[]> {
+  const rows = page.flatMap(({ id, command, nft_collection: address }) =>
+    command.kind === "create-collection" ? [{ id, address }] : [],
+  );
+  if (rows.length === 0) return [];
+  const { rows: made } = await sql<{ id: string }>`
+    select input.id as id from ${rowSet(db, { id: "text", address: "text" }, rows)} as input
+      join collections on collections.address = input.address and collections.request_id = input.id`.execute(db);
+  return made.map(({ id }) => id);
 }
 
-/** Ids of the page's requests whose transfer is in the block that their row names. One query for the whole page. */
-async function movedBy(db: Db, page: StoredRequest[]): Promise<Set<string>> {
-  const blocks = page.flatMap((row) => (row.block_number === null ? [] : [row.block_number]));
-  if (blocks.length === 0) return new Set();
-  const moves = await db
-    .selectFrom("transfers")
-    .select("request_id")
-    .where("block_number", "in", [...new Set(blocks)])
-    .where("request_id", "is not", null)
-    .execute();
-  return new Set(moves.flatMap((move) => move.request_id ?? []));
+const TOKEN = { id: "text", contract: "text", token_id: "text" } as const;
+
+/** Ids of the requests whose token is on chain and was made by them. */
+async function tokensMade(db: Db, page: StoredRequest[]): Promise<string[]> {
+  const rows = page.flatMap(({ id, command, nft_collection: contract, nft_token_id: token_id }) =>
+    command.kind === "mint-erc721" || command.kind === "create-erc1155" ? [{ id, contract, token_id }] : [],
+  );
+  if (rows.length === 0) return [];
+  const { rows: made } = await sql<{ id: string }>`
+    select input.id as id from ${rowSet(db, TOKEN, rows)} as input
+      join nfts on nfts.contract = input.contract and nfts.token_id = input.token_id and nfts.request_id = input.id
+     where nfts.minted_block is not null`.execute(db);
+  return made.map(({ id }) => id);
 }
 
-async function isMoved(
+/** Ids of the requests that moved copies. */
+async function movedBy(db: Db, page: StoredRequest[]): Promise<string[]> {
+  const rows = page.flatMap(({ id, command, block_number }) => {
+    if (command.kind === "mint-erc1155")
+      return [{ id, contract: command.collection, token_id: command.tokenId, block_number }];
+    if (command.kind !== "transfer" || command.foreign) return [];
+    return [{ id, contract: command.contract, token_id: command.tokenId, block_number }];
+  });
+  const inTheirBlocks = await movedInBlocks(db, rows);
+  const others = rows.filter(({ id }) => !inTheirBlocks.has(id));
+  return [...inTheirBlocks, ...(await movedEver(db, others))];
+}
+
+/** Those whose movement is in the block that the row of the request names. */
+async function movedInBlocks(
   db: Db,
-  row: StoredRequest,
-  contract: string,
-  tokenId: string,
-  moved: Set<string>,
-): Promise<boolean> {
-  if (moved.has(row.id)) return true;
-  // A reorg may have put it into another block.
-  const move = await db
-    .selectFrom("transfers")
-    .select("id")
-    .where("contract", "=", contract)
-    .where("token_id", "=", tokenId)
-    .where("request_id", "=", row.id)
-    .limit(1)
-    .executeTakeFirst();
-  return move !== undefined;
+  rows: readonly { id: string; block_number: number | null }[],
+): Promise<Set<string>> {
+  const blocks = new Set(rows.flatMap(({ block_number }) => block_number ?? []));
+  if (blocks.size === 0) return new Set();
+  const wanted = [...blocks].map((number) => ({ number }));
+  const { rows: moves } = await sql<{ request_id: string }>`
+    select request_id from transfers
+     where block_number in (select number from ${rowSet(db, { number: "integer" }, wanted)} as input)
+       and request_id is not null`.execute(db);
+  const ids = new Set(moves.map(({ request_id }) => request_id));
+  return new Set(rows.flatMap(({ id }) => (ids.has(id) ? [id] : [])));
+}
+
+/** The same in any block: a reorg may have put the movement into another one. */
+async function movedEver(
+  db: Db,
+  rows: readonly { id: string; contract: string; token_id: string }[],
+): Promise<string[]> {
+  if (rows.length === 0) return [];
+  const wanted = rows.map(({ id, contract, token_id }) => ({ id, contract, token_id }));
+  const { rows: moved } = await sql<{ id: string }>`
+    select input.id as id from ${rowSet(db, TOKEN, wanted)} as input
+     where exists (select 1 from transfers
+                    where transfers.contract = input.contract and transfers.token_id = input.token_id
+                      and transfers.request_id = input.id)`.execute(db);
+  return moved.map(({ id }) => id);
 }

@@ -42,7 +42,7 @@ async function removeCollections(trx: Trx, fork: number): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom("collections")
     .where("block_number", ">", fork)
-    .where("listed", "=", 0)
+    .where("listed", "=", sql.lit(0))
     .executeTakeFirst();
   if (numDeletedRows > 0n) await noteRemovedCollections(trx);
 }

@@ -1,7 +1,9 @@
+import type { SelectQueryBuilder } from "kysely";
+
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/engine.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import type { TransferRow } from "../db/schema.ts";
+import type { Tables, TransferRow } from "../db/schema.ts";
 
 /** A movement of a token as one app sees it. Request ids of other apps are hidden. */
 export type HistoryEntry = Pick<
@@ -18,25 +20,26 @@ export type HistoryEntry = Pick<
   | "timestamp"
 > & { request_id: string | null };
 
-function entries(db: Db, appId: string) {
+/** @param page the movements to complete. Only these are joined, not the rows that an offset skips. */
+function entries(db: Db, appId: string, page: SelectQueryBuilder<Tables, "transfers", TransferRow>) {
   return db
-    .selectFrom("transfers")
-    .leftJoin("requests", (join) =>
-      join.onRef("requests.id", "=", "transfers.request_id").on("requests.app_id", "=", appId),
-    )
+    .selectFrom(page.as("move"))
+    .leftJoin("requests", (join) => join.onRef("requests.id", "=", "move.request_id").on("requests.app_id", "=", appId))
     .select([
-      "transfers.id as id",
-      "transfers.type as type",
-      "transfers.contract as contract",
-      "transfers.token_id as token_id",
-      "transfers.quantity as quantity",
-      "transfers.from_address as from_address",
-      "transfers.to_address as to_address",
-      "transfers.transaction_hash as transaction_hash",
-      "transfers.block_number as block_number",
-      "transfers.timestamp as timestamp",
+      "move.id as id",
+      "move.type as type",
+      "move.contract as contract",
+      "move.token_id as token_id",
+      "move.quantity as quantity",
+      "move.from_address as from_address",
+      "move.to_address as to_address",
+      "move.transaction_hash as transaction_hash",
+      "move.block_number as block_number",
+      "move.timestamp as timestamp",
       "requests.id as request_id",
-    ]);
+    ])
+    .orderBy("move.id", "desc")
+    .execute();
 }
 
 /** Newest first. */
@@ -46,15 +49,10 @@ export async function listWalletHistory(
   wallet: string,
   page: PageQuery,
 ): Promise<Page<HistoryEntry>> {
-  let query = entries(db, appId)
-    .innerJoin("wallet_history", "wallet_history.transfer_id", "transfers.id")
-    .where("wallet_history.wallet", "=", wallet);
-  if (page.after !== null) query = query.where("wallet_history.transfer_id", "<", page.after);
-  const rows = await query
-    .orderBy("wallet_history.transfer_id", "desc")
-    .limit(rowsToFetch(page))
-    .offset(rowsToSkip(page))
-    .execute();
+  let ids = db.selectFrom("wallet_history").select("transfer_id").where("wallet", "=", wallet);
+  if (page.after !== null) ids = ids.where("transfer_id", "<", page.after);
+  const chosen = ids.orderBy("transfer_id", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page));
+  const rows = await entries(db, appId, db.selectFrom("transfers").selectAll().where("id", "in", chosen));
   return pageOf(rows, await readCounter(db, counterKeys.walletHistory(wallet)), page, (row) => row.id);
 }
 
@@ -65,11 +63,14 @@ export async function listTokenHistory(
   token: { contract: string; tokenId: string },
   page: PageQuery,
 ): Promise<Page<HistoryEntry>> {
-  let query = entries(db, appId)
-    .where("transfers.contract", "=", token.contract)
-    .where("transfers.token_id", "=", token.tokenId);
-  if (page.after !== null) query = query.where("transfers.id", "<", page.after);
-  const rows = await query.orderBy("transfers.id", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  let query = db
+    .selectFrom("transfers")
+    .selectAll()
+    .where("contract", "=", token.contract)
+    .where("token_id", "=", token.tokenId);
+  if (page.after !== null) query = query.where("id", "<", page.after);
+  const chosen = query.orderBy("id", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page));
+  const rows = await entries(db, appId, chosen);
   const total = await readCounter(db, counterKeys.tokenHistory(token.contract, token.tokenId));
   return pageOf(rows, total, page, (row) => row.id);
 }

@@ -24,22 +24,31 @@ export interface ContentsFilter {
   tokenId: string | null;
 }
 
-function heldNfts(db: Db, owner: string) {
+/** Holdings of one owner. A holding without copies has no row. */
+function holdingsOf(db: Db, owner: string, filter: ContentsFilter | null) {
+  let query = db.selectFrom("holdings").selectAll().where("owner", "=", owner);
+  if (filter !== null) query = query.where("contract", "=", filter.contract);
+  if (filter?.tokenId != null) query = query.where("token_id", "=", filter.tokenId);
+  return query;
+}
+
+/** @param page the rows to complete. Only these are joined: rows that an offset skips cost a look into one index. */
+function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
   return (
     db
-      .selectFrom("holdings")
+      .selectFrom(page.as("held"))
       .leftJoin("nfts", (join) =>
-        join.onRef("nfts.contract", "=", "holdings.contract").onRef("nfts.token_id", "=", "holdings.token_id"),
+        join.onRef("nfts.contract", "=", "held.contract").onRef("nfts.token_id", "=", "held.token_id"),
       )
       .leftJoin("requests", "requests.id", "nfts.request_id")
-      .leftJoin("collections", "collections.address", "holdings.contract")
-      .leftJoin("foreign_contracts", "foreign_contracts.address", "holdings.contract")
+      .leftJoin("collections", "collections.address", "held.contract")
+      .leftJoin("foreign_contracts", "foreign_contracts.address", "held.contract")
       .select((eb) => [
-        "holdings.seq as seq",
-        "holdings.contract as contract",
-        "holdings.token_id as tokenId",
-        "holdings.quantity as quantity",
-        "holdings.since_block as sinceBlock",
+        "held.seq as seq",
+        "held.contract as contract",
+        "held.token_id as tokenId",
+        "held.quantity as quantity",
+        "held.since_block as sinceBlock",
         eb.fn.coalesce("collections.type", "foreign_contracts.type").as("type"),
         eb.fn.coalesce("collections.name", "foreign_contracts.name").as("collectionName"),
         "collections.hosting as hosting",
@@ -51,8 +60,6 @@ function heldNfts(db: Db, owner: string) {
       ])
       // Every contract with a holding is a collection or a followed contract, so the type is never null.
       .$narrowType<{ type: CollectionType }>()
-      .where("holdings.owner", "=", owner)
-      .where("holdings.quantity", "<>", "0")
   );
 }
 
@@ -63,22 +70,17 @@ export async function listContents(
   filter: ContentsFilter | null,
   page: PageQuery,
 ): Promise<Page<HeldNft>> {
-  let query = heldNfts(db, owner);
-  if (filter !== null) query = query.where("holdings.contract", "=", filter.contract);
-  if (filter?.tokenId != null) query = query.where("holdings.token_id", "=", filter.tokenId);
-  if (page.after !== null) query = query.where("holdings.seq", ">", page.after);
-  const rows = await query.orderBy("holdings.seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  let query = holdingsOf(db, owner, filter);
+  if (page.after !== null) query = query.where("seq", ">", page.after);
+  const held = query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page));
+  const rows = await withNfts(db, held).orderBy("held.seq").execute();
   return pageOf(rows.map(toNft), await totalOfContents(db, owner, filter), page, (row) => row.seq);
 }
 
 async function totalOfContents(db: Db, owner: string, filter: ContentsFilter | null): Promise<number> {
   if (filter === null) return readCounter(db, counterKeys.holdings(owner));
   if (filter.tokenId === null) return readCounter(db, counterKeys.holdingsOfContract(owner, filter.contract));
-  const held = await heldNfts(db, owner)
-    .where("holdings.contract", "=", filter.contract)
-    .where("holdings.token_id", "=", filter.tokenId)
-    .executeTakeFirst();
-  return held === undefined ? 0 : 1;
+  return (await isHeld(db, owner, filter.contract, filter.tokenId)) ? 1 : 0;
 }
 
 /** The holders of a token, in the order in which they received it. */
@@ -87,8 +89,7 @@ export async function listHolders(db: Db, contract: string, tokenId: string, pag
     .selectFrom("holdings")
     .select(["seq", "owner", "quantity"])
     .where("contract", "=", contract)
-    .where("token_id", "=", tokenId)
-    .where("quantity", "<>", "0");
+    .where("token_id", "=", tokenId);
   if (page.after !== null) query = query.where("seq", ">", page.after);
   const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
   return pageOf(rows, await readCounter(db, counterKeys.owners(contract, tokenId)), page, (row) => row.seq);
@@ -101,6 +102,8 @@ export async function heldTokenIds(db: Db, owner: string, contract: string): Pro
     .select("token_id")
     .where("owner", "=", owner)
     .where("contract", "=", contract)
+    // In this order, the index of the wallet's holdings in the contract is used, instead of one of the whole contract.
+    .orderBy("seq")
     .execute();
   return new Set(rows.map((row) => row.token_id));
 }

@@ -74,7 +74,6 @@ function collectionNfts(db: Db, contract: string) {
               .select("holdings.owner")
               .whereRef("holdings.contract", "=", "nfts.contract")
               .whereRef("holdings.token_id", "=", "nfts.token_id")
-              .where("holdings.quantity", "<>", "0")
               .limit(1),
           )
           .end()

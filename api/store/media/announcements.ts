@@ -1,4 +1,4 @@
-import { AT_ONCE, whenDue } from "../db/due.ts";
+import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 
 /** When an announcement is repeated, in milliseconds: two hours before the IPFS network forgets it. */
@@ -18,13 +18,15 @@ export async function addAnnouncement(trx: Trx, cid: string): Promise<void> {
 
 /** CIDs that are due to be announced, longest due first. */
 export async function dueAnnouncements(db: Db, now: number, limit: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom("announcements")
-    .select("cid")
-    .where((eb) => whenDue(eb, eb.ref("due_at"), now, ANNOUNCEMENT_HOLDS))
-    .orderBy("due_at")
-    .limit(limit)
-    .execute();
+  const rows = await firstDue({ now, longestWait: ANNOUNCEMENT_HOLDS, limit }, (comparison, at, most) =>
+    db
+      .selectFrom("announcements")
+      .select("cid")
+      .where("due_at", comparison, at)
+      .orderBy("due_at")
+      .limit(most)
+      .execute(),
+  );
   return rows.map(({ cid }) => cid);
 }
 

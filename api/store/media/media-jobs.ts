@@ -162,7 +162,7 @@ export async function oldestMediaJob(db: Db): Promise<number | null> {
     .selectFrom("media_jobs")
     .innerJoin("requests", "requests.id", "media_jobs.request_id")
     .select("requests.created_at")
-    .orderBy("requests.created_at")
+    .orderBy("media_jobs.seq")
     .limit(1)
     .executeTakeFirst();
   return row?.created_at ?? null;

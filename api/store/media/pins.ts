@@ -1,5 +1,8 @@
-import { AT_ONCE, whenDue } from "../db/due.ts";
+import { sql } from "kysely";
+
+import { AT_ONCE, firstDue } from "../db/due.ts";
 import { engineOf, type Db, type Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
 
 /** Longest wait before a retry, in milliseconds. */
 export const LONGEST_PIN_WAIT = 600_000;
@@ -30,20 +33,18 @@ export async function takePins(
   trx: Trx,
   options: { now: number; leaseUntil: number; limit: number },
 ): Promise<DuePin[]> {
-  let due = trx
-    .selectFrom("pins")
-    .select(["cid", "tries", "fence"])
-    .where((eb) => whenDue(eb, eb.ref("due_at"), options.now, LONGEST_PIN_WAIT))
-    .orderBy("due_at")
-    .limit(options.limit);
-  if (engineOf(trx) === "postgres") due = due.forUpdate().skipLocked();
-  const pins: DuePin[] = [];
-  for (const { cid, tries, fence: previous } of await due.execute()) {
-    const fence = previous + 1;
-    await trx.updateTable("pins").set({ fence, due_at: options.leaseUntil }).where("cid", "=", cid).execute();
-    pins.push({ cid, tries, fence });
-  }
-  return pins;
+  const { now, limit, leaseUntil } = options;
+  const due = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
+    const search = trx.selectFrom("pins").select(["cid", "tries", "fence"]).where("due_at", comparison, at);
+    const first = search.orderBy("due_at").limit(most);
+    return (engineOf(trx) === "postgres" ? first.forUpdate().skipLocked() : first).execute();
+  });
+  if (due.length === 0) return [];
+  const taken = due.map(({ cid }) => ({ cid }));
+  await sql`
+    update pins set fence = fence + 1, due_at = ${leaseUntil}
+     where cid in (select cid from ${rowSet(trx, { cid: "text" }, taken)} as input)`.execute(trx);
+  return due.map(({ cid, tries, fence }) => ({ cid, tries, fence: fence + 1 }));
 }
 
 /** Renews the leases. */

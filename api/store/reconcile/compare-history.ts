@@ -49,14 +49,17 @@ function words(entry: Entry): string {
 
 function history(db: Db, fromBlock = 0): Pages<Entry> {
   return async (after) => {
-    let query = db.selectFrom("transfers").selectAll().where("block_number", ">=", fromBlock);
-    if (after !== null) {
-      const [block, log, sub] = placeOf(after);
-      query = query.where(
-        sql<boolean>`(block_number, log_index, sub_index) > (${block ?? 0}, ${log ?? 0}, ${sub ?? 0})`,
-      );
-    }
-    const rows = await query.orderBy("block_number").orderBy("log_index").orderBy("sub_index").limit(PAGE).execute();
+    // Above every row of the block before.
+    const [block = 0, log = 0, sub = 0] = after === null ? [fromBlock - 1, Number.MAX_SAFE_INTEGER] : placeOf(after);
+    const rows = await db
+      .selectFrom("transfers")
+      .selectAll()
+      .where(sql<boolean>`(block_number, log_index, sub_index) > (${block}, ${log}, ${sub})`)
+      .orderBy("block_number")
+      .orderBy("log_index")
+      .orderBy("sub_index")
+      .limit(PAGE)
+      .execute();
     if (rows.length === 0) return [];
     const ids = rows.map((row) => row.id);
     const owners = await db.selectFrom("wallet_history").selectAll().where("transfer_id", "in", ids).execute();

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import { CounterDeltas } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
@@ -96,12 +98,7 @@ function holdings(db: Db, contract: string) {
   return async (after: HoldingRow | null): Promise<HoldingRow[]> => {
     let query = db.selectFrom("holdings").selectAll().where("contract", "=", contract);
     if (after !== null) {
-      query = query.where((eb) =>
-        eb.or([
-          eb("token_id", ">", after.token_id),
-          eb.and([eb("token_id", "=", after.token_id), eb("owner", ">", after.owner)]),
-        ]),
-      );
+      query = query.where(sql<boolean>`(token_id, owner) > (${after.token_id}, ${after.owner})`);
     }
     return query.orderBy("token_id").orderBy("owner").limit(PAGE).execute();
   };

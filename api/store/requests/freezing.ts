@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import type { TokenMetadata } from "../../domain/command.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { confirmedBlock, toTokenMetadata } from "../listings/nfts.ts";
@@ -55,15 +57,21 @@ export async function hasUnsettledMints(db: Db, collection: string): Promise<boo
     .where("reserved", ">", 0)
     .executeTakeFirst();
   if (reserved !== undefined) return true;
-  const confirmed = await confirmedBlock(db);
-  const unsettled = await db
+  const unminted = await db
     .selectFrom("nfts")
     .select("seq")
     .where("contract", "=", collection)
-    .where((eb) => eb.or([eb("minted_block", "is", null), eb("minted_block", ">", confirmed)]))
+    .where("minted_block", "is", null)
     .limit(1)
     .executeTakeFirst();
-  return unsettled !== undefined;
+  if (unminted !== undefined) return true;
+  // Read by block, not by collection: few blocks are not final yet, but a collection can have millions of tokens.
+  const minted = await db
+    .selectFrom("nfts")
+    .select("contract")
+    .where("minted_block", ">", await confirmedBlock(db))
+    .execute();
+  return minted.some(({ contract }) => contract === collection);
 }
 
 /** Tokens with hosted metadata, without burnt ones, in the order of their creation. */
@@ -74,9 +82,11 @@ export async function* hostedTokens(
   for (let after = 0; ;) {
     const rows = await db
       .selectFrom("nfts")
-      .select(["seq", "token_id", "metadata", "supply"])
+      .select(["seq", "token_id", "metadata"])
       .where("contract", "=", collection)
       .where("minted_block", "is not", null)
+      // A literal, not a parameter, so that the partial index is used.
+      .where("supply", "<>", sql.lit("0"))
       .where("seq", ">", after)
       .orderBy("seq")
       .limit(PAGE)
@@ -84,8 +94,8 @@ export async function* hostedTokens(
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last.seq;
-    for (const { token_id, metadata: text, supply } of rows) {
-      const metadata = supply === "0" ? null : toTokenMetadata(text);
+    for (const { token_id, metadata: text } of rows) {
+      const metadata = toTokenMetadata(text);
       if (metadata !== null) yield { token_id, metadata };
     }
   }

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
@@ -22,7 +24,7 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
   const listed = await trx
     .updateTable("collections")
     .set({ listed: 1 })
-    .where("listed", "=", 0)
+    .where("listed", "=", sql.lit(0))
     .where("block_number", "<=", confirmed)
     .returning("app_id")
     .execute();

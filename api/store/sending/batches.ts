@@ -150,7 +150,12 @@ export async function markSent(trx: Trx, attemptId: number, now: number): Promis
 
 /** Unmined batches, lowest nonce first, each with all its attempts. */
 export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
-  let query = db.selectFrom("batches").selectAll().where("status", "=", "open").orderBy("lane").orderBy("nonce");
+  let query = db
+    .selectFrom("batches")
+    .selectAll()
+    .where("status", "=", sql.lit("open"))
+    .orderBy("lane")
+    .orderBy("nonce");
   if (lane !== undefined) query = query.where("lane", "=", lane);
   const batches = await query.execute();
   if (batches.length === 0) return [];

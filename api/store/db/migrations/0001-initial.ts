@@ -132,7 +132,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index("requests_app_status", "requests", ["app_id", "status", "seq"]);
   await index("requests_app_type", "requests", ["app_id", "type", "seq"]);
   await index("requests_app_status_type", "requests", ["app_id", "status", "type", "seq"]);
-  await index("requests_batch", "requests", ["batch_id"]);
   await sql`create index requests_ready on requests (ready_at) where ready_at is not null`.execute(db);
   await sql`create index requests_ready_app on requests (app_id, ready_at, seq) where ready_at is not null`.execute(db);
   await sql`create index requests_claimed on requests (lane) where lane is not null and batch_id is null`.execute(db);
@@ -197,6 +196,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await uniqueIndex("nfts_token", "nfts", ["contract", "token_id"]);
   await index("nfts_minted", "nfts", ["minted_block"]);
+  await sql`create index nfts_reserved on nfts (contract) where minted_block is null`.execute(db);
   await sql`create index nfts_listed on nfts (contract, seq) where minted_block is not null and supply <> '0'`.execute(
     db,
   );
@@ -253,6 +253,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("holder", "text")
     .execute();
   await index("media_jobs_due", "media_jobs", ["app_id", "due_at", "seq"]);
+  await sql`create index media_jobs_held on media_jobs (holder) where holder is not null`.execute(db);
 
   await create("pins")
     .addColumn("cid", "text", (c) => c.primaryKey())
@@ -324,6 +325,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index("deliveries_app", "deliveries", ["app_id", "seq"]);
   await index("deliveries_request", "deliveries", ["request_id", "seq"]);
   await sql`create index deliveries_waiting on deliveries (app_id, seq) where status = 'pending'`.execute(db);
+  await sql`create index deliveries_failed on deliveries (app_id, seq) where status = 'failed'`.execute(db);
   await sql`create index deliveries_due on deliveries (app_id, next_at, seq) where next_at is not null`.execute(db);
   await create("abandoned_deliveries")
     .addColumn("app_id", "text", (c) => c.primaryKey().references("apps.id"))

@@ -1,41 +1,70 @@
 import BetterSqlite3 from "better-sqlite3";
 
-/** Rows in each large table. SQLite has no statistics here, so its plans are the same for any number. */
-export const LARGE = 50_000;
+/** Rows in each large table. */
+export const LARGE = 200_000;
 
-/** The tables that grow with use. */
-export const LARGE_TABLES = [
-  "requests",
-  "events",
-  "deliveries",
-  "transfers",
-  "wallet_history",
-  "nfts",
-  "holdings",
-  "batch_items",
-  "attempts",
-  "batches",
-  "wallets",
-  "counters",
-] as const;
+/** Tables that stay small, with the reason. Every other table of the schema counts as large. */
+export const SMALL_TABLES: Readonly<Record<string, string>> = {
+  abandoned_deliveries: "at most one row for each app",
+  api_tokens: "a few for each app",
+  apps: "the operator creates them",
+  blocks: "only headers that a reorg can still drop",
+  lanes: "one for each sending key",
+  meta: "a handful of facts",
+  webhooks: "one for each app",
+};
 
-/** The app that owns the rows, one of its wallets, and one of its collections. */
-export const BUSY = { app: "busy", wallet: "wallet-0", collection: "collection-0" } as const;
+/** The app that owns the rows, and what its rows are named after. */
+export const BUSY = {
+  app: "busy",
+  wallet: "wallet-0",
+  /** An ERC721 collection. `wallet` holds its even ids. */
+  collection: "collection-0",
+  /** Its token `token` has many holders and a long history. */
+  editions: "collection-1",
+  token: "7",
+} as const;
 
 const N = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${LARGE.toString()})`;
+/** Of two rows one belongs to a token of `collection`, the other to the token of `editions`. */
+const CONTRACT = `case i % 2 when 0 then '${BUSY.collection}' else '${BUSY.editions}' end`;
+const TOKEN = `case i % 2 when 0 then cast(i as text) else '${BUSY.token}' end`;
 
 /**
  * Fills the large tables of a database, each with one statement. Half of the requests are ready, and all deliveries are
- * due: the first of each request, and two that wait for it.
+ * due: of each event its first, and two that wait for it.
  */
 export function fill(file: string): void {
   const database = new BetterSqlite3(file);
   try {
     database.pragma("synchronous = OFF");
-    database.pragma("cache_size = -200000");
+    database.pragma("foreign_keys = OFF");
+    database.pragma("cache_size = -400000");
     database.exec("begin");
+    // An index that is built once costs less than one that grows row by row.
+    const indexes = database.prepare("select name, sql from sqlite_master where type = 'index' and sql is not null");
+    const dropped = indexes.all() as { name: string; sql: string }[];
+    for (const { name } of dropped) database.exec(`drop index "${name}"`);
     for (const statement of STATEMENTS) database.exec(statement);
+    for (const { sql } of dropped) database.exec(sql);
     database.exec("commit");
+  } finally {
+    database.close();
+  }
+}
+
+/** The tables of the schema that are not small. */
+export function largeTables(file: string): { name: string; rows: number }[] {
+  const database = new BetterSqlite3(file, { readonly: true });
+  try {
+    const named = database.prepare(
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'kysely_%'",
+    );
+    const tables = (named.all() as { name: string }[]).filter(({ name }) => !(name in SMALL_TABLES));
+    return tables.map(({ name }) => {
+      const { rows } = database.prepare(`select count(*) as rows from "${name}"`).get() as { rows: number };
+      return { name, rows };
+    });
   } finally {
     database.close();
   }
@@ -45,34 +74,51 @@ const STATEMENTS = [
   `insert into apps (id, name, created_at) values ('${BUSY.app}', '${BUSY.app}', 1)`,
   `insert into webhooks (app_id, url, secrets, created_at, updated_at)
    values ('${BUSY.app}', 'https://busy.example/', 'sealed', 1, 1)`,
-  `insert into lanes (lane, address, next_nonce, lease_fence, lease_until) values (0, 'lane-0', 0, 0, 0)`,
+  `insert into lanes (lane, address, next_nonce, lease_fence, lease_until) values (9, 'lane-9', 0, 0, 0)`,
+  `${N} insert into gas_usage (app_id, day, used) select '${BUSY.app}', i, 1 from n`,
+  `${N} insert into idempotency_keys (app_id, key, fingerprint, response, created_at)
+   select '${BUSY.app}', 'key-' || i, 'old:' || i, '{}', 1 from n`,
   `${N} insert into wallets (address, app_id, user_identifier, path, created_at)
    select 'wallet-' || (i - 1), '${BUSY.app}', 'user-' || i, '0/0/' || i, 1 from n`,
-  `${N} insert into batches (lane, nonce, status, size, block_number, created_at) select 0, i, 'closed', 1, i, 1 from n`,
+  `${N} insert into batches (lane, nonce, status, size, block_number, created_at) select 9, i, 'closed', 1, i, 1 from n`,
   `${N} insert into attempts (batch_id, hash, raw, max_fee_per_gas, max_priority_fee_per_gas, gas_limit, created_at)
    select i, 'hash-' || i, '0x', '1', '1', '1', 1 from n`,
-  `${N} insert into requests (id, app_id, type, status, command, ready_at, returns, batch_id, block_number, outcome,
-                             created_at, updated_at)
+  `${N} insert into requests (id, app_id, type, status, command, unlockable, ready_at, number, returns, batch_id, block_number,
+                             nft_collection, nft_token_id, created_at, updated_at)
    select 'request-' || i, '${BUSY.app}', 'mint', case i % 2 when 0 then 'completed' else 'pending' end,
-          '{"kind":"mint-erc721","collection":"${BUSY.collection}","to":"${BUSY.wallet}","metadata":null}',
-          case i % 2 when 0 then null else 0 end, 0, case i % 2 when 0 then i end, case i % 2 when 0 then i end, null, 1, 1
+          '{"kind":"mint-erc721","collection":"${BUSY.collection}","to":"${BUSY.wallet}","metadata":null}', 'sealed',
+          case i % 2 when 0 then null else 0 end, cast(i as text), 0, case i % 2 when 0 then i end,
+          case i % 2 when 0 then i end, '${BUSY.collection}', cast(i as text), 1, 1
      from n`,
   `${N} insert into batch_items (batch_id, position, request_id) select i, 0, 'request-' || i from n`,
-  `insert into collections (address, app_id, request_id, type, hosting, name, symbol, minted, reserved, owner, metadata,
+  `${N} insert into collections (address, app_id, request_id, type, hosting, name, symbol, minted, reserved, owner, metadata,
                            service_may_mint, service_is_steward, metadata_frozen, listed, block_number, created_at)
-   values ('${BUSY.collection}', '${BUSY.app}', 'request-2', 'ERC721', 'hosted', 'c', 'c', 0, 0, 'owner', '{}', 1, 1, 0, 1, 1, 1)`,
-  `${N} insert into nfts (contract, token_id, request_id, supply, reserved, minted_block, minted_at)
-   select '${BUSY.collection}', i, 'request-' || i, '1', '0', i, 1 from n`,
+   select 'collection-' || (i - 1), '${BUSY.app}', 'request-' || i, case i when 2 then 'ERC1155' else 'ERC721' end, 'hosted',
+          'c', 'c', 0, 0, 'owner', '{}', 1, 1, 0, 1, 1, 1 from n`,
+  `${N} insert into foreign_contracts (address, type, followed_from, created_at) select 'foreign-' || i, 'ERC721', 1, 1 from n`,
+  `${N} insert into nfts (contract, token_id, request_id, supply, reserved, metadata, minted_block, minted_at)
+   select '${BUSY.collection}', i, 'request-' || i, '1', '0', '{}', i, 1 from n`,
+  `insert into nfts (contract, token_id, supply, reserved, minted_block, minted_at)
+   values ('${BUSY.editions}', '${BUSY.token}', '${LARGE.toString()}', '0', 1, 1)`,
   `${N} insert into holdings (contract, token_id, owner, quantity, reserved, since_block)
-   select '${BUSY.collection}', i, '${BUSY.wallet}', '1', '0', i from n`,
+   select ${CONTRACT}, ${TOKEN}, case i % 2 when 0 then '${BUSY.wallet}' else 'holder-' || i end, '1', '0', i from n`,
   `${N} insert into transfers (contract, token_id, type, quantity, to_address, transaction_hash, block_number, log_index,
                               sub_index, timestamp, request_id)
-   select '${BUSY.collection}', i, 'mint', '1', '${BUSY.wallet}', 'hash-' || i, i, 0, 0, 1, 'request-' || i from n`,
+   select ${CONTRACT}, ${TOKEN}, 'mint', '1', '${BUSY.wallet}', 'hash-' || i, i, 0, 0, 1, 'request-' || i from n`,
   `insert into wallet_history (wallet, transfer_id) select '${BUSY.wallet}', id from transfers`,
-  `insert into counters (key, slot, value) select 'filled:' || id, 0, 1 from transfers`,
+  `insert into counters (key, slot, value) select 'events:filled-' || id, 0, 1 from transfers`,
+  `insert into counters (key, slot, value) values ('events:${BUSY.app}', 0, ${LARGE.toString()})`,
+  `${N} insert into media (cid, type, size, created_at) select 'cid-' || i, 'image/png', 1, 1 from n`,
+  `${N} insert into media_jobs (request_id, app_id, due_at, tries, fence) select 'request-' || i, '${BUSY.app}', 0, 0, 0 from n`,
+  `${N} insert into pins (cid, due_at, tries, fence, error, created_at)
+   select 'cid-' || i, case i % 2 when 0 then null else 0 end, 0, 0, null, 1 from n`,
+  `${N} insert into announcements (cid, due_at) select 'cid-' || i, 0 from n`,
+  `${N} insert into chain_edits (contract, token_id, "column", previous, block_number)
+   select '${BUSY.collection}', null, 'owner', '"owner"', i from n`,
+  `${N} insert into uncertain_holdings (contract, token_id, owner) select 'foreign-' || i, '1', '${BUSY.wallet}' from n`,
   `${N} insert into events (id, app_id, position, request_id, type, body, created_at)
    select 'event-' || i, '${BUSY.app}', i, 'request-' || ((i + 2) / 3),
-          case i % 3 when 1 then 'accepted' when 2 then 'sent' else 'completed' end, '{}', 1 from n`,
+          'filled-' || (i % 3), '{}', 1 from n`,
   `insert into deliveries (id, event_seq, app_id, request_id, status, tries, next_at, created_at, updated_at)
    select 'delivery-' || seq, seq, app_id, request_id, 'pending', 0, 0, 1, 1 from events`,
 ];

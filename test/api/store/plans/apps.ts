@@ -1,0 +1,67 @@
+import {
+  endApiToken,
+  findApiToken,
+  findApiTokensByHash,
+  insertApiToken,
+  listApiTokens,
+  revokeApiToken,
+} from "../../../../api/store/apps/api-tokens.ts";
+import { appOwnsSomething, deleteApp, findApp, insertApp, listApps } from "../../../../api/store/apps/apps.ts";
+import { findStoredAnswers, insertAnswers } from "../../../../api/store/apps/idempotency.ts";
+import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
+import {
+  findWallets,
+  findWalletOfUser,
+  insertWallets,
+  listWallets,
+  walletPaths,
+} from "../../../../api/store/apps/wallets.ts";
+import { BUSY } from "../support/large-database.ts";
+import { firstPages, PAGES, type Tour } from "./tour.ts";
+
+const ID = "leaving";
+
+export async function runApps({ read, write }: Tour): Promise<void> {
+  await write((trx) => insertApp(trx, { id: ID, name: ID, created_at: 1 }));
+  await listApps(read);
+  for (const which of [ID, "nobody"]) await findApp(read, which);
+  await appOwnsSomething(read, BUSY.app);
+  const token = { id: "token", app_id: ID, name: "token", hash: "hash", scopes: [] };
+  await write((trx) => insertApiToken(trx, { ...token, expires_at: null, revoked_at: null, created_at: 1 }));
+  await findApiTokensByHash(read, ["hash", "unknown"]);
+  await findApiToken(read, "token");
+  await listApiTokens(read, ID);
+  await write((trx) => endApiToken(trx, "token", 5));
+  await write((trx) => revokeApiToken(trx, "token", 5));
+  await write((trx) => deleteApp(trx, ID));
+  await callsOfAnApp({ read, write });
+  await reencryption({ read, write });
+}
+
+async function callsOfAnApp({ read, write }: Tour): Promise<void> {
+  const { app } = BUSY;
+  const keys = ["key-1", "key-2", "new"].map((key) => ({ appId: app, key }));
+  await write(async (trx) => {
+    const stored = await findStoredAnswers(trx, keys);
+    const fresh = keys.filter(({ appId, key }) => !stored.has(`${appId}/${key}`));
+    const answers = fresh.map((key) => ({ ...key, fingerprint: "new:1", response: "{}" }));
+    await insertAnswers(trx, answers, 1);
+  });
+  const wallet = { app_id: app, path: "0/0/0", created_at: 1 };
+  await write((trx) =>
+    insertWallets(trx, [
+      { ...wallet, address: "new-1", user_identifier: null },
+      { ...wallet, address: "new-2", user_identifier: "user-1" },
+    ]),
+  );
+  await findWallets(read, [{ appId: app, address: BUSY.wallet }]);
+  await findWalletOfUser(read, app, "user-7");
+  for (const page of PAGES) await listWallets(read, app, page);
+  await walletPaths(read, [BUSY.wallet, "nobody"]);
+}
+
+async function reencryption({ read, write }: Tour): Promise<void> {
+  const pages = await firstPages(everythingSealed(read, 100), 3);
+  for (const [first] of pages) if (first !== undefined) await write((trx) => replaceSealed(trx, first, "sealed again"));
+  await countOlderFingerprints(read, "new");
+}

@@ -1,0 +1,107 @@
+/** What a statement may do although others may not. */
+export type Liberty = "scan" | "sort" | "slow";
+
+export interface Exception {
+  statement: RegExp;
+  liberties: readonly Liberty[];
+  because: string;
+}
+
+/** Statements that may read many rows, each with the reason. */
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    statement: /with recursive app \(id\)/,
+    liberties: ["sort"],
+    because: "the queue stops at its limit, so no more rows are sorted",
+  },
+  {
+    statement: /json_each/,
+    liberties: ["sort"],
+    because: "the set is in memory already; it is sorted in the order of its keys",
+  },
+  {
+    statement: /^select "seq" from "requests" limit/,
+    liberties: ["scan"],
+    because: "one row is enough",
+  },
+  {
+    statement: /from "(wallets|requests)" (where "unlockable" is not null )?order by "seq" (desc )?limit/,
+    liberties: ["scan"],
+    because: "doctor: a sample of the first or the last rows",
+  },
+  {
+    statement: /from "uncertain_holdings" limit/,
+    liberties: ["scan"],
+    because: "any rows will do, up to the limit",
+  },
+  {
+    statement: /select "seq", "address", "type" from "collections" where "seq" > \?/,
+    liberties: ["slow"],
+    because: "the indexer reads all collections when it starts, and later only new ones",
+  },
+  {
+    statement: /^select .* from "foreign_contracts"$/,
+    liberties: ["scan", "slow"],
+    because: "the indexer reads the followed contracts when they change",
+  },
+  {
+    statement: /^update "foreign_contracts" set "followed_from"/,
+    liberties: ["scan", "slow"],
+    because: "once for each reorg, and the followed contracts are few",
+  },
+  {
+    statement: /^delete from "events" where "app_id"/,
+    liberties: ["scan"],
+    because: "`app remove`, for an app without requests: it has test events at most",
+  },
+  {
+    statement: /^select count\(\*\) as "count" from "idempotency_keys"/,
+    liberties: ["scan", "slow"],
+    because: "`keys rotate` counts once, at its end",
+  },
+  {
+    statement: /^select count\(\*\) as "count", min\("created_at"\) as "oldest" from "(pins|requests|deliveries)"/,
+    liberties: ["scan", "slow"],
+    because: "doctor counts everything that waits",
+  },
+  {
+    statement: /^select count\(\*\) as "count" from "deliveries" inner join "webhooks"/,
+    liberties: ["scan", "slow"],
+    because: "doctor counts the overdue deliveries",
+  },
+  {
+    statement: /^select "seq", "id", "number" from "requests" where "number" is not null/,
+    liberties: ["slow"],
+    because: "doctor compares the numbers of all requests with the relay",
+  },
+  {
+    statement: /^ *with real as/,
+    liberties: ["scan", "sort", "slow"],
+    because: "reconcile counts the rows of every total",
+  },
+  {
+    statement: /from "batches" where "status" = 'open' order by "lane", "nonce"/,
+    liberties: ["scan"],
+    because: "only batches that no block contains are in the index",
+  },
+  {
+    statement: /^select distinct "request_id" from "events" where "type" = 'corrected'/,
+    liberties: ["sort"],
+    because: "doctor: corrected outcomes are rare",
+  },
+  {
+    statement: /order by "media_jobs"."seq" limit/,
+    liberties: ["scan"],
+    because: "one row is enough",
+  },
+  {
+    statement: /from "holdings" inner join "foreign_contracts"/,
+    liberties: ["slow"],
+    because: "reconcile passes over the holdings of the service's own collections",
+  },
+  {
+    statement: /^select (\*|"address") from "collections"( order by "seq")?$/,
+    liberties: ["scan"],
+    because: "reconcile takes all collections into its scratch database",
+  },
+];

@@ -1,0 +1,101 @@
+import { acceptGroup, type Candidate } from "../../../../api/commands/accept-group.ts";
+import type { Command } from "../../../../api/domain/command.ts";
+import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
+import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts";
+import { type ClaimedRequest, claimRequests, returnClaims } from "../../../../api/store/sending/claims.ts";
+import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
+import { hashOf } from "../../support/rows.ts";
+import { NOW, type Tour } from "./tour.ts";
+
+/** The app whose requests go through the pipeline, while the busy app has a long queue. */
+export const APP = "touring";
+export const LANE = 0;
+
+const LIMITS = {
+  appGasPerDay: Number.MAX_SAFE_INTEGER,
+  backlog: Number.MAX_SAFE_INTEGER,
+  mediaBacklog: Number.MAX_SAFE_INTEGER,
+};
+let numbers = 1_000_000_000n;
+let requests = 0;
+
+/** Accepts one call for each command, in one group. @returns the ids of the requests. */
+export async function accept({ write }: Tour, commands: readonly Command[], waitsForMedia = false): Promise<string[]> {
+  const candidates = commands.map((command): Candidate => {
+    requests += 1;
+    const id = `${APP}-${requests.toString()}`;
+    const answer = { appId: APP, key: id, fingerprint: "new:1", response: "{}" };
+    const collection = "collection" in command ? command.collection : null;
+    const tokenId = "tokenId" in command ? command.tokenId : null;
+    const type =
+      command.kind === "create-collection" ? "collection" : command.kind === "transfer" ? "transfer" : "mint";
+    return { id, appId: APP, type, command, unlockable: null, collection, tokenId, waitsForMedia, answer };
+  });
+  const decisions = await write((trx) => acceptGroup(trx, candidates, LIMITS, NOW));
+  for (const decision of decisions) if (decision.kind !== "accepted") throw new Error(JSON.stringify(decision));
+  return candidates.map(({ id }) => id);
+}
+
+export async function lease({ write }: Tour): Promise<Lease> {
+  await write((trx) => ensureLane(trx, LANE, "the lane", 0));
+  const taken = await write((trx) => takeLease(trx, LANE, "tour", { now: NOW, lasts: 1 }, () => true));
+  if (taken === null) throw new Error("the lane is free");
+  return taken;
+}
+
+/** Claims what is ready, returns the busy app's requests, and keeps those of the tour. */
+export async function claim({ write }: Tour, lane: Lease): Promise<ClaimedRequest[]> {
+  return write(async (trx) => {
+    const options = { limit: 40, now: NOW + 1_000, nextNumber: () => numbers++ };
+    const claimed = await claimRequests(trx, lane, options);
+    const others = claimed.filter(({ app_id }) => app_id !== APP);
+    await returnClaims(
+      trx,
+      others.map(({ id }) => id),
+      NOW,
+    );
+    return claimed.filter(({ app_id }) => app_id === APP);
+  });
+}
+
+export interface Sent {
+  batchId: number;
+  attemptId: number;
+  hash: string;
+  requests: ClaimedRequest[];
+}
+
+/** Signs and sends one batch of everything that the tour has ready. */
+export async function send(tour: Tour): Promise<Sent> {
+  const lane = await lease(tour);
+  const claimed = await claim(tour, lane);
+  const nonce = (await readLane(tour.read, LANE))?.next_nonce ?? 0;
+  const hash = hashOf(`tour ${nonce.toString()}`);
+  const attempt = { hash, raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
+  const ids = await tour.write((trx) => recordBatch(trx, lane, { nonce, requests: claimed, attempt }, NOW));
+  await tour.write((trx) => markSent(trx, ids.attemptId, NOW));
+  return {
+    ...ids,
+    hash,
+    requests: claimed.map((request) => ({ ...request, status: "processing", transaction_hash: hash })),
+  };
+}
+
+/** A batch as a block contains it. @param outcomeOf null: the call did not run. */
+export function mined(
+  sent: Sent,
+  block: number,
+  outcomeOf: (command: Command) => ChainOutcome | null,
+): BlockRange["batches"][number] {
+  const results = sent.requests.map((request) => ({ request, outcome: outcomeOf(request.command) }));
+  return {
+    batchId: sent.batchId,
+    transactionHash: sent.hash,
+    blockNumber: block,
+    timestamp: NOW,
+    gasUsed: 1_000_000,
+    outcomes: results.flatMap(({ request, outcome }) => (outcome === null ? [] : [{ request, outcome }])),
+    untouched: results.flatMap(({ request, outcome }) => (outcome === null ? [request] : [])),
+  };
+}

@@ -1,0 +1,69 @@
+import type { PageQuery } from "../../../../api/store/db/pages.ts";
+import {
+  findCollection,
+  findCollectionOfApp,
+  findCollectionsOfApps,
+  listCollections,
+} from "../../../../api/store/listings/collections.ts";
+import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
+import { heldTokenIds, isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
+import { findMintedNft, findNft, listNfts } from "../../../../api/store/listings/nfts.ts";
+import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
+import { listWallets } from "../../../../api/store/apps/wallets.ts";
+import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
+import { eventsAfter } from "../../../../api/store/outbox/events.ts";
+import { findRequest, hasRequests, listRequests } from "../../../../api/store/requests/requests.ts";
+import { BUSY, LARGE } from "../support/large-database.ts";
+import { PAGES, type Tour } from "./tour.ts";
+
+/** Every listing of the API with its filters, by a name for reports. */
+export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promise<unknown>> {
+  const { app, wallet, collection, editions, token: tokenId } = BUSY;
+  const token = { contract: editions, tokenId };
+  const requests = ([null, "pending"] as const).flatMap((status) =>
+    ([null, "mint"] as const).map((type) => ({ status, type })),
+  );
+  return new Map<string, (page: PageQuery) => Promise<unknown>>([
+    ["wallets", (page) => listWallets(read, app, page)],
+    ["collections", (page) => listCollections(read, app, page)],
+    ["tokens of a collection", (page) => listNfts(read, collection, page)],
+    ["holders of a token", (page) => listHolders(read, editions, tokenId, page)],
+    ["history of a wallet", (page) => listWalletHistory(read, app, wallet, page)],
+    ["history of a token", (page) => listTokenHistory(read, app, token, page)],
+    ["contents of a wallet", (page) => listContents(read, wallet, null, page)],
+    ["contents, one contract", (page) => listContents(read, wallet, { contract: collection, tokenId: null }, page)],
+    ["contents, one token", (page) => listContents(read, wallet, { contract: collection, tokenId: "8" }, page)],
+    ["deliveries", (page) => listDeliveries(read, app, page)],
+    ...requests.map(
+      (filter) =>
+        [
+          `requests, status ${filter.status ?? "any"}, type ${filter.type ?? "any"}`,
+          (page: PageQuery) => listRequests(read, app, filter, page),
+        ] as const,
+    ),
+  ]);
+}
+
+export async function runListings(tour: Tour): Promise<void> {
+  const { read } = tour;
+  const { app, wallet, collection } = BUSY;
+  for (const list of listings(tour).values()) for (const page of PAGES) await list(page);
+  for (const tokenId of ["7", "none"]) {
+    await listContents(read, wallet, { contract: collection, tokenId }, { limit: 30, offset: 0, after: null });
+  }
+  await findCollection(read, collection);
+  await findCollectionOfApp(read, app, collection);
+  await findCollectionsOfApps(read, [{ appId: app, address: collection }]);
+  await findNft(read, collection, "7");
+  await findMintedNft(read, collection, "7");
+  await findTransferSources(read, [{ appId: app, wallet, contract: collection }]);
+  await heldTokenIds(read, "nobody", collection);
+  await isHeld(read, wallet, collection, "7");
+  for (const owner of [null, app]) {
+    await findRequest(read, owner, "request-1");
+    await findDelivery(read, owner, "delivery-1");
+  }
+  await hasRequests(read);
+  await eventsAfter(read, app, LARGE / 2, 100);
+  for (const status of [null, "pending", "failed"] as const) await newestDeliveries(read, app, { status, limit: 50 });
+}

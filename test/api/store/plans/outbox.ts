@@ -1,0 +1,64 @@
+import { FairSlots } from "../../../../api/shared/fair-slots.ts";
+import { insertApp } from "../../../../api/store/apps/apps.ts";
+import { AT_ONCE } from "../../../../api/store/db/due.ts";
+import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-deliveries.ts";
+import { recordTry, redeliver } from "../../../../api/store/outbox/deliveries.ts";
+import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
+import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import {
+  deleteWebhook,
+  disableWebhook,
+  findWebhook,
+  insertWebhook,
+  replaceSecrets,
+  updateWebhook,
+} from "../../../../api/store/outbox/webhooks.ts";
+import { BUSY, LARGE } from "../support/large-database.ts";
+import { NOW, SLOTS, type Tour } from "./tour.ts";
+
+const { app } = BUSY;
+const url = "https://busy.example/";
+
+export async function runOutbox(tour: Tour): Promise<void> {
+  const { read, write } = tour;
+  await write((trx) => enqueueTestEvent(trx, app, NOW));
+  await deliver(tour);
+  await findWebhook(read, app);
+  await write((trx) => updateWebhook(trx, app, { url, events: ["completed"], now: NOW }));
+  await write((trx) => replaceSecrets(trx, app, { from: "sealed", to: "sealed again", now: NOW }));
+  await write((trx) => disableWebhook(trx, app, "https://another.example/", "410", NOW));
+  await write((trx) => disableWebhook(trx, app, url, "410", NOW));
+  await write((trx) => deleteWebhook(trx, app, NOW));
+  const webhook = { app_id: app, url, secrets: "sealed", events: null };
+  await write((trx) => insertWebhook(trx, { ...webhook, disabled_at: null, created_at: NOW, updated_at: NOW }));
+}
+
+/** Takes deliveries while two apps wait, one of whose queues is being ended, and stores every kind of result. */
+async function deliver({ read, write }: Tour): Promise<void> {
+  const look = () =>
+    write((trx) => takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) }));
+  const { taken } = await look();
+  const results = [
+    { responseStatus: 200, error: null, nextAt: null },
+    { responseStatus: 500, error: "it failed", nextAt: NOW + 5_000 },
+    { responseStatus: null, error: "no answer", nextAt: null },
+  ];
+  for (const [index, { id }] of taken.entries()) {
+    const result = results[index % results.length];
+    if (result !== undefined) await write((trx) => recordTry(trx, id, result, AT_ONCE + NOW));
+  }
+  for (const id of ["delivery-1", `delivery-${LARGE.toString()}`]) {
+    const delivery = await findDelivery(read, app, id);
+    if (delivery === undefined) throw new Error("the delivery is there");
+    const { eventId: _id, eventType: _type, ...row } = delivery;
+    await write((trx) => redeliver(trx, row, NOW));
+  }
+  await write((trx) => abandonDeliveries(trx, "nobody", "the webhook was removed", NOW));
+  await write((trx) => abandonDeliveries(trx, app, "the webhook was removed", NOW));
+  await look(); // Here the last chunk is ended.
+  await write((trx) => insertApp(trx, { id: "abandoned", name: "abandoned", created_at: 1 }));
+  const row = { app_id: "abandoned", up_to_seq: 1, reason: "the webhook was removed" };
+  await write((trx) => trx.insertInto("abandoned_deliveries").values(row).execute());
+  await look();
+}

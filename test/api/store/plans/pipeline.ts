@@ -1,0 +1,241 @@
+import type { Command } from "../../../../api/domain/command.ts";
+import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
+import { insertApp } from "../../../../api/store/apps/apps.ts";
+import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
+import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import { applyRange } from "../../../../api/store/ledger/apply-range.ts";
+import { newestBlocks } from "../../../../api/store/ledger/blocks.ts";
+import {
+  followForeignContract,
+  foreignContract,
+  foreignContracts,
+  recordForeignHolding,
+} from "../../../../api/store/ledger/foreign.ts";
+import { rollback } from "../../../../api/store/ledger/rollback.ts";
+import { uncertainHoldings } from "../../../../api/store/ledger/uncertain.ts";
+import { followsMore, watchedContracts } from "../../../../api/store/ledger/watched.ts";
+import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import {
+  hasUnsettledMints,
+  hostedTokens,
+  isMetadataOpen,
+  startFreezing,
+} from "../../../../api/store/requests/freezing.ts";
+import { replaceCollectionMetadata, replaceTokenMetadata } from "../../../../api/store/requests/metadata.ts";
+import { ReservationSet } from "../../../../api/store/requests/reservation-set.ts";
+import { confirmUpTo } from "../../../../api/store/requests/settle-confirmed.ts";
+import { findCollection } from "../../../../api/store/listings/collections.ts";
+import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
+import { rangeOf } from "../../support/blocks.ts";
+import { creation, moveOf } from "../../support/rows.ts";
+import { BUSY, LARGE } from "../support/large-database.ts";
+import { accept, APP, mined, type Sent, send } from "./lane.ts";
+import { runSending } from "./sending.ts";
+import { firstPages, NOW, type Tour } from "./tour.ts";
+
+const TOKENS = "tour-erc721";
+const COPIES = "tour-erc1155";
+const FOREIGN = "tour-foreign";
+const [ALICE, BOB] = ["wallet-1", "wallet-2"];
+
+/** Requests of every kind, from their calls to their outcomes, through reorgs. */
+export async function runPipeline(tour: Tour): Promise<void> {
+  await setUp(tour);
+  await createCollections(tour);
+  const mints = await mintTokens(tour);
+  await moveTokens(tour, mints);
+  await readTokens(tour);
+  await runSending(tour, TOKENS);
+}
+
+async function setUp({ read, write }: Tour): Promise<void> {
+  await write((trx) => insertApp(trx, { id: APP, name: APP, created_at: 1 }));
+  const webhook = { app_id: APP, url: "https://tour.example/", secrets: "sealed", events: null };
+  await write((trx) => insertWebhook(trx, { ...webhook, disabled_at: null, created_at: 1, updated_at: 1 }));
+  await write((trx) => writeMeta(trx, "checkpoint", LARGE.toString()));
+  await write((trx) => writeContracts(trx, {}));
+  await readContracts(read);
+  await readMeta(read, "checkpoint");
+  const follow = { type: "ERC721", name: null, followedFrom: LARGE } as const;
+  // The service does not know yet that this contract will be its own collection.
+  for (const address of [TOKENS, FOREIGN]) await write((trx) => followForeignContract(trx, { address, ...follow }));
+  const holding = { contract: TOKENS, tokenId: "1", owner: ALICE, quantity: "1", block: LARGE };
+  await write((trx) => recordForeignHolding(trx, holding));
+}
+
+async function store({ write }: Tour, range: Partial<BlockRange> & { block: number }): Promise<void> {
+  const stored = await write((trx) => applyRange(trx, rangeOf(range), { relayOwner: "owner" }, NOW));
+  if (!stored) throw new Error(`block ${range.block.toString()} was not stored`);
+}
+
+async function createCollections(tour: Tour): Promise<void> {
+  await accept(tour, [creation(), creation({ type: "ERC1155" })]);
+  const made = (command: Command): ChainOutcome => ({
+    ok: true,
+    collection: command.kind === "create-collection" && command.type === "ERC721" ? TOKENS : COPIES,
+    tokenId: null,
+  });
+  const block = LARGE + 1;
+  await store(tour, { block, batches: [mined(await send(tour), block, made)], confirmed: block });
+}
+
+/** Mints, whose block a reorg drops once. */
+async function mintTokens(tour: Tour): Promise<Sent> {
+  const metadata = { name: "minted" };
+  await accept(tour, [
+    { kind: "mint-erc721", collection: TOKENS, to: ALICE, metadata },
+    { kind: "create-erc1155", collection: COPIES, to: ALICE, tokenId: "5", quantity: "10", uri: null, metadata },
+    { kind: "announce-metadata", collection: TOKENS, tokenId: null },
+  ]);
+  const sent = await send(tour);
+  const block = LARGE + 2;
+  const outcomeOf = (command: Command): ChainOutcome | null => {
+    if (command.kind === "announce-metadata") return { ok: true, collection: null, tokenId: null };
+    if (command.kind === "mint-erc721") return { ok: true, collection: TOKENS, tokenId: "1" };
+    return { ok: true, collection: COPIES, tokenId: "5" };
+  };
+  const requestOf = (kind: Command["kind"]) => sent.requests.find(({ command }) => command.kind === kind) ?? null;
+  const where = { blockNumber: block, transactionHash: sent.hash, from: null, to: ALICE };
+  const moves: BlockRange["moves"] = (
+    [
+      ["mint-erc721", "ERC721", TOKENS, "1", "1"],
+      ["create-erc1155", "ERC1155", COPIES, "5", "10"],
+    ] as const
+  ).map(([kind, type, contract, tokenId, quantity]) => {
+    const mintedBy = requestOf(kind);
+    return {
+      move: moveOf({ contract, tokenId, quantity, requestId: mintedBy?.id ?? null, ...where }),
+      type,
+      foreign: false,
+      mintedBy,
+    };
+  });
+  const range = { block, batches: [mined(sent, block, outcomeOf)], moves, wallets: new Set([ALICE]) };
+  await store(tour, { ...range, confirmed: block - 1 });
+  await tour.write((trx) => rollback(trx, block - 1));
+  await store(tour, { ...range, confirmed: block - 1 });
+  await tour.write((trx) => confirmUpTo(trx, block, block, NOW));
+  return sent;
+}
+
+/** Everything else that a block can contain. A reorg drops this block, too. */
+async function moveTokens(tour: Tour, mints: Sent): Promise<void> {
+  const to = BOB;
+  await tour.write((trx) => startFreezing(trx, TOKENS));
+  await accept(tour, [
+    { kind: "mint-erc1155", collection: COPIES, to, tokenId: "5", quantity: "3" },
+    {
+      kind: "transfer",
+      contract: COPIES,
+      contractType: "ERC1155",
+      foreign: false,
+      from: ALICE,
+      to,
+      tokenId: "5",
+      quantity: "3",
+    },
+    {
+      kind: "transfer",
+      contract: TOKENS,
+      contractType: "ERC721",
+      foreign: false,
+      from: ALICE,
+      to,
+      tokenId: "1",
+      quantity: "1",
+    },
+    { kind: "freeze-metadata", collection: TOKENS, type: "ERC721", directory: null },
+    { kind: "create-erc1155", collection: COPIES, to, tokenId: "6", quantity: "1", uri: null, metadata: null },
+    { kind: "announce-metadata", collection: COPIES, tokenId: null },
+  ]);
+  const sent = await send(tour);
+  const block = LARGE + 3;
+  const failed = { ok: false, errorCode: "execution_reverted", errors: null } as const;
+  const outcomeOf = ({ kind }: Command): ChainOutcome | null => {
+    if (kind === "announce-metadata") return null;
+    return kind === "freeze-metadata" || kind === "create-erc1155"
+      ? failed
+      : { ok: true, collection: null, tokenId: null };
+  };
+  // A reorg deeper than CONFIRMATIONS made the mints run again, with another id.
+  const again = mined(mints, block, ({ kind }) =>
+    kind === "mint-erc721" ? { ok: true, collection: TOKENS, tokenId: "2" } : failed,
+  );
+  const range = { ...movements(block, sent.hash), batches: [mined(sent, block, outcomeOf), again] };
+  await store(tour, { ...range, confirmed: block - 1 });
+  await tour.write((trx) => rollback(trx, block - 1));
+  await store(tour, { ...range, confirmed: block });
+}
+
+/** What the block says besides the outcomes of the requests. */
+function movements(block: number, transactionHash: string): Partial<BlockRange> & { block: number } {
+  const where = { blockNumber: block, transactionHash };
+  const copies = { contract: COPIES, tokenId: "5", ...where };
+  const foreign = { contract: FOREIGN, tokenId: "1" };
+  return {
+    block,
+    moves: [
+      {
+        move: moveOf({ ...copies, from: null, to: BOB, quantity: "3" }),
+        type: "ERC1155",
+        foreign: false,
+        mintedBy: null,
+      },
+      {
+        move: moveOf({ ...copies, from: ALICE, to: BOB, quantity: "3" }),
+        type: "ERC1155",
+        foreign: false,
+        mintedBy: null,
+      },
+      {
+        move: moveOf({ ...copies, from: BOB, to: null, quantity: "1" }),
+        type: "ERC1155",
+        foreign: false,
+        mintedBy: null,
+      },
+      {
+        move: moveOf({ contract: TOKENS, tokenId: "1", ...where, from: ALICE, to: BOB }),
+        type: "ERC721",
+        foreign: false,
+        mintedBy: null,
+      },
+      { move: moveOf({ ...foreign, ...where, from: ALICE, to: BOB }), type: "ERC721", foreign: true, mintedBy: null },
+    ],
+    changes: [
+      { contract: TOKENS, tokenId: null, column: "owner", value: "another", blockNumber: block },
+      { contract: COPIES, tokenId: "5", column: "token_uri", value: "ipfs://other", blockNumber: block },
+    ],
+    foreignHoldings: [
+      { ...foreign, owner: BOB, quantity: 1n },
+      { ...foreign, owner: ALICE, quantity: null },
+    ],
+    wallets: new Set([ALICE, BOB]),
+  };
+}
+
+async function readTokens({ read, write }: Tour): Promise<void> {
+  for (const collection of [TOKENS, BUSY.collection]) await hasUnsettledMints(read, collection);
+  await isMetadataOpen(read, TOKENS);
+  await firstPages(hostedTokens(read, BUSY.collection), 600);
+  const collection = await findCollection(read, TOKENS);
+  const token = await findMintedNft(read, COPIES, "5");
+  if (collection === undefined || token === undefined) throw new Error("both were made");
+  await write((trx) => replaceCollectionMetadata(trx, collection, { description: "new" }));
+  await write((trx) => replaceTokenMetadata(trx, token, { name: "new" }));
+  const from = { contract: BUSY.collection, tokenId: "7", from: "nobody" };
+  const refused = {
+    kind: "transfer",
+    contractType: "ERC721",
+    foreign: false,
+    to: BOB,
+    quantity: "1",
+    ...from,
+  } as const;
+  await write((trx) => ReservationSet.read(trx, [refused]));
+  await newestBlocks(read, 10, LARGE + 3);
+  const watched = await watchedContracts(read);
+  await followsMore(read, watched, LARGE);
+  await foreignContract(read, FOREIGN);
+  await foreignContracts(read);
+  await uncertainHoldings(read, 100);
+}

@@ -1,0 +1,50 @@
+import {
+  recordAttempt,
+  batchesByHash,
+  batchRequests,
+  closeBatch,
+  openBatches,
+} from "../../../../api/store/sending/batches.ts";
+import { countReady, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
+import { allLanes, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
+import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
+import { NOW, type Tour } from "./tour.ts";
+import { BUSY } from "../support/large-database.ts";
+
+/** What a lane does besides sending a batch that succeeds. */
+export async function runSending(tour: Tour, collection: string): Promise<void> {
+  const { read, write } = tour;
+  const mint = { kind: "mint-erc721", collection: BUSY.collection, to: collection, metadata: null } as const;
+  await accept(tour, [mint], true);
+  const [failing = ""] = await accept(tour, [mint, mint]);
+  const lane = await lease(tour);
+  await write((trx) => renewLease(trx, lane, NOW));
+  const claimed = await claim(tour, lane);
+  const failures = claimed.map((request) => ({ request, errorCode: "execution_reverted" as const, errors: null }));
+  await write((trx) =>
+    failClaims(
+      trx,
+      lane,
+      failures.filter(({ request }) => request.id === failing),
+      NOW,
+    ),
+  );
+  await write((trx) => returnAbandonedClaims(trx, lane, NOW));
+  const sent = await send(tour);
+  const held = await lease(tour);
+  const attempt = { raw: "0x", maxFeePerGas: 2n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
+  await write((trx) => recordAttempt(trx, held, sent.batchId, { hash: `${APP} second`, ...attempt }, NOW));
+  await openBatches(read);
+  await openBatches(read, LANE);
+  await batchesByHash(read, [sent.hash, "hash-1"]);
+  await batchRequests(read, sent.batchId);
+  await allLanes(read);
+  await hasBegun(read, LANE);
+  await countReady(read, NOW, 200);
+  await write((trx) => closeBatch(trx, sent.batchId, { blockNumber: 1, gasUsed: 1_000n }, NOW));
+  // What was signed before is postponed instead of failed.
+  const returned = await claim(tour, held);
+  const signed = returned.map((request) => ({ request, errorCode: "execution_reverted" as const, errors: null }));
+  await write((trx) => failClaims(trx, held, signed, NOW));
+  await write((trx) => releaseLease(trx, held));
+}
