@@ -1,9 +1,11 @@
 import type { Transaction } from "ethers";
 import { z } from "zod";
 
-import { ChainUnavailable, type RpcError } from "./errors.ts";
+import { AnswerTooLarge, ChainUnavailable, QueryTooLarge, RpcError } from "./errors.ts";
 import { address, hash, hex, quantity, small } from "./json-rpc-values.ts";
 import { PriorityFee } from "./priority-fee.ts";
+import { createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
+import { limitOf } from "./provider-limits.ts";
 import { readTransaction } from "./signed-transaction.ts";
 import type { Rpc, RpcCall, RpcResult } from "./rpc.ts";
 
@@ -34,7 +36,8 @@ export type Receipt = z.infer<typeof receipt>;
 export type CallResult = { gas: bigint } | { reverted: string } | null;
 
 export interface LogFilter {
-  address: string[];
+  /** Absent: any contract. */
+  address?: string[];
   topics: (string | string[] | null)[];
 }
 
@@ -42,9 +45,11 @@ export interface LogFilter {
 export class ChainClient {
   readonly #rpc: Rpc;
   readonly #priorityFee: PriorityFee;
+  readonly logLimits: LogLimits;
 
-  constructor(rpc: Rpc) {
+  constructor(rpc: Rpc, sizes: LogQuerySizes = LOG_QUERY_SIZES) {
     this.#rpc = rpc;
+    this.logLimits = createLogLimits(sizes);
     this.#priorityFee = new PriorityFee(rpc);
   }
 
@@ -77,15 +82,33 @@ export class ChainClient {
     return parse(block, await this.#rpc.call("eth_getBlockByNumber", ["latest", false]));
   }
 
+  /** @throws QueryTooLarge */
   async logs(filter: LogFilter, fromBlock: number, toBlock: number): Promise<RawLog[]> {
-    const params = [{ ...filter, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }];
-    return parse(z.array(log), await this.#rpc.call("eth_getLogs", params));
+    return this.#logs([{ ...filter, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }]);
   }
 
   /** Logs of single blocks, by hash. A node without the block answers with an error; a range query would give no logs. */
   async logsOfBlocks(filter: LogFilter, hashes: string[]): Promise<RawLog[]> {
-    const calls = hashes.map((blockHash) => ({ method: "eth_getLogs", params: [{ ...filter, blockHash }] }));
-    return (await this.#rpc.all(calls)).flatMap((answer) => parse(z.array(log), answer));
+    return this.#logs(hashes.map((blockHash) => ({ ...filter, blockHash })));
+  }
+
+  async #logs(queries: object[]): Promise<RawLog[]> {
+    const results = await this.#logAnswers(queries);
+    return results.flatMap((result) => {
+      if (result.ok) return parse(z.array(log), result.value);
+      const limit = limitOf(result.error, "eth_getLogs");
+      if (limit === null || limit === "rate" || limit === "batch") throw result.error;
+      throw new QueryTooLarge(result.error, limit);
+    });
+  }
+
+  async #logAnswers(queries: object[]): Promise<RpcResult[]> {
+    try {
+      return await this.#rpc.batch(queries.map((query) => ({ method: "eth_getLogs", params: [query] })));
+    } catch (error) {
+      if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
+      throw error;
+    }
   }
 
   async receipts(hashes: string[]): Promise<(Receipt | null)[]> {

@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-import { AnswerTooLarge, ChainUnavailable, RpcError } from "./errors.ts";
+import { AdaptiveLimit } from "./adaptive-limit.ts";
+import { CallPause } from "./call-pause.ts";
+import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
+import { limitOf, retryAfterOf } from "./provider-limits.ts";
 
 export interface RpcCall {
   method: string;
@@ -11,7 +14,7 @@ export type RpcResult = { ok: true; value: unknown } | { ok: false; error: RpcEr
 
 /** Timeout of one HTTP request, in milliseconds. */
 const TIMEOUT = 20_000;
-/** Calls in one HTTP request. Common providers accept this many. */
+/** Calls in one HTTP request, until a provider accepts only fewer. */
 const MAX_BATCH = 100;
 /** Largest answer to one HTTP request, in bytes. Logs of a busy range are the largest answers. */
 const MAX_ANSWER = 64 * 1024 * 1024;
@@ -26,25 +29,49 @@ export interface RpcBounds {
   abort?: AbortSignal;
 }
 
+const rpcError = z.object({ code: z.number(), message: z.string().default(""), data: z.unknown().optional() });
 const answer = z.object({
   id: z.number(),
   result: z.unknown().optional(),
   // Some nodes write `"error": null` beside a result.
-  error: z.object({ code: z.number(), message: z.string().default(""), data: z.unknown().optional() }).nullish(),
+  error: rpcError.nullish(),
 });
+/** How nodes refuse a batch as a whole. */
+const refusal = z.object({ error: rpcError });
 
-/** JSON-RPC over HTTP. Answers are matched by id. If one is missing or malformed, the node counts as unavailable. */
+/** The provider accepts fewer calls in one HTTP request. */
+class BatchTooLarge extends Error {
+  override readonly name = "BatchTooLarge";
+}
+
+interface HttpAnswer {
+  status: number;
+  /** Milliseconds; null without the header. */
+  retryAfter: number | null;
+  /** Undefined when the body is not JSON. */
+  json: unknown;
+}
+
+/**
+ * JSON-RPC over HTTP. Answers are matched by id. If one is missing or malformed, the node counts as unavailable. Batches
+ * become smaller when a provider refuses them, and no call is sent while it limits the rate of calls.
+ */
 export class Rpc {
   readonly #url: string;
+  readonly #maxWait: number;
+  readonly #batchSize = new AdaptiveLimit(MAX_BATCH);
+  readonly #pause = new CallPause();
   #id = 0;
 
-  constructor(url: string) {
+  /** @param options.maxWait how long a call waits while the provider limits the rate of calls, in milliseconds. Default 0. */
+  constructor(url: string, options: { maxWait?: number } = {}) {
     this.#url = url;
+    this.#maxWait = options.maxWait ?? 0;
   }
 
   /** @throws RpcError, ChainUnavailable */
   async call(method: string, params: unknown[], bounds: RpcBounds = {}): Promise<unknown> {
-    const [result] = await this.#post([{ method, params }], bounds);
+    const [result] = await this.batch([{ method, params }], bounds);
     if (result === undefined) throw new ChainUnavailable(`the node did not answer ${method}`);
     if (!result.ok) throw result.error;
     return result.value;
@@ -53,9 +80,15 @@ export class Rpc {
   /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
   async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
-    const size = bounds.batch ?? MAX_BATCH;
-    for (let start = 0; start < calls.length; start += size) {
-      results.push(...(await this.#post(calls.slice(start, start + size), bounds)));
+    let deadline = performance.now() + this.#maxWait;
+    while (results.length < calls.length) {
+      const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_BATCH);
+      const part = calls.slice(results.length, results.length + size);
+      await this.#pause.wait(deadline - performance.now(), bounds.abort);
+      const answered = await this.#tryPost(part, bounds);
+      if (answered === null) continue;
+      results.push(...answered);
+      deadline = performance.now() + this.#maxWait;
     }
     return results;
   }
@@ -68,13 +101,43 @@ export class Rpc {
     });
   }
 
+  /** Null when the provider refused the calls: wait for the pause, then try a smaller batch. */
+  async #tryPost(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[] | null> {
+    try {
+      const results = await this.#post(calls, bounds);
+      this.#batchSize.accepted(calls.length);
+      this.#pause.accepted();
+      return results;
+    } catch (error) {
+      if (error instanceof BatchTooLarge) {
+        if (this.#batchSize.refused(calls.length)) return null;
+        throw new ChainUnavailable("the node's provider accepts no batch of calls, not even of one", { cause: error });
+      }
+      // Where the caller set no limit, fewer calls may have an answer that is short enough.
+      if (error instanceof AnswerTooLarge && bounds.answerBytes === undefined && calls.length > 1) {
+        this.#batchSize.refused(calls.length);
+        return null;
+      }
+      if (!(error instanceof RateLimited)) throw error;
+      // Most providers count every call of a batch.
+      this.#batchSize.refused(calls.length);
+      return null;
+    }
+  }
+
   async #post(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[]> {
     const first = this.#id;
     this.#id += calls.length;
     const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: first + index, ...call }));
-    const answers = z.array(answer).safeParse(await this.#exchange(body.length === 1 ? body[0] : body, bounds));
-    if (!answers.success) throw new ChainUnavailable("the node's answer is not valid JSON-RPC: check RPC_URL");
+    const http = await this.#exchange(body.length === 1 ? body[0] : body, bounds);
+    if (http.status === 429) throw this.#pause.rateLimited(http.retryAfter);
+    const answers = z.array(answer).safeParse(Array.isArray(http.json) ? http.json : [http.json]);
+    if (!answers.success) throw this.#refusedAsWhole(http, calls);
     const byId = new Map(answers.data.map((one) => [one.id, one]));
+    const isWhole = answers.data.length < calls.length;
+    for (const { id, error } of answers.data) {
+      this.#checkLimits(error, { size: calls.length, method: isWhole ? "" : (calls[id - first]?.method ?? "") }, http);
+    }
     return calls.map((call, index) => {
       const found = byId.get(first + index);
       if (found === undefined) throw new ChainUnavailable(`the node did not answer ${call.method}`);
@@ -83,7 +146,31 @@ export class Rpc {
     });
   }
 
-  async #exchange(body: unknown, { answerBytes = MAX_ANSWER, abort }: RpcBounds): Promise<unknown> {
+  /** An answer that belongs to no call. */
+  #refusedAsWhole(http: HttpAnswer, calls: RpcCall[]): Error {
+    const whole = refusal.safeParse(Array.isArray(http.json) ? http.json[0] : http.json);
+    if (whole.success) this.#checkLimits(whole.data.error, { size: calls.length, method: "" }, http);
+    if (http.status === 413) {
+      return calls.length > 1 ? new BatchTooLarge() : new RpcError(413, "HTTP status 413", null);
+    }
+    if (http.status === 503 && http.retryAfter !== null) return this.#pause.unavailable(http.retryAfter);
+    if (http.status >= 500) return new ChainUnavailable(`the node answered with HTTP status ${http.status.toString()}`);
+    return new ChainUnavailable("the node's answer is not valid JSON-RPC: check RPC_URL");
+  }
+
+  /** @param call.method empty when the answer belongs to the whole batch. @throws RateLimited, BatchTooLarge */
+  #checkLimits(
+    error: z.infer<typeof rpcError> | null | undefined,
+    call: { size: number; method: string },
+    http: HttpAnswer,
+  ): void {
+    if (error == null) return;
+    const limit = limitOf(error, call.method);
+    if (limit === "rate") throw this.#pause.rateLimited(http.retryAfter);
+    if (limit === "batch" && call.size > 1) throw new BatchTooLarge(error.message);
+  }
+
+  async #exchange(body: unknown, { answerBytes = MAX_ANSWER, abort }: RpcBounds): Promise<HttpAnswer> {
     const timeout = AbortSignal.timeout(TIMEOUT);
     try {
       const response = await fetch(this.#url, {
@@ -92,8 +179,8 @@ export class Rpc {
         body: JSON.stringify(body),
         signal: abort === undefined ? timeout : AbortSignal.any([timeout, abort]),
       });
-      const json: unknown = JSON.parse(await readText(response, answerBytes));
-      return Array.isArray(json) ? json : [json];
+      const retryAfter = retryAfterOf(response.headers.get("retry-after"), Date.now());
+      return { status: response.status, retryAfter, json: parseJson(await readText(response, answerBytes)) };
     } catch (error) {
       if (error instanceof AnswerTooLarge) throw error;
       // The URL may contain a provider's key, so no message includes it.
@@ -101,6 +188,15 @@ export class Rpc {
         cause: error instanceof Error ? error.name : error,
       });
     }
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Providers refuse calls with pages of HTML. The status then says more than the body.
+    return undefined;
   }
 }
 

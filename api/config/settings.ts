@@ -12,6 +12,8 @@ export interface Settings {
   host: string;
   publicUrl: string;
   rpcUrl: string;
+  /** First and largest sizes of log queries. */
+  logQueries: { blocks: number; addresses: number; topicsAbove: number };
   dataDir: string;
   deploymentsDir: string;
   databaseUrl: string;
@@ -64,6 +66,11 @@ export function parseSettings(env: Environment): Settings {
     host: reader.read("HOST"),
     publicUrl: reader.read("PUBLIC_URL", `http://localhost:${port.toString()}`),
     rpcUrl: reader.read("RPC_URL"),
+    logQueries: {
+      blocks: reader.read("LOG_QUERY_BLOCKS"),
+      addresses: reader.read("LOG_QUERY_ADDRESSES"),
+      topicsAbove: reader.read("LOG_TOPICS_ABOVE"),
+    },
     dataDir,
     deploymentsDir: reader.read("DEPLOYMENTS_DIR"),
     databaseUrl: reader.read("DATABASE_URL", defaultDatabase(dataDir)),

@@ -26,6 +26,23 @@ export const VARIABLES = {
     fallback: "http://127.0.0.1:8545",
     description: "JSON-RPC URL of the chain node.",
   },
+  LOG_QUERY_BLOCKS: {
+    schema: wholeNumber(1, 100_000),
+    fallback: "500",
+    description:
+      "Most blocks in one `eth_getLogs` query. If the provider refuses so many, the service halves them by itself, and tries more again later.",
+  },
+  LOG_QUERY_ADDRESSES: {
+    schema: wholeNumber(1, 100_000),
+    fallback: "500",
+    description: "Most addresses in one `eth_getLogs` query. Adapts to the provider in the same way.",
+  },
+  LOG_TOPICS_ABOVE: {
+    schema: wholeNumber(1, 100_000_000),
+    fallback: "2000",
+    description:
+      "Number of followed contracts above which log queries name no addresses. The service then reads all NFT transfers of the chain and drops those of other contracts.",
+  },
   DATA_DIR: {
     schema: z.string(),
     fallback: "data",

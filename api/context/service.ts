@@ -22,6 +22,9 @@ import { createReadiness } from "./readiness.ts";
 import { createWorkers, type NamedWorker } from "./workers.ts";
 import { hostedBaseOf } from "./workplace.ts";
 
+/** How long a worker's call waits while the node's provider limits the rate of calls, in milliseconds. */
+const WORKER_WAIT = 5_000;
+
 /** A running Moneta process, with the roles that its settings name. */
 export interface Service {
   chainId: bigint;
@@ -50,7 +53,9 @@ export async function startService(settings: Settings, logger: Logger): Promise<
   await using opened = new AsyncDisposableStack();
   const database = await openDatabase(settings.databaseUrl);
   opened.defer(() => database.close());
-  const client = new ChainClient(new Rpc(settings.rpcUrl));
+  const client = new ChainClient(new Rpc(settings.rpcUrl, { maxWait: WORKER_WAIT }), settings.logQueries);
+  // A caller of the API does not wait for a provider's rate limit: it gets 503 at once.
+  const impatient = new ChainClient(new Rpc(settings.rpcUrl), settings.logQueries);
   const chain = await connectChain(settings, database, client);
   const { identity, keys, local } = chain;
 
@@ -73,11 +78,11 @@ export async function startService(settings: Settings, logger: Logger): Promise<
           blocks: content.blocks,
           deriver: createWalletDeriver(keys.keyring.walletsPublicKey),
           sealer: keys.sealer,
-          foreign: createForeignContracts(client),
+          foreign: createForeignContracts(impatient),
           signals,
           addressPolicy,
           logger,
-          readiness: createReadiness({ database, client, workers }),
+          readiness: createReadiness({ database, client: impatient, workers }),
           chainId: Number(identity.chainId),
         },
         settings,

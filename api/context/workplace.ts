@@ -12,6 +12,9 @@ import { readContracts, readMeta } from "../store/db/meta.ts";
 import { deployedAddresses } from "./chain-identity.ts";
 import { findKeys } from "./keys.ts";
 
+/** How long a command waits while the node's provider limits the rate of calls, in milliseconds. */
+const COMMAND_WAIT = 60_000;
+
 /** What an operator command works with. The service may run at the same time; nothing is started here. */
 export interface Workplace {
   database: Database;
@@ -36,7 +39,7 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
     const contracts = deployedAddresses(await readContracts(database.read));
     return await work({
       database,
-      client: new ChainClient(new Rpc(settings.rpcUrl)),
+      client: new ChainClient(new Rpc(settings.rpcUrl, { maxWait: COMMAND_WAIT }), settings.logQueries),
       chain: { chainId, genesis: z.string().parse(await readMeta(database.read, "genesis")), contracts },
       keys: await findKeys(settings, chainId === LOCAL_CHAIN_ID.toString()),
       hostedBase: hostedBaseOf(settings),

@@ -4,6 +4,7 @@ import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable, describeError } from "../chain/errors.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
+import { RangeTooLarge } from "../chain/query-logs.ts";
 import { readRelayOwner } from "../chain/relay-reads.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -32,8 +33,6 @@ export interface IndexerDeps {
   now: () => number;
 }
 
-/** Blocks per read: common providers answer logs of this many. */
-const RANGE = 500;
 /** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */
 const REMEMBER = 256;
 /**
@@ -74,6 +73,16 @@ export class Indexer {
 
   /** Stores the next range of blocks, or rolls back. @returns whether there may be more right away. */
   async step(): Promise<boolean> {
+    try {
+      return await this.#step();
+    } catch (error) {
+      // The provider's limit of blocks is known better now.
+      if (error instanceof RangeTooLarge) return true;
+      throw error;
+    }
+  }
+
+  async #step(): Promise<boolean> {
     const { database, client, contracts, confirmations, signals, now } = this.#deps;
     const checkpoint = await this.#checkpoint();
     const { head, blocks } = await client.headAnd([checkpoint, checkpoint + 1]);
@@ -89,15 +98,10 @@ export class Indexer {
       await this.#closeReverted(head, checkpoint);
       return false;
     }
-    const [from, to] = [checkpoint + 1, Math.min(head, checkpoint + RANGE)];
+    const [from, to] = [checkpoint + 1, Math.min(head, checkpoint + client.logLimits.blocks.value)];
     const remember = head - confirmations - REMEMBER;
     const watched = await this.#watched.read(database.read);
-    const read = await readRange(
-      client,
-      contracts,
-      { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] },
-      { from, to, head, remember, first: next },
-    );
+    const read = await readRange(client, contracts, watched, { from, to, head, remember, first: next });
     const previous = await storedBlock(database.read, checkpoint);
     if (previous !== undefined && read.headers.get(from)?.parentHash !== previous.hash) return true;
     const range = await prepareRange(

@@ -13,9 +13,8 @@ import {
   type RelayEvent,
   type TokenMove,
 } from "../chain/logs.ts";
-
-/** Addresses in one log query. Common providers accept this many. */
-const ADDRESS_CHUNK = 500;
+import { type LogRequest, queryLogs } from "../chain/query-logs.ts";
+import type { WatchedContracts } from "../store/ledger/watched.ts";
 
 /**
  * Logs of this many blocks below the head are requested by block hash. Behind a load balancer a lagging node answers a range
@@ -39,31 +38,30 @@ export interface ChainRange {
  * two chains, gives an error and no mixed data.
  * @param range `head` is the newest block, `remember` the first block whose header is kept, `first` the block at `from` if
  *   it was read already.
- * @throws ChainUnavailable
+ * @throws ChainUnavailable, RangeTooLarge: read a smaller range.
  */
 export async function readRange(
   client: ChainClient,
   contracts: ContractAddresses,
-  watched: { collections: string[]; foreign: string[] },
+  watched: Pick<WatchedContracts, "collections" | "foreign">,
   range: { from: number; to: number; head: number; remember: number; first: Block | null },
 ): Promise<ChainRange> {
   const recent = await readRecent(client, range);
-  const read = (addresses: string[], topics: string[][]) => logsOf(client, addresses, topics, range, recent);
-  // None of these depends on another, so they are read at the same time.
-  const [own, known, followed] = await Promise.all([
-    read([contracts.relay, contracts.factory], []),
-    read(watched.collections, [COLLECTION_TOPICS]),
-    read(watched.foreign, [MOVE_TOPICS]),
+  const read = (request: LogRequest) => logsOf(client, request, range, recent);
+  // These do not depend on each other, so they are read at the same time.
+  const [own, tokens] = await Promise.all([
+    read({ addresses: new Set([contracts.relay, contracts.factory]), topics: [] }),
+    readTokens(watched, client.logLimits.topicsAbove, read),
   ]);
   const created = own.flatMap((log) => {
     const made = log.topics[0] === CREATED_TOPIC && log.address === contracts.factory ? decodeCreated(log) : null;
     return made === null ? [] : [{ transactionHash: log.transactionHash, ...made }];
   });
   // A collection that the range creates may have mints in the same range, and an app may follow its address already.
-  const ours = new Set(watched.collections);
-  const fresh = new Set(created.map((made) => made.collection).filter((address) => !ours.has(address)));
-  const tokenLogs = known.concat(await read([...fresh], [COLLECTION_TOPICS]));
-  const foreignLogs = followed.filter((log) => !fresh.has(log.address));
+  const addresses = created.map((made) => made.collection).filter((address) => !watched.collections.has(address));
+  const fresh = new Set(addresses);
+  const tokenLogs = tokens.own.concat(await read({ addresses: fresh, topics: COLLECTION_TOPICS }));
+  const foreignLogs = tokens.foreign.filter((log) => !fresh.has(log.address));
   const logs = [...own, ...tokenLogs, ...foreignLogs];
   const headers = await readHeaders(client, logs, range, recent);
   for (const log of logs) {
@@ -85,22 +83,43 @@ export async function readRange(
   };
 }
 
+/** Logs of the service's collections, and of foreign contracts. */
+async function readTokens(
+  { collections, foreign }: Pick<WatchedContracts, "collections" | "foreign">,
+  topicsAbove: number,
+  read: (request: LogRequest) => Promise<RawLog[]>,
+): Promise<{ own: RawLog[]; foreign: RawLog[] }> {
+  if (collections.size + foreign.size <= topicsAbove) {
+    const [own, followed] = await Promise.all([
+      read({ addresses: collections, topics: COLLECTION_TOPICS }),
+      read({ addresses: foreign, topics: MOVE_TOPICS }),
+    ]);
+    return { own, foreign: followed };
+  }
+  // No query names addresses, so one finds the logs of both.
+  const either = {
+    size: collections.size + foreign.size,
+    has: (address: string) => collections.has(address) || foreign.has(address),
+    keys: () => [...collections.keys(), ...foreign.keys()],
+  };
+  const logs = await read({ addresses: either, topics: COLLECTION_TOPICS });
+  return {
+    own: logs.filter((log) => collections.has(log.address)),
+    foreign: logs.filter((log) => !collections.has(log.address)),
+  };
+}
+
 async function logsOf(
   client: ChainClient,
-  addresses: string[],
-  topics: string[][],
+  request: LogRequest,
   range: { from: number; to: number },
   recent: Map<number, Block>,
 ): Promise<RawLog[]> {
-  const logs: RawLog[] = [];
   const hashes = [...recent.values()].map((block) => block.hash);
   const deepest = range.to - recent.size;
-  for (let start = 0; start < addresses.length; start += ADDRESS_CHUNK) {
-    const filter = { address: addresses.slice(start, start + ADDRESS_CHUNK), topics };
-    if (deepest >= range.from) logs.push(...(await client.logs(filter, range.from, deepest)));
-    if (hashes.length > 0) logs.push(...(await client.logsOfBlocks(filter, hashes)));
-  }
-  return logs;
+  const deep = deepest >= range.from ? await queryLogs(client, request, { from: range.from, to: deepest }) : [];
+  const near = hashes.length > 0 ? await queryLogs(client, request, { hashes }) : [];
+  return deep.concat(near);
 }
 
 /** Headers of the blocks of the range that are near the head. */

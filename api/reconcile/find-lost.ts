@@ -3,13 +3,13 @@ import type { Transaction } from "ethers";
 import { decodeCommand, decodeExecute } from "../chain/decode-call.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import { decodeRelayEvent, type RelayEvent } from "../chain/logs.ts";
+import { queryLogs } from "../chain/query-logs.ts";
 import { batchesByHash } from "../store/sending/batches.ts";
 import { allLanes } from "../store/sending/lanes.ts";
 import type { LostBatch, LostCall } from "../store/reconcile/adopt-lost-batches.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
+import { inRanges } from "./ranges.ts";
 
-/** Blocks in one log query. */
-const RANGE = 500;
 /** Lanes that are searched for unknown transactions. */
 const MOST_LANES = 64;
 
@@ -39,9 +39,9 @@ export async function findLost(deps: ReconcileDeps): Promise<Lost> {
   const lanes = await laneStates(deps);
   const byAddress = new Map(lanes.map((lane) => [lane.address, lane]));
   const batches: Lost["batches"] = [];
-  for (let from = deps.contracts.deployedAt; from <= head; from += RANGE) {
-    const filter = { address: [deps.contracts.relay], topics: [] };
-    const logs = await deps.client.logs(filter, from, Math.min(head, from + RANGE - 1));
+  const relay = { addresses: new Set([deps.contracts.relay]), topics: [] };
+  await inRanges(deps.client, deps.contracts.deployedAt, head, async (from, to) => {
+    const logs = await queryLogs(deps.client, relay, { from, to });
     const byTransaction = Map.groupBy(
       logs.flatMap((log) => decodeRelayEvent(log) ?? []),
       (event) => event.transactionHash,
@@ -56,7 +56,7 @@ export async function findLost(deps: ReconcileDeps): Promise<Lost> {
       const events = byTransaction.get(unknown[index] ?? "") ?? [];
       if (transaction !== undefined && lane !== undefined) batches.push(...lostBatch(deps, transaction, lane, events));
     }
-  }
+  });
   return { batches, lanes, head };
 }
 

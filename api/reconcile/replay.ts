@@ -10,9 +10,8 @@ import { readMeta } from "../store/db/meta.ts";
 import { openScratch, type Scratch } from "../store/reconcile/scratch.ts";
 import { watchedContracts } from "../store/ledger/watched.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
+import { inRanges } from "./ranges.ts";
 
-/** Blocks read at once. Their logs are in memory. */
-const RANGE = 500;
 /** Retries while a running indexer advances, before this gives up. */
 const MAX_ATTEMPTS = 100;
 
@@ -78,12 +77,10 @@ export class Replay {
     const { client, contracts, database, logger } = this.#deps;
     await this.#scratch.takeCollections(database.read);
     const watched = await watchedContracts(database.read);
-    const addresses = { collections: [...watched.collections.keys()], foreign: [...watched.foreign.keys()] };
     const head = await client.headNumber();
-    while (this.#block < upTo) {
-      const [from, to] = [this.#block + 1, Math.min(upTo, this.#block + RANGE)];
+    await inRanges(client, this.#block + 1, upTo, async (from, to) => {
       const remember = to + 1;
-      const read = await readRange(client, contracts, addresses, { from, to, head, remember, first: null });
+      const read = await readRange(client, contracts, watched, { from, to, head, remember, first: null });
       const range = await prepareRange(
         {
           database,
@@ -100,6 +97,6 @@ export class Replay {
       await this.#scratch.apply({ ...range, batches: [], foreignHoldings: [] });
       this.#block = to;
       this.#hash = read.headers.get(to)?.hash ?? null;
-    }
+    });
   }
 }

@@ -11,11 +11,17 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   // RpcError: a node may refuse a call because of its own limits, so the error proves nothing about the call.
   if (error instanceof ChainUnavailable || error instanceof RpcError || isBusyDatabase(error)) {
-    return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER });
+    return new ApiError("unavailable", null, { retryAfter: retryAfterOf(error) });
   }
   // A path with a malformed percent-escape is answered with 404.
   if (error instanceof URIError) return new ApiError("not_found");
   return new ApiError(codeOfHttpError(error) ?? "internal_error");
+}
+
+/** Seconds: longer than usual if the chain's provider asked for more. */
+function retryAfterOf(error: unknown): number {
+  const wait = error instanceof ChainUnavailable ? (error.retryAfter ?? 0) : 0;
+  return Math.max(RETRY_AFTER, Math.ceil(wait / 1000));
 }
 
 /** Errors of Express's body reader carry their status. */

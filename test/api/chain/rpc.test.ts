@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { AnswerTooLarge, ChainUnavailable, RpcError, describeError } from "../../../api/chain/errors.ts";
+import { AnswerTooLarge, ChainUnavailable, describeError, RateLimited, RpcError } from "../../../api/chain/errors.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
@@ -127,9 +127,84 @@ describe("Rpc", () => {
   });
 
   it("keeps the node's own message, which may contain a key, out of the text for readyz", async () => {
-    node.answer = () => ({ error: { code: -32005, message: "key abc123 is over its limit" } });
+    node.answer = () => ({ error: { code: -32001, message: "key abc123 is unknown" } });
     const error = await failure(rpc.call("echo", []));
     expect(error).to.be.instanceOf(RpcError);
-    expect(describeError(error)).to.equal("the node answered a call with error code -32005");
+    expect(describeError(error)).to.equal("the node answered a call with error code -32001");
+  });
+
+  describe("given a provider with limits", () => {
+    const echo = (count: number) => Array.from({ length: count }, (_, index) => ({ method: "echo", params: [index] }));
+    const answerTo = (calls: { id: number; params: unknown[] }[]) =>
+      JSON.stringify(calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] })));
+
+    for (const [what, status, body] of [
+      [
+        "an error for the whole batch",
+        200,
+        '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch too large"}}',
+      ],
+      ["HTTP 413", 413, "<html>Payload Too Large</html>"],
+    ] as const) {
+      it(`makes batches smaller: ${what}`, async () => {
+        const sizes: number[] = [];
+        node.raw = (calls, response) => {
+          sizes.push(calls.length);
+          if (calls.length > 10) response.writeHead(status).end(body);
+          else response.end(answerTo([calls].flat()));
+        };
+        expect(await rpc.all(echo(30))).to.deep.equal(Array.from({ length: 30 }, (_, index) => index));
+        expect(sizes.slice(0, 3)).to.deep.equal([30, 15, 7]);
+      });
+    }
+
+    it("sends no call before Retry-After has passed, and says that it is a rate limit", async () => {
+      let sent = 0;
+      node.raw = (_calls, response) => {
+        sent += 1;
+        response.writeHead(429, { "retry-after": "30" }).end("Too Many Requests");
+      };
+      for (let call = 0; call < 3; call++) {
+        const error = await failure(rpc.call("echo", [1]));
+        expect(error).to.be.instanceOf(RateLimited);
+        expect((error as RateLimited).retryAfter).to.be.within(29_000, 30_000);
+      }
+      expect(sent).to.equal(1);
+    });
+
+    it("honours Retry-After of HTTP 503 too, but calls it an outage", async () => {
+      node.raw = (_calls, response) => response.writeHead(503, { "retry-after": "30" }).end("maintenance");
+      await failure(rpc.call("echo", [1]));
+      const error = await failure(rpc.call("echo", [1]));
+      expect(error).to.be.instanceOf(ChainUnavailable).and.not.instanceOf(RateLimited);
+      expect((error as ChainUnavailable).retryAfter).to.be.within(29_000, 30_000);
+      expect(node.calls).to.have.length(1);
+    });
+
+    it("waits and continues where it was, if the caller allows it", async () => {
+      const patient = new Rpc(node.url, { maxWait: 5_000 });
+      let refused = 0;
+      node.raw = (calls, response) => {
+        if (calls.length > 2 || refused++ % 2 === 0) response.writeHead(429, { "retry-after": "0" }).end();
+        else response.end(answerTo(calls));
+      };
+      expect(await patient.all(echo(5))).to.deep.equal([0, 1, 2, 3, 4]);
+    });
+
+    it("takes a rate limit of one call in a batch as one of the batch", async () => {
+      node.answer = ({ params }) =>
+        params[0] === 1 ? { error: { code: -32007, message: "50/second request limit reached" } } : params[0];
+      expect(await failure(rpc.batch(echo(3)))).to.be.instanceOf(RateLimited);
+    });
+
+    it("is not paused by the text of a revert", async () => {
+      node.answer = () => ({
+        error: { code: 3, message: "execution reverted: rate limit exceeded", data: "0x08c379a0" },
+      });
+      const [result] = await rpc.batch([{ method: "eth_call", params: [] }]);
+      expect(result).to.deep.include({ ok: false });
+      node.answer = () => 5;
+      expect(await rpc.call("echo", [])).to.equal(5);
+    });
   });
 });

@@ -1,0 +1,95 @@
+import type { ChainClient, LogFilter, RawLog } from "./client.ts";
+import { QueryTooLarge } from "./errors.ts";
+import { MOVE_TOPICS } from "./logs.ts";
+
+/** The range has too many blocks for the provider. `client.logLimits.blocks` is lower now: read a smaller range. */
+export class RangeTooLarge extends Error {
+  override readonly name = "RangeTooLarge";
+
+  constructor(cause: QueryTooLarge) {
+    super("the provider refused a log query; a smaller range of blocks is read", { cause });
+  }
+}
+
+/** The contracts whose logs are wanted, and the first topics of those logs. */
+export interface LogRequest {
+  addresses: { readonly size: number; has(address: string): boolean; keys(): Iterable<string> };
+  /** Empty: all. */
+  topics: readonly string[];
+}
+
+/** A range of blocks, or single blocks by their hashes. */
+export type LogBlocks = { from: number; to: number } | { hashes: string[] };
+
+/**
+ * Reads logs with as few queries as the provider accepts. Above `topicsAbove` addresses, a query names none of them: the
+ * logs of other contracts are dropped here.
+ * @throws RangeTooLarge, QueryTooLarge (the provider refuses even the smallest query), RpcError, ChainUnavailable
+ */
+export async function queryLogs(client: ChainClient, request: LogRequest, blocks: LogBlocks): Promise<RawLog[]> {
+  const { addresses } = request;
+  if (addresses.size === 0) return [];
+  const logs =
+    (addresses.size > client.logLimits.topicsAbove ? await byTopics(client, request, blocks) : null) ??
+    (await byAddresses(client, request, blocks));
+  if ("from" in blocks) client.logLimits.blocks.accepted(blockCount(blocks));
+  return logs;
+}
+
+/** Null when even one block has too many logs. */
+async function byTopics(client: ChainClient, request: LogRequest, blocks: LogBlocks): Promise<RawLog[] | null> {
+  try {
+    const logs: RawLog[] = [];
+    for (const topics of wideTopics(request.topics)) logs.push(...(await ask(client, { topics }, blocks)));
+    return logs.filter((log) => request.addresses.has(log.address));
+  } catch (error) {
+    if (!(error instanceof QueryTooLarge)) throw error;
+    if (canShrink(client, blocks)) throw new RangeTooLarge(error);
+    return null;
+  }
+}
+
+/** Transfers of NFTs have four topics, those of ERC-20 three: asking for four leaves most logs of a chain out. */
+function wideTopics(topics: readonly string[]): LogFilter["topics"][] {
+  if (topics.length === 0) return [[]];
+  const moves = topics.filter((topic) => MOVE_TOPICS.includes(topic));
+  const others = topics.filter((topic) => !MOVE_TOPICS.includes(topic));
+  return [...(moves.length > 0 ? [[moves, null, null, null]] : []), ...(others.length > 0 ? [[others]] : [])];
+}
+
+async function byAddresses(client: ChainClient, request: LogRequest, blocks: LogBlocks): Promise<RawLog[]> {
+  const limit = client.logLimits.addresses;
+  const addresses = [...request.addresses.keys()];
+  const topics = request.topics.length === 0 ? [] : [[...request.topics]];
+  const logs: RawLog[] = [];
+  for (let start = 0; start < addresses.length;) {
+    const address = addresses.slice(start, start + limit.value);
+    try {
+      logs.push(...(await ask(client, { address, topics }, blocks)));
+    } catch (error) {
+      if (!(error instanceof QueryTooLarge)) throw error;
+      // Which of the two is too large is known only where the provider says so.
+      const fewerFirst = error.limit === "addresses" && limit.refused(address.length);
+      if (fewerFirst) continue;
+      if (canShrink(client, blocks)) throw new RangeTooLarge(error);
+      if (error.limit !== "addresses" && limit.refused(address.length)) continue;
+      throw error;
+    }
+    limit.accepted(address.length);
+    start += address.length;
+  }
+  return logs;
+}
+
+function ask(client: ChainClient, filter: LogFilter, blocks: LogBlocks): Promise<RawLog[]> {
+  return "from" in blocks ? client.logs(filter, blocks.from, blocks.to) : client.logsOfBlocks(filter, blocks.hashes);
+}
+
+/** Lowers the limit of blocks. False for a single block. */
+function canShrink(client: ChainClient, blocks: LogBlocks): boolean {
+  return "from" in blocks && client.logLimits.blocks.refused(blockCount(blocks));
+}
+
+function blockCount({ from, to }: { from: number; to: number }): number {
+  return to - from + 1;
+}

@@ -1,0 +1,95 @@
+import { expect } from "chai";
+
+import { readMeta } from "../../../api/store/db/meta.ts";
+import { LimitedProvider, type ProviderLimits } from "../../../scripts/nodes/limited-provider.ts";
+import { eventually } from "../../support/eventually.ts";
+import { useService } from "../../support/use-service.ts";
+
+/** Blocks of the outage. */
+const OUTAGE = 300;
+const COLLECTIONS = 4;
+
+describe("a provider that limits log queries", function () {
+  this.timeout(120_000);
+  const moneta = useService({ start: false, per: "test" });
+  const { api } = moneta;
+  let provider: LimitedProvider;
+
+  afterEach(() => provider.stop());
+
+  const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
+  const caughtUp = async () => {
+    const head = await moneta.provider.getBlockNumber();
+    await eventually(async () => ((await checkpoint()) >= head ? true : undefined), 30_000);
+  };
+
+  /** The service behind the limits; then an outage in which requests are mined that it did not see. */
+  async function missBlocks(limits: ProviderLimits): Promise<{ collection: string; wallet: string; ids: string[] }> {
+    provider = await LimitedProvider.start(moneta.node.url, limits);
+    await moneta.start({ RPC_URL: moneta.node.url });
+    const wallet = await api.wallet();
+    const collections: string[] = [];
+    for (let count = 0; count < COLLECTIONS; count++) collections.push(await api.collection({ type: "ERC721" }));
+    const [collection = ""] = collections;
+    await moneta.restart({ RPC_URL: moneta.node.url, ROLES: "api,relayer" });
+    const ids = [];
+    for (let count = 0; count < 5; count++) {
+      ids.push(await api.accept("/v1/nfts", { collection_address: collection, to_address: wallet }));
+    }
+    await eventually(async () => {
+      const { requests } = await api.ok<{ requests: { status: string }[] }>("GET", "/v1/requests?status=pending");
+      return requests.length === 0 ? true : undefined;
+    });
+    await moneta.stop();
+    for (let block = 0; block < OUTAGE; block++) await moneta.provider.send("evm_mine", []);
+    return { collection, wallet, ids };
+  }
+
+  async function expectAllMints(wallet: string, ids: string[]): Promise<void> {
+    for (const id of ids) expect((await api.settled(id)).status).to.equal("completed");
+    expect((await api.ok<{ total: number }>("GET", `/v1/accounts/${wallet}`)).total).to.equal(ids.length);
+  }
+
+  it("catches up 300 blocks with queries of 10 blocks and 2 addresses", async () => {
+    const { wallet, ids } = await missBlocks({ blocks: 10, addresses: 2 });
+    await moneta.start({ RPC_URL: provider.url });
+    await caughtUp();
+    await expectAllMints(wallet, ids);
+    expect(provider.refused.blocks).to.be.within(1, 20);
+    expect(provider.refused.addresses).to.be.within(1, 20);
+    expect(provider.answered.blocks).to.be.within(2, 10);
+    expect(provider.answered.addresses).to.be.within(1, 2);
+  });
+
+  it("catches up although a query may find only 8 logs", async () => {
+    const { wallet, ids } = await missBlocks({ results: 8 });
+    await moneta.start({ RPC_URL: provider.url });
+    await caughtUp();
+    await expectAllMints(wallet, ids);
+    expect(provider.refused.results).to.be.greaterThan(0);
+  });
+
+  it("catches up within 12 calls in a batch and 40 calls a second, and says that it waits for a rate limit", async () => {
+    const { wallet, ids } = await missBlocks({ blocks: 50, batch: 12, callsPerSecond: 40 });
+    await moneta.start({ RPC_URL: provider.url });
+    const said = await eventually(async () => {
+      const answer = await fetch(`${moneta.baseUrl}/readyz`);
+      const body = await answer.text();
+      return body.includes("limits the rate of calls") ? body : undefined;
+    }, 30_000);
+    expect(said).to.include("the node works, but its provider limits the rate of calls");
+    await caughtUp();
+    await expectAllMints(wallet, ids);
+    expect(provider.refused.rate).to.be.greaterThan(0);
+    expect(provider.refused.batch).to.be.greaterThan(0);
+  });
+
+  it("reads by topics alone above LOG_TOPICS_ABOVE contracts, in the provider's ranges", async () => {
+    const { wallet, ids } = await missBlocks({ blocks: 10, addresses: 2 });
+    await moneta.start({ RPC_URL: provider.url, LOG_TOPICS_ABOVE: "1" });
+    await caughtUp();
+    await expectAllMints(wallet, ids);
+    expect(provider.refused.addresses).to.equal(0);
+    expect(provider.refused.blocks).to.be.greaterThan(0);
+  });
+});
