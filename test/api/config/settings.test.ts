@@ -21,6 +21,7 @@ describe("settings", () => {
       host: "127.0.0.1",
       publicUrl: "http://localhost:3000",
       rpcUrl: "http://127.0.0.1:8545",
+      logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
       dataDir: "data",
       deploymentsDir: "deployments",
       databaseUrl: "file:data/moneta.sqlite",
