@@ -1,11 +1,11 @@
 import type { Transaction } from "ethers";
 import { z } from "zod";
 
-import { AnswerTooLarge, ChainUnavailable, QueryTooLarge, RpcError } from "./errors.ts";
+import { AMBIGUOUS, ranAndReverted, revertOf } from "./call-errors.ts";
+import { ChainUnavailable } from "./errors.ts";
 import { address, hash, hex, quantity, small } from "./json-rpc-values.ts";
+import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
 import { PriorityFee } from "./priority-fee.ts";
-import { createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
-import { limitOf } from "./provider-limits.ts";
 import { readTransaction } from "./signed-transaction.ts";
 import type { Rpc, RpcCall, RpcResult } from "./rpc.ts";
 
@@ -93,22 +93,7 @@ export class ChainClient {
   }
 
   async #logs(queries: object[]): Promise<RawLog[]> {
-    const results = await this.#logAnswers(queries);
-    return results.flatMap((result) => {
-      if (result.ok) return parse(z.array(log), result.value);
-      const limit = limitOf(result.error, "eth_getLogs");
-      if (limit === null || limit === "rate" || limit === "batch") throw result.error;
-      throw new QueryTooLarge(result.error, limit);
-    });
-  }
-
-  async #logAnswers(queries: object[]): Promise<RpcResult[]> {
-    try {
-      return await this.#rpc.batch(queries.map((query) => ({ method: "eth_getLogs", params: [query] })));
-    } catch (error) {
-      if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
-      throw error;
-    }
+    return (await askForLogs(this.#rpc, queries)).flatMap((answer) => parse(z.array(log), answer));
   }
 
   async receipts(hashes: string[]): Promise<(Receipt | null)[]> {
@@ -224,34 +209,6 @@ export class ChainClient {
   async broadcast(raw: string): Promise<void> {
     await this.#rpc.call("eth_sendRawTransaction", [raw]);
   }
-}
-
-/**
- * Codes for a call that ran and reverted: 3 (execution API), -32015 (Nethermind). Other nodes give revert data. Any other
- * error, such as a rate limit, says nothing about the call.
- */
-const REVERT_CODES = new Set([3, -32015]);
-
-function ranAndReverted(error: RpcError): null | undefined {
-  return error.data !== null || REVERT_CODES.has(error.code) ? null : undefined;
-}
-
-/** Some nodes add empty revert data to errors that do not concern the call, so empty data alone is no revert. */
-function revertOf(error: RpcError): { reverted: string } | null {
-  const data = hex.safeParse(error.data);
-  if (data.success && data.data !== "0x") return { reverted: data.data };
-  return REVERT_CODES.has(error.code) ? { reverted: "0x" } : null;
-}
-
-/** Nodes use these codes both for a call that failed while it ran and for a call that they could not run. */
-const AMBIGUOUS = new Set([-32000, -32603]);
-
-/** Gas of a contract creation without its memory, rounded up generously. */
-const BURNER_RESERVE = 300_000;
-
-/** Words of memory whose use costs this much gas: 3 for each word, and the square of their number divided by 512. */
-function memoryWords(gas: number): number {
-  return 256 * (Math.sqrt(9 + gas / 128) - 3);
 }
 
 /** The identity precompile returns its input on every node that has the state of the block. */

@@ -1,4 +1,7 @@
 import { AdaptiveLimit } from "./adaptive-limit.ts";
+import { AnswerTooLarge, QueryTooLarge, RpcError } from "./errors.ts";
+import { limitOf } from "./provider-limits.ts";
+import type { Rpc, RpcResult } from "./rpc.ts";
 
 /** Sizes of log queries. They become smaller when a provider refuses them. */
 export interface LogLimits {
@@ -21,4 +24,23 @@ export const LOG_QUERY_SIZES: LogQuerySizes = { blocks: 500, addresses: 500, top
 
 export function createLogLimits({ blocks, addresses, topicsAbove }: LogQuerySizes): LogLimits {
   return { blocks: new AdaptiveLimit(blocks), addresses: new AdaptiveLimit(addresses), topicsAbove };
+}
+
+/** The answers to log queries. @throws QueryTooLarge, RpcError, ChainUnavailable */
+export async function askForLogs(rpc: Rpc, queries: object[]): Promise<unknown[]> {
+  return (await post(rpc, queries)).map((result) => {
+    if (result.ok) return result.value;
+    const limit = limitOf(result.error, "eth_getLogs");
+    if (limit === null || limit === "rate" || limit === "batch") throw result.error;
+    throw new QueryTooLarge(result.error, limit);
+  });
+}
+
+async function post(rpc: Rpc, queries: object[]): Promise<RpcResult[]> {
+  try {
+    return await rpc.batch(queries.map((query) => ({ method: "eth_getLogs", params: [query] })));
+  } catch (error) {
+    if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
+    throw error;
+  }
 }

@@ -33,7 +33,7 @@ describe("a provider that limits log queries", function () {
     const [collection = ""] = collections;
     await moneta.restart({ RPC_URL: moneta.node.url, ROLES: "api,relayer" });
     const ids = [];
-    for (let count = 0; count < 5; count++) {
+    for (let count = 0; count < 4; count++) {
       ids.push(await api.accept("/v1/nfts", { collection_address: collection, to_address: wallet }));
       // One block for each mint.
       await eventually(async () => {
