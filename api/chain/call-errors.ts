@@ -22,9 +22,9 @@ export function revertOf(error: RpcError): { reverted: string } | null {
 export const AMBIGUOUS: ReadonlySet<number> = new Set([-32000, -32603]);
 
 /** Gas of a contract creation without its memory, rounded up generously. */
-const BURNER_RESERVE = 300_000;
+export const BURNER_RESERVE = 300_000;
 
 /** Words of memory whose use costs this much gas: 3 for each word, and the square of their number divided by 512. */
-function memoryWords(gas: number): number {
+export function memoryWords(gas: number): number {
   return 256 * (Math.sqrt(9 + gas / 128) - 3);
 }

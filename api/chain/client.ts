@@ -1,7 +1,7 @@
 import type { Transaction } from "ethers";
 import { z } from "zod";
 
-import { AMBIGUOUS, ranAndReverted, revertOf } from "./call-errors.ts";
+import { AMBIGUOUS, BURNER_RESERVE, memoryWords, ranAndReverted, revertOf } from "./call-errors.ts";
 import { ChainUnavailable } from "./errors.ts";
 import { address, hash, hex, quantity, small } from "./json-rpc-values.ts";
 import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
