@@ -60,7 +60,7 @@ export class AcceptQueue {
     this.#database = database;
     const { backlog, mediaBacklog } = settings.limits;
     this.#limits = { appGasPerDay: settings.appGasPerDay, backlog, mediaBacklog };
-    this.#gather = new Gather((group) => database.write((trx) => acceptGroup(trx, group, this.#limits, Date.now())));
+    this.#gather = new Gather((group) => database.writeGroup((trx) => acceptGroup(trx, group, this.#limits, Date.now())));
   }
 
   /** @throws the errors of `prepare` and of the database. */

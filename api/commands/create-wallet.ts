@@ -37,7 +37,7 @@ export class WalletQueue {
   readonly #gather: Gather<Candidate, Decision>;
 
   constructor(database: Database) {
-    this.#gather = new Gather((group) => database.write((trx) => createGroup(trx, group, Date.now())));
+    this.#gather = new Gather((group) => database.writeGroup((trx) => createGroup(trx, group, Date.now())));
   }
 
   add(candidate: Candidate): Promise<Decision> {

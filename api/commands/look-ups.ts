@@ -26,13 +26,14 @@ export class LookUps {
 
   constructor(db: Db) {
     this.#tokens = new Gather((hashes) => findApiTokensByHash(db, hashes));
+    // Calls that were looked up together by token also continue together.
     this.#answers = new Gather(async (calls) => {
       const found = await findStoredAnswers(db, calls);
       return calls.map(({ appId, key }) => found.get(answerKey(appId, key)));
-    });
-    this.#wallets = new Gather((calls) => findWallets(db, calls));
-    this.#collections = new Gather((calls) => findCollectionsOfApps(db, calls));
-    this.#transferSources = new Gather((transfers) => findTransferSources(db, transfers));
+    }, process.nextTick);
+    this.#wallets = new Gather((calls) => findWallets(db, calls), process.nextTick);
+    this.#collections = new Gather((calls) => findCollectionsOfApps(db, calls), process.nextTick);
+    this.#transferSources = new Gather((transfers) => findTransferSources(db, transfers), process.nextTick);
   }
 
   /** @param hash SHA-256 of the token, hex. */

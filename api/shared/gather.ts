@@ -16,9 +16,15 @@ export class Gather<In, Out> {
   #waiting: Waiting<In, Out>[] = [];
   #running = false;
 
-  /** @param handle answers a group, one result for each item, in their order. */
-  constructor(handle: (items: In[]) => Promise<Out[]>) {
+  readonly #start: (drain: () => void) => void;
+
+  /**
+   * @param handle answers a group, one result for each item, in their order.
+   * @param start `process.nextTick` gathers only calls that continue together, after another group or event.
+   */
+  constructor(handle: (items: In[]) => Promise<Out[]>, start: (drain: () => void) => void = setImmediate) {
     this.#handle = handle;
+    this.#start = start;
   }
 
   /** @throws the error of `handle` for this item. */
@@ -28,7 +34,7 @@ export class Gather<In, Out> {
       if (!this.#running) {
         this.#running = true;
         // The rest of this tick joins the group.
-        setImmediate(() => void this.#drain());
+        this.#start(() => void this.#drain());
       }
     });
   }

@@ -13,6 +13,8 @@ import { GroupCommit } from "./group-commit.ts";
 export interface Database {
   readonly read: Db;
   write<T>(operation: (trx: Trx) => Promise<T>): Promise<T>;
+  /** Like `write`, for an operation that stands for a group of calls already: it does not wait for others to join. */
+  writeGroup<T>(operation: (trx: Trx) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ async function open(url: string, mode: OpenMode): Promise<Database> {
   return {
     read,
     write: (operation) => commits.run(operation),
+    writeGroup: (operation) => commits.run(operation, true),
     close: async () => {
       await commits.drained();
       await read.destroy();

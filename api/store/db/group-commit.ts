@@ -34,7 +34,8 @@ export class GroupCommit {
     this.#db = db;
   }
 
-  run<T>(operation: (trx: Trx) => Promise<T>): Promise<T> {
+  /** @param gathered whether the operation stands for a group already. Such a one does not wait for others. */
+  run<T>(operation: (trx: Trx) => Promise<T>, gathered = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let result: T;
       this.#waiting.push({
@@ -46,7 +47,7 @@ export class GroupCommit {
         },
         failed: reject,
       });
-      this.#running ??= this.#drain();
+      this.#running ??= this.#drain(gathered);
     });
   }
 
@@ -55,9 +56,9 @@ export class GroupCommit {
     while (this.#running !== null) await this.#running;
   }
 
-  async #drain(): Promise<void> {
+  async #drain(gathered: boolean): Promise<void> {
     // Let the other operations of this tick join the group.
-    await new Promise((resolve) => setImmediate(resolve));
+    if (!gathered) await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, MAX_GROUP);
       await this.#commit(group);
