@@ -7,6 +7,7 @@ import { StartupError } from "./context/chain-identity.ts";
 import { startService } from "./context/service.ts";
 import { SeedFileError } from "./keys/seed-file.ts";
 import { ChainUnavailable } from "./chain/errors.ts";
+import { byTurn } from "./shared/by-turn.ts";
 import { armCrashPoint } from "./shared/crash-point.ts";
 import { explainFileError, FolderError, requireWritableFolder } from "./shared/folder.ts";
 import { DatabaseError } from "./store/db/database-error.ts";
@@ -14,7 +15,9 @@ import { DatabaseError } from "./store/db/database-error.ts";
 /** `npm run api`: runs the service against the chain at RPC_URL until SIGINT or SIGTERM. */
 async function main(): Promise<void> {
   const settings = readSettings();
-  const logger = pino({ level: settings.logLevel });
+  const lines = byTurn(pino.destination(process.stdout.fd));
+  process.once("exit", lines.flush);
+  const logger = pino({ level: settings.logLevel }, lines);
   const service = await startService(settings, logger).catch((error: unknown) => fail(error));
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {

@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
-
 import type { Command } from "../domain/command.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { Gather } from "../shared/gather.ts";
+import { randomId } from "../shared/random-id.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { secondsOfDayLeft } from "../store/requests/gas-usage.ts";
@@ -60,7 +59,9 @@ export class AcceptQueue {
     this.#database = database;
     const { backlog, mediaBacklog } = settings.limits;
     this.#limits = { appGasPerDay: settings.appGasPerDay, backlog, mediaBacklog };
-    this.#gather = new Gather((group) => database.writeGroup((trx) => acceptGroup(trx, group, this.#limits, Date.now())));
+    this.#gather = new Gather((group) =>
+      database.writeGroup((trx) => acceptGroup(trx, group, this.#limits, Date.now())),
+    );
   }
 
   /** @throws the errors of `prepare` and of the database. */
@@ -98,7 +99,7 @@ class NotAccepted extends Error {
  * @throws ApiError `quota_exceeded`, `unavailable`, `idempotency_key_reused`, and the command's refusals
  */
 export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
-  const id = randomBytes(32).toString("hex");
+  const id = randomId();
   const response = JSON.stringify({ request_id: id });
   const candidate: Candidate = {
     id,

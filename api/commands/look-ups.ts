@@ -1,3 +1,5 @@
+import { nextTick } from "node:process";
+
 import { Gather } from "../shared/gather.ts";
 import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.ts";
 import { answerKey, findStoredAnswers, type StoredAnswer } from "../store/apps/idempotency.ts";
@@ -5,7 +7,10 @@ import { findWallets } from "../store/apps/wallets.ts";
 import type { Db } from "../store/db/engine.ts";
 import type { WalletRow } from "../store/db/schema.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
+import { confirmedBlock } from "../store/listings/nfts.ts";
 import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
+import { findRequests } from "../store/requests/requests.ts";
+import type { StoredRequest } from "../store/requests/stored-request.ts";
 
 interface OfApp {
   appId: string;
@@ -22,6 +27,8 @@ export class LookUps {
   readonly #answers: Gather<{ appId: string; key: string }, StoredAnswer | undefined>;
   readonly #wallets: Gather<OfApp, WalletRow | undefined>;
   readonly #collections: Gather<OfApp, StoredCollection | undefined>;
+  readonly #requests: Gather<{ appId: string; id: string }, StoredRequest | undefined>;
+  readonly #confirmedBlocks: Gather<null, number>;
   readonly #transferSources: Gather<TransferPlaces, TransferSource>;
 
   constructor(db: Db) {
@@ -30,10 +37,15 @@ export class LookUps {
     this.#answers = new Gather(async (calls) => {
       const found = await findStoredAnswers(db, calls);
       return calls.map(({ appId, key }) => found.get(answerKey(appId, key)));
-    }, process.nextTick);
-    this.#wallets = new Gather((calls) => findWallets(db, calls), process.nextTick);
-    this.#collections = new Gather((calls) => findCollectionsOfApps(db, calls), process.nextTick);
-    this.#transferSources = new Gather((transfers) => findTransferSources(db, transfers), process.nextTick);
+    }, nextTick);
+    this.#wallets = new Gather((calls) => findWallets(db, calls), nextTick);
+    this.#collections = new Gather((calls) => findCollectionsOfApps(db, calls), nextTick);
+    this.#requests = new Gather((calls) => findRequests(db, calls), nextTick);
+    this.#confirmedBlocks = new Gather(async (calls) => {
+      const block = await confirmedBlock(db);
+      return calls.map(() => block);
+    }, nextTick);
+    this.#transferSources = new Gather((transfers) => findTransferSources(db, transfers), nextTick);
   }
 
   /** @param hash SHA-256 of the token, hex. */
@@ -54,6 +66,16 @@ export class LookUps {
   /** @returns undefined when the collection is not created yet, or belongs to another app. */
   collection(appId: string, address: string): Promise<StoredCollection | undefined> {
     return this.#collections.add({ appId, address });
+  }
+
+  /** @returns undefined when there is no such request, or it belongs to another app. */
+  request(appId: string, id: string): Promise<StoredRequest | undefined> {
+    return this.#requests.add({ appId, id });
+  }
+
+  /** Newest block that is deep enough to be final; -1 when there is none. */
+  confirmedBlock(): Promise<number> {
+    return this.#confirmedBlocks.add(null);
   }
 
   transferSource(places: TransferPlaces): Promise<TransferSource> {

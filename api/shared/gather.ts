@@ -20,7 +20,7 @@ export class Gather<In, Out> {
 
   /**
    * @param handle answers a group, one result for each item, in their order.
-   * @param start `process.nextTick` gathers only calls that continue together, after another group or event.
+   * @param start `nextTick` gathers only calls that continue together, after another group or event.
    */
   constructor(handle: (items: In[]) => Promise<Out[]>, start: (drain: () => void) => void = setImmediate) {
     this.#handle = handle;

@@ -1,6 +1,9 @@
 /** Keeps the results of a pure function for the arguments that were used last. Errors are not kept. */
-export function remember<Result>(most: number, compute: (argument: string) => Result): (argument: string) => Result {
-  const results = new Map<string, Result>();
+export function remember<Argument extends string | number, Result>(
+  most: number,
+  compute: (argument: Argument) => Result,
+): (argument: Argument) => Result {
+  const results = new Map<Argument, Result>();
   return (argument) => {
     const known = results.get(argument);
     const result = known ?? compute(argument);

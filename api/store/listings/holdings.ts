@@ -1,4 +1,5 @@
 import type { CollectionType } from "../../domain/command.ts";
+import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/engine.ts";
 import { type NftView, toNft } from "./nfts.ts";
@@ -24,12 +25,23 @@ export interface ContentsFilter {
   tokenId: string | null;
 }
 
+interface ContentsQuery {
+  [name: string]: string | number | null;
+  owner: string;
+  contract: string | null;
+  tokenId: string | null;
+  after: number | null;
+  limit: number;
+  offset: number;
+}
+
 /** Holdings of one owner. A holding without copies has no row. */
-function holdingsOf(db: Db, owner: string, filter: ContentsFilter | null) {
-  let query = db.selectFrom("holdings").selectAll().where("owner", "=", owner);
-  if (filter !== null) query = query.where("contract", "=", filter.contract);
-  if (filter?.tokenId != null) query = query.where("token_id", "=", filter.tokenId);
-  return query;
+function holdingsOf(db: Db, wanted: ContentsQuery) {
+  let query = db.selectFrom("holdings").selectAll().where("owner", "=", wanted.owner);
+  if (wanted.contract !== null) query = query.where("contract", "=", wanted.contract);
+  if (wanted.tokenId !== null) query = query.where("token_id", "=", wanted.tokenId);
+  if (wanted.after !== null) query = query.where("seq", ">", wanted.after);
+  return query.orderBy("seq").limit(wanted.limit).offset(wanted.offset);
 }
 
 /** @param page the rows to complete. Only these are joined: rows that an offset skips cost a look into one index. */
@@ -63,6 +75,10 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
   );
 }
 
+const readContents = compiledQuery((db, wanted: ContentsQuery) =>
+  withNfts(db, holdingsOf(db, wanted)).orderBy("held.seq"),
+);
+
 /** The tokens of a wallet, in the order in which it received them. */
 export async function listContents(
   db: Db,
@@ -70,10 +86,14 @@ export async function listContents(
   filter: ContentsFilter | null,
   page: PageQuery,
 ): Promise<Page<HeldNft>> {
-  let query = holdingsOf(db, owner, filter);
-  if (page.after !== null) query = query.where("seq", ">", page.after);
-  const held = query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page));
-  const rows = await withNfts(db, held).orderBy("held.seq").execute();
+  const rows = await readContents(db, {
+    owner,
+    contract: filter?.contract ?? null,
+    tokenId: filter?.tokenId ?? null,
+    after: page.after,
+    limit: rowsToFetch(page),
+    offset: rowsToSkip(page),
+  });
   return pageOf(rows.map(toNft), await totalOfContents(db, owner, filter), page, (row) => row.seq);
 }
 

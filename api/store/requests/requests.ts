@@ -6,6 +6,7 @@ import { addToBacklog, CounterDeltas, counterKeys, readCounters } from "../db/co
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
+import type { RequestRow } from "../db/schema.ts";
 import type { GasCharge } from "./gas-usage.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { type StoredRequest, toRequest } from "./stored-request.ts";
@@ -87,6 +88,22 @@ export async function findRequest(db: Db, appId: string | null, id: string): Pro
   if (appId !== null) query = query.where("app_id", "=", appId);
   const row = await query.executeTakeFirst();
   return row && toRequest(row);
+}
+
+/** The requests of calls that arrive together, in their order. Undefined: there is none, or it belongs to another app. */
+export async function findRequests(
+  db: Db,
+  calls: readonly { appId: string; id: string }[],
+): Promise<(StoredRequest | undefined)[]> {
+  const wanted = [...new Set(calls.map(({ id }) => id))].map((id) => ({ id }));
+  const { rows } = await sql<RequestRow>`
+    select requests.* from ${rowSet(db, { id: "text" }, wanted)} as input
+      join requests on requests.id = input.id`.execute(db);
+  const found = new Map(rows.map((row) => [row.id, toRequest(row)]));
+  return calls.map(({ appId, id }) => {
+    const request = found.get(id);
+    return request?.app_id === appId ? request : undefined;
+  });
 }
 
 /** Newest first. */

@@ -1,6 +1,5 @@
 import { followContents } from "../../commands/follow-contents.ts";
 import { type ContentsFilter, type HeldNft, listContents } from "../../store/listings/holdings.ts";
-import { confirmedBlock } from "../../store/listings/nfts.ts";
 import type { HttpDeps } from "../deps.ts";
 import { found } from "../present/not-found.ts";
 import { presentHeldNft } from "../present/nft.ts";
@@ -20,7 +19,7 @@ export async function contentsPage(
   const wanted = readPage(query, listing);
   if (filter !== null) await followContents(deps, wallet.address, filter);
   // Read before the holdings, so that a newer holding never shows its secret too early.
-  const confirmed = await confirmedBlock(deps.database.read);
+  const confirmed = await deps.lookUps.confirmedBlock();
   const page = await listContents(deps.database.read, wallet.address, filter, wanted);
   const place = placeOf(deps);
   const nfts = await Promise.all(

@@ -1,4 +1,3 @@
-import { findRequest } from "../../store/requests/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { requestExample } from "../examples.ts";
 import { found } from "../present/not-found.ts";
@@ -19,7 +18,7 @@ export function getRequest() {
     query: noQuery,
     response: request,
     errors: ["not_found"],
-    handle: async ({ database }, { appId, params }) =>
-      presentRequest(found(await findRequest(database.read, appId, params.request_id))),
+    handle: async ({ lookUps }, { appId, params }) =>
+      presentRequest(found(await lookUps.request(appId, params.request_id))),
   });
 }

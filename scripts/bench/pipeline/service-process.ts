@@ -35,7 +35,8 @@ export class ServiceProcess {
     child.stderr?.on("data", (chunk: Buffer) => output.push(chunk.toString()));
     child.stderr?.pipe(log);
     if (child.stdout === null) throw new Error("the process has no output");
-    const lines = createInterface({ input: child.stdout });
+    const { stdout } = child;
+    const lines = createInterface({ input: stdout });
     const port = await new Promise<number | null>((resolve, reject) => {
       lines.on("line", (line) => {
         log.write(`${line}\n`);
@@ -45,6 +46,9 @@ export class ServiceProcess {
         reject(new Error(`the service did not start: ${output.join("")}`));
       });
     });
+    // Reading each line would be work for this process, which makes the load.
+    lines.close();
+    stdout.pipe(log);
     return new ServiceProcess(child, `http://127.0.0.1:${String(port)}`);
   }
 

@@ -5,7 +5,7 @@ import { remember } from "../../../api/shared/recent.ts";
 describe("remember", () => {
   it("computes a result once while it is in use, and drops the least recently used", () => {
     const computed: string[] = [];
-    const double = remember(2, (text) => {
+    const double = remember(2, (text: string) => {
       computed.push(text);
       return text + text;
     });
@@ -17,7 +17,7 @@ describe("remember", () => {
 
   it("throws the error of the function each time", () => {
     let calls = 0;
-    const fail = remember(2, () => {
+    const fail = remember(2, (): string => {
       calls++;
       throw new Error("wrong");
     });

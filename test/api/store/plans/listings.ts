@@ -12,7 +12,7 @@ import { findTransferSources } from "../../../../api/store/listings/transfer-sou
 import { listWallets } from "../../../../api/store/apps/wallets.ts";
 import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
 import { eventsAfter } from "../../../../api/store/outbox/events.ts";
-import { findRequest, hasRequests, listRequests } from "../../../../api/store/requests/requests.ts";
+import { findRequest, findRequests, hasRequests, listRequests } from "../../../../api/store/requests/requests.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { PAGES, type Tour } from "./tour.ts";
 
@@ -63,6 +63,7 @@ export async function runListings(tour: Tour): Promise<void> {
     await findRequest(read, owner, "request-1");
     await findDelivery(read, owner, "delivery-1");
   }
+  await findRequests(read, [{ appId: app, id: "request-1" }]);
   await hasRequests(read);
   await eventsAfter(read, app, LARGE / 2, 100);
   for (const status of [null, "pending", "failed"] as const) await newestDeliveries(read, app, { status, limit: 50 });

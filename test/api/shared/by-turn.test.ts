@@ -1,0 +1,34 @@
+import { setImmediate as turn } from "node:timers/promises";
+
+import { expect } from "chai";
+
+import { byTurn } from "../../../api/shared/by-turn.ts";
+
+describe("byTurn", () => {
+  let written: string[];
+  let out: ReturnType<typeof byTurn>;
+  beforeEach(() => {
+    written = [];
+    out = byTurn({ write: (text) => written.push(text) });
+  });
+
+  it("writes the texts of one turn together, in their order, before the next turn ends", async () => {
+    out.write("a\n");
+    out.write("b\n");
+    expect(written).to.deep.equal([]);
+    await turn();
+    expect(written).to.deep.equal(["a\nb\n"]);
+    out.write("c\n");
+    await turn();
+    expect(written).to.deep.equal(["a\nb\n", "c\n"]);
+  });
+
+  it("writes what is left when it is flushed, and only once", async () => {
+    out.write("last\n");
+    out.flush();
+    expect(written).to.deep.equal(["last\n"]);
+    await turn();
+    out.flush();
+    expect(written).to.deep.equal(["last\n"]);
+  });
+});

@@ -1,0 +1,74 @@
+import { join } from "node:path";
+
+import { expect } from "chai";
+import { sql } from "kysely";
+
+import { compiledQuery } from "../../../../api/store/db/compiled-query.ts";
+import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../../support/folder.ts";
+import { addApp } from "../../support/rows.ts";
+
+interface Wanted {
+  [name: string]: string | null;
+  id: string;
+  name: string | null;
+}
+
+describe("a compiled query", () => {
+  let folder: TemporaryFolder;
+  let database: Database;
+  before(async () => {
+    folder = await temporaryFolder();
+    database = await openDatabase(`file:${join(folder.path, "moneta.sqlite")}`);
+    for (const id of ["one", "two"]) await addApp(database, id);
+  });
+  after(async () => {
+    await database.close();
+    await folder.remove();
+  });
+
+  it("is built once for each set of values that are null, and runs with the values of each call", async () => {
+    let built = 0;
+    const find = compiledQuery((db, wanted: Wanted) => {
+      built++;
+      const query = db.selectFrom("apps").select("id").where("id", "=", wanted.id);
+      return wanted.name === null ? query : query.where("name", "=", wanted.name);
+    });
+    const ids = async (id: string, name: string | null) =>
+      (await find(database.read, { id, name })).map((row) => row.id);
+    expect(await ids("one", null)).to.deep.equal(["one"]);
+    expect(await ids("two", null)).to.deep.equal(["two"]);
+    expect(built).to.equal(1);
+    expect(await ids("two", "two")).to.deep.equal(["two"]);
+    expect(await ids("two", "one")).to.deep.equal([]);
+    expect(await ids("two", null)).to.deep.equal(["two"]);
+    expect(built).to.equal(2);
+  });
+
+  it("refuses a constant parameter: it would be that of the first call", async () => {
+    const find = compiledQuery((db, wanted: Wanted) =>
+      db.selectFrom("apps").select("id").where("id", "=", wanted.id).where("name", "=", "one"),
+    );
+    await expectError(find(database.read, { id: "one", name: null }), /has a constant parameter/);
+    const literal = compiledQuery((db, wanted: Wanted) =>
+      db.selectFrom("apps").select("id").where("id", "=", wanted.id).where("name", "=", sql.lit("one")),
+    );
+    expect(await literal(database.read, { id: "one", name: null })).to.deep.equal([{ id: "one" }]);
+  });
+
+  it("refuses to build a query that depends on a value", async () => {
+    const find = compiledQuery((db, wanted: Wanted) =>
+      db.selectFrom("apps").select("id").where("id", "=", `${wanted.id}!`),
+    );
+    await expectError(find(database.read, { id: "one", name: null }), /the value of id is not known/);
+  });
+});
+
+async function expectError(promise: Promise<unknown>, message: RegExp): Promise<void> {
+  const error: unknown = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).to.be.instanceOf(TypeError);
+  expect((error as TypeError).message).to.match(message);
+}
