@@ -191,15 +191,18 @@ export class ChainClient {
   /**
    * Simulates each call as a separate transaction on top of a block.
    * @param maxGas gas limit of each call, so that a hostile receiver cannot make the node work without end.
+   * @param abort ends the wait for the answer.
    */
   async simulateCalls(
     calls: { to: string; data: string; from: string }[],
     blockNumber: number,
     maxGas: number,
+    abort?: AbortSignal,
   ): Promise<CallResult[]> {
     const [at, gas] = [toHex(blockNumber), toHex(maxGas)];
     const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, at] }));
-    return (await this.#rpc.batch(requests)).map((result) => {
+    const bounds = { answerBytes: MAX_SIMULATION_ANSWER, ...(abort === undefined ? {} : { abort }) };
+    return (await this.#rpc.batch(requests, bounds)).map((result) => {
       if (result.ok) return { gas: parse(quantity, result.value) };
       return revertOf(result.error);
     });
@@ -210,6 +213,9 @@ export class ChainClient {
     await this.#rpc.call("eth_sendRawTransaction", [raw]);
   }
 }
+
+/** Longest answer to simulations, in bytes. Foreign code decides how long its revert data is. */
+const MAX_SIMULATION_ANSWER = 8 * 1024 * 1024;
 
 /** The identity precompile returns its input on every node that has the state of the block. */
 const CONTROL_CALL = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };

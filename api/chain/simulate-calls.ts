@@ -2,7 +2,7 @@ import type { Command } from "../domain/command.ts";
 import type { CallResult, ChainClient } from "./client.ts";
 import type { EncodedCall } from "./encode-batch.ts";
 import { encodeForeignCall } from "./encode-call.ts";
-import { ChainUnavailable } from "./errors.ts";
+import { AnswerTooLarge, ChainUnavailable } from "./errors.ts";
 import { type CallFailure, decodeRevert } from "./revert-reasons.ts";
 
 /** A call of a batch, as the relay would run it. */
@@ -19,38 +19,33 @@ export type SimulatedCall = { gas: bigint | null } | { failure: CallFailure } | 
 /** Characters of a revert reason that the relay reports: 256 bytes in hexadecimal, after `0x`. */
 const REPORTED_REASON = 2 + 2 * 256;
 
+interface Conditions {
+  /** The calls run on top of it. */
+  block: number;
+  /** Gas after which the node may give up on a call. */
+  maxGas: number;
+  /** Ends the wait for the node's answer. */
+  abort: AbortSignal;
+}
+
 /**
- * Simulates each call on top of a block.
- * @param maxGas gas after which the node may give up on a call.
- * @returns null for every call when the node does not answer in time. Receivers that only burn gas must not keep the other
- *   requests from being sent.
+ * Simulates each call by itself, all in one question to the node.
+ * @returns "unanswered" when there was no answer before the abort, or the answer was too long: foreign code may be the
+ *   cause. Null for every call when the node does not work, whatever the calls are.
  */
 export async function simulatePlannedCalls(
   client: ChainClient,
   relay: string,
   calls: PlannedCall[],
-  block: number,
-  maxGas: number,
-): Promise<SimulatedCall[]> {
-  const results = await runCalls(
-    client,
-    calls.map((call) => (call.needsDelegation ? fromWallet(call) : fromRelay(call, relay))),
-    block,
-    maxGas,
-  );
-  return calls.map((call, index) => read(call, results[index] ?? null));
-}
-
-async function runCalls(
-  client: ChainClient,
-  calls: Parameters<ChainClient["simulateCalls"]>[0],
-  block: number,
-  maxGas: number,
-): Promise<CallResult[]> {
+  { block, maxGas, abort }: Conditions,
+): Promise<SimulatedCall[] | "unanswered"> {
+  const runs = calls.map((call) => (call.needsDelegation ? fromWallet(call) : fromRelay(call, relay)));
   try {
-    return await client.simulateCalls(calls, block, maxGas);
+    const results = await client.simulateCalls(runs, block, maxGas, abort);
+    return calls.map((call, index) => read(call, results[index] ?? null));
   } catch (error) {
-    if (error instanceof ChainUnavailable) return [];
+    if (abort.aborted || error instanceof AnswerTooLarge) return "unanswered";
+    if (error instanceof ChainUnavailable) return calls.map(() => null);
     throw error;
   }
 }

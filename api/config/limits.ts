@@ -46,6 +46,12 @@ export const LIMIT_SETTINGS = {
     default: 1_000_000,
     description: "Gas limit of one request on chain.",
   },
+  simulationSeconds: {
+    variable: "SIMULATION_SECONDS",
+    default: 2,
+    description:
+      "Seconds for the simulations of one batch. A request whose receiver's code takes longer is simulated alone and sent later, while the others are sent.",
+  },
   backlog: {
     variable: "MAX_BACKLOG",
     default: 100_000,

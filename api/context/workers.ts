@@ -7,6 +7,7 @@ import type { Keys } from "./keys.ts";
 import { Announcer } from "../media/announcer.ts";
 import { Pinner } from "../media/pinner.ts";
 import { MediaWorker } from "../media/worker.ts";
+import { ForeignSimulations } from "../relayer/foreign-simulations.ts";
 import type { GasMeter } from "../relayer/gas-meter.ts";
 import { Lane } from "../relayer/lane.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -58,8 +59,14 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
   const workers: NamedWorker[] = [];
   const add = (name: string, worker: Worker, critical: boolean) => workers.push({ name, worker, critical });
 
-  for (const index of deps.lanes) add(`lane ${index.toString()}`, createLane(settings, deps, index), true);
-  if (deps.lanes.length > 0) add("gas", deps.gas, false);
+  if (deps.lanes.length > 0) {
+    const simulations = createSimulations(settings, deps);
+    add("simulations", simulations, false);
+    for (const index of deps.lanes) {
+      add(`lane ${index.toString()}`, createLane(settings, { ...deps, simulations }, index), true);
+    }
+    add("gas", deps.gas, false);
+  }
   if (settings.roles.includes("indexer")) add("indexer", createIndexer(settings, deps), true);
   if (settings.roles.includes("webhooks")) {
     const { agent } = content;
@@ -80,7 +87,20 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
   return workers;
 }
 
-function createLane(settings: Settings, deps: WorkerDeps, index: number): Lane {
+function createSimulations(settings: Settings, deps: WorkerDeps): ForeignSimulations {
+  const { database, client, identity, logger } = deps;
+  const { itemGas, simulationSeconds } = settings.limits;
+  return new ForeignSimulations({
+    client,
+    read: database.read,
+    relay: identity.contracts.relay,
+    maxItemGas: itemGas,
+    budget: simulationSeconds * 1000,
+    logger,
+  });
+}
+
+function createLane(settings: Settings, deps: WorkerDeps & { simulations: ForeignSimulations }, index: number): Lane {
   const { database, client, identity, gas, signals, logger, now } = deps;
   return new Lane(index, {
     database,
@@ -93,6 +113,7 @@ function createLane(settings: Settings, deps: WorkerDeps, index: number): Lane {
     keyring: deps.keys.keyring,
     gas,
     maxItemGas: settings.limits.itemGas,
+    simulations: deps.simulations,
     maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
     draining: index >= settings.lanes,
     resendPolicy: {

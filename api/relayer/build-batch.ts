@@ -12,6 +12,7 @@ import type { Keyring } from "../keys/keyring.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/engine.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
+import type { ForeignSimulations } from "./foreign-simulations.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
 import { batchGas, type ItemGas, itemGas } from "./gas.ts";
 import type { GasMeter } from "./gas-meter.ts";
@@ -26,6 +27,7 @@ export interface BatchContext {
   maxItemGas: number;
   /** What calls cost on the connected chain, as measured last. */
   gas: Pick<GasMeter, "current">;
+  simulations: ForeignSimulations;
 }
 
 interface Item extends EncodedItem {
@@ -45,6 +47,8 @@ export interface BuiltBatch {
   requests: ClaimedRequest[];
   /** Claimed requests that exceed the gas budget: the caller returns them. */
   left: ClaimedRequest[];
+  /** Claimed requests that are simulated alone: the caller returns them, and they are looked at again later. */
+  apart: { request: ClaimedRequest; retryIn: number }[];
   /** Claimed requests that the caller ends as failed. */
   rejected: RejectedItem[];
   data: string;
@@ -68,8 +72,13 @@ export async function buildBatch(
   const { encoded, delegations, rejected } = await encodeAll(context, claimed);
   const simulations = await simulate(context, encoded, new Set(delegations.keys()), block);
   const items: Item[] = [];
+  const apart: BuiltBatch["apart"] = [];
   for (const [index, item] of encoded.entries()) {
     const simulation = simulations[index] ?? { gas: undefined, failure: null };
+    if ("retryIn" in simulation) {
+      apart.push({ request: item.request, retryIn: simulation.retryIn });
+      continue;
+    }
     const checked = checkItem(context, item, simulation, delegations.has(item.target), gasBudget);
     if ("gas" in checked) items.push(checked);
     else rejected.push(checked);
@@ -83,6 +92,7 @@ export async function buildBatch(
   return {
     requests: taken.map((item) => item.request),
     left: items.slice(taken.length).map((item) => item.request),
+    apart,
     rejected,
     data: encodeBatch(calls),
     gasLimit: BigInt(Math.min(batchGas(measured, taken, authorizations.length), gasBudget)),

@@ -7,6 +7,7 @@ import { recordBatch } from "../store/sending/batches.ts";
 import { type ClaimedRequest, claimRequests, failClaims, returnClaims } from "../store/sending/claims.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
+import type { Trx } from "../store/db/engine.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
@@ -29,6 +30,22 @@ export interface SenderDeps extends BatchContext {
   now: () => number;
   /** Highest price per unit of gas that the operator accepts, in wei. */
   maxFeePerGas: bigint;
+}
+
+/** Returns the claimed requests that the batch does not carry. */
+async function returnUnsent(trx: Trx, { left, apart }: BuiltBatch, now: number): Promise<void> {
+  await returnClaims(
+    trx,
+    left.map(({ id }) => id),
+    AT_ONCE,
+  );
+  for (const [retryIn, requests] of Map.groupBy(apart, (one) => one.retryIn)) {
+    await returnClaims(
+      trx,
+      requests.map(({ request }) => request.id),
+      now + retryIn,
+    );
+  }
 }
 
 /** Puts many requests into one transaction: claims and numbers them, signs, commits, and only then broadcasts. */
@@ -69,13 +86,7 @@ export class Sender {
     const batch = await this.#build(claimed, budget, block.number);
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
     if (batch.requests.length === 0) {
-      await database.write((trx) =>
-        returnClaims(
-          trx,
-          batch.left.map((request) => request.id),
-          AT_ONCE,
-        ),
-      );
+      await database.write((trx) => returnUnsent(trx, batch, now()));
       return true;
     }
     const row = await readLane(database.read, lease.lane);
@@ -92,11 +103,7 @@ export class Sender {
     this.#watchFunds(address, funds, attempt.gasLimit * attempt.maxFeePerGas);
     crashPoint("relayer:signed");
     const { attemptId } = await database.write(async (trx) => {
-      await returnClaims(
-        trx,
-        batch.left.map((request) => request.id),
-        AT_ONCE,
-      );
+      await returnUnsent(trx, batch, now());
       return recordBatch(trx, lease, { nonce: row.next_nonce, requests: batch.requests, attempt }, now());
     });
     logger.info(

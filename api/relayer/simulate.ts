@@ -4,18 +4,19 @@ import type { ContractAddresses } from "../chain/contracts.ts";
 import { accountsWithForeignCode } from "../chain/delegation.ts";
 import type { EncodedCall } from "../chain/encode-batch.ts";
 import { type CallFailure, minterRemoved } from "../chain/revert-reasons.ts";
-import { type SimulatedCall, simulatePlannedCalls } from "../chain/simulate-calls.ts";
+import type { SimulatedCall } from "../chain/simulate-calls.ts";
 import { type Command, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/engine.ts";
 import { readMeta } from "../store/db/meta.ts";
+import type { Apart, ForeignSimulations } from "./foreign-simulations.ts";
 
 interface SimulationContext {
   client: ChainClient;
   read: Db;
   contracts: ContractAddresses;
-  maxItemGas: number;
+  simulations: ForeignSimulations;
 }
 
 export interface EncodedItem extends EncodedCall {
@@ -39,12 +40,10 @@ export interface Simulation {
  */
 const DECISIVE: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", "service_cannot_mint"]);
 
-/** Gas of a simulation, as a multiple of what an item may use. Enough to tell people how much the item lacks. */
-const GAS_MULTIPLE = 4;
-
 /**
  * Simulates the calls that run foreign code (a receiver's hook or a foreign contract), and checks that the relay may still
- * mint in the collections. Ignores failures and gas if the node's newest block is older than the checkpoint.
+ * mint in the collections. Ignores failures and gas if the node's newest block is older than the checkpoint. A call whose
+ * simulation takes too long is set apart.
  * @param delegating wallets that do not run the delegate's code yet.
  * @param newest the newest block that the node had a moment ago.
  */
@@ -53,8 +52,8 @@ export async function simulate(
   items: EncodedItem[],
   delegating: ReadonlySet<string>,
   newest: number,
-): Promise<Simulation[]> {
-  const { client, contracts, read } = context;
+): Promise<(Simulation | Apart)[]> {
+  const { client, contracts, read, simulations } = context;
   const checkpoint = Number((await readMeta(read, "checkpoint")) ?? 0);
   // The indexer may have processed newer blocks since the lane asked.
   const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
@@ -62,21 +61,22 @@ export async function simulate(
     runningForeignCode(client, contracts, items),
     collectionsWithoutMinter(client, mintedCollections(items), contracts.relay, block),
   ]);
-  const results = await simulatePlannedCalls(
-    client,
-    contracts.relay,
+  const results = await simulations.ofBatch(
     foreign.map((item) => ({
       ...item,
+      id: item.request.id,
+      appId: item.request.app_id,
+      receiver: receiverOf(item),
       number: item.request.number,
       needsDelegation: delegating.has(item.target),
     })),
     block,
-    GAS_MULTIPLE * context.maxItemGas,
   );
   const byItem = new Map(foreign.map((item, index) => [item, results[index] ?? null]));
   const upToDate = block >= checkpoint;
   return items.map((item) => {
     const result = byItem.get(item);
+    if (result != null && "retryIn" in result) return result;
     if (!upToDate) return { gas: result === undefined ? undefined : null, failure: null };
     const cannotMint = isMint(item.command) && withoutMinter.has(item.target);
     const failure = cannotMint ? minterRemoved(contracts.relay, item.command) : decisiveFailure(item.command, result);
@@ -92,6 +92,12 @@ function gasOf(result: SimulatedCall | undefined): bigint | null | undefined {
 function decisiveFailure(command: Command, result: SimulatedCall | undefined): CallFailure | null {
   if (result == null || !("failure" in result)) return null;
   return isForeignTransfer(command) || DECISIVE.has(result.failure.errorCode) ? result.failure : null;
+}
+
+/** The contract whose code the call runs. */
+function receiverOf({ command, target }: EncodedItem): string {
+  if (command.kind === "transfer" && command.foreign) return command.contract;
+  return "to" in command ? command.to : target;
 }
 
 function mintedCollections(items: EncodedItem[]): string[] {
