@@ -2,15 +2,13 @@ import pino from "pino";
 
 import { crashPointIn } from "./config/crash-point.ts";
 import { environment } from "./config/environment.ts";
-import { parseSettings, type Settings, SettingsError } from "./config/settings.ts";
-import { StartupError } from "./context/chain-identity.ts";
-import { startService } from "./context/service.ts";
-import { SeedFileError } from "./keys/seed-file.ts";
-import { ChainUnavailable } from "./chain/errors.ts";
+import { parseSettings, type Settings } from "./config/settings.ts";
+import { type Service, startService } from "./context/service.ts";
+import { sentenceOf } from "./context/startup-failure.ts";
+import { startInThreads } from "./context/threads.ts";
 import { byTurn } from "./shared/by-turn.ts";
 import { armCrashPoint } from "./shared/crash-point.ts";
-import { explainFileError, FolderError, requireWritableFolder } from "./shared/folder.ts";
-import { DatabaseError } from "./store/db/database-error.ts";
+import { requireWritableFolder } from "./shared/folder.ts";
 
 /** `npm run api`: runs the service against the chain at RPC_URL until SIGINT or SIGTERM. */
 async function main(): Promise<void> {
@@ -18,7 +16,7 @@ async function main(): Promise<void> {
   const lines = byTurn(pino.destination(process.stdout.fd));
   process.once("exit", lines.flush);
   const logger = pino({ level: settings.logLevel }, lines);
-  const service = await startService(settings, logger).catch((error: unknown) => fail(error));
+  const service = await start(settings, logger, lines).catch((error: unknown) => fail(error));
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       logger.info({ signal }, "stopping");
@@ -32,6 +30,22 @@ async function main(): Promise<void> {
     { port: service.port, chainId: service.chainId.toString(), contracts: service.contracts, roles: settings.roles },
     "serving",
   );
+}
+
+/** A process with the role `api` and any other uses two threads, so that no background work delays an HTTP answer. */
+function start(settings: Settings, logger: pino.Logger, lines: pino.DestinationStream): Promise<Service> {
+  const { roles } = settings;
+  if (!roles.includes("api") || roles.length === 1) return startService(settings, logger);
+  return startInThreads(settings, logger, {
+    entry: new URL("./pipeline-thread.ts", import.meta.url),
+    log: (line) => {
+      lines.write(line);
+    },
+    ended: (error) => {
+      logger.fatal({ err: error }, "the thread of the background workers ended by an error: the process stops");
+      process.exit(1);
+    },
+  });
 }
 
 function readSettings(): Settings {
@@ -50,23 +64,6 @@ function readSettings(): Settings {
 function fail(error: unknown): never {
   console.error(sentenceOf(error) ?? error);
   process.exit(1);
-}
-
-function sentenceOf(error: unknown): string | null {
-  if (error instanceof ChainUnavailable) {
-    return (
-      `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node. ` +
-      "For a local chain, run `npx hardhat node --hostname 127.0.0.1` in another terminal."
-    );
-  }
-  if (isListenError(error)) return `The API cannot listen: ${error.message}. Set PORT or HOST to a free address.`;
-  const expected = [SettingsError, StartupError, SeedFileError, DatabaseError, FolderError];
-  if (error instanceof Error && expected.some((kind) => error instanceof kind)) return error.message;
-  return explainFileError(error);
-}
-
-function isListenError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && error.syscall === "listen";
 }
 
 await main();

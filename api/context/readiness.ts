@@ -2,12 +2,12 @@ import type { ChainClient } from "../chain/client.ts";
 import { describeError } from "../chain/errors.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
-import type { NamedWorker } from "./workers.ts";
+import type { WorkerHealth } from "./workers.ts";
 
 interface Watched {
   database: Database;
   client: ChainClient;
-  workers: NamedWorker[];
+  health: () => Promise<WorkerHealth[]>;
 }
 
 /** The checks of `readyz`: the database can be read, the node answers, and each critical worker of this process works. */
@@ -17,7 +17,7 @@ export function createReadiness(parts: Watched): () => Promise<{ ready: boolean;
       database: await check(() => readMeta(parts.database.read, "checkpoint")),
       chain: await check(() => parts.client.headNumber()),
     };
-    for (const { name, worker, critical } of parts.workers) if (critical) checks[name] = worker.lastError ?? "ok";
+    for (const { name, critical, lastError } of await parts.health()) if (critical) checks[name] = lastError ?? "ok";
     return { ready: Object.values(checks).every((word) => word === "ok"), checks };
   };
 }

@@ -10,8 +10,9 @@ import type { Keyring } from "../keys/keyring.ts";
 import { createWalletDeriver } from "../keys/wallet-deriver.ts";
 import { cryptoProblem } from "../shared/crypto.ts";
 import { GasMeter } from "../relayer/gas-meter.ts";
-import { createSignals } from "../shared/signal.ts";
+import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
+import type { WriteTurns } from "../store/db/write-turns.ts";
 import { allLanes } from "../store/sending/lanes.ts";
 import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
 import { checkLanes, checkSeed } from "./chain-state-check.ts";
@@ -19,7 +20,7 @@ import { openContent } from "./content.ts";
 import { startHttp } from "./http.ts";
 import { type Keys, loadKeys } from "./keys.ts";
 import { createReadiness } from "./readiness.ts";
-import { createWorkers, type NamedWorker } from "./workers.ts";
+import { createWorkers, healthOf, type NamedWorker, type WorkerHealth } from "./workers.ts";
 import { hostedBaseOf } from "./workplace.ts";
 
 /** How long a worker's call waits while the node's provider limits the rate of calls, in milliseconds. */
@@ -34,15 +35,30 @@ export interface Service {
   port: number | null;
   /** The service's own IPFS node, or null without one. */
   ipfsNode: Pick<IpfsNode, "peerId" | "addresses"> | null;
+  /** How the workers of this process are. */
+  health(): Promise<WorkerHealth[]>;
   /** Stops HTTP first, then the workers, then closes what they used. */
   stop(): Promise<void>;
 }
 
+/** What the threads of one process share. */
+export interface SharedByThreads {
+  signals: Signals;
+  turns: WriteTurns;
+  /** How the workers of the other threads are. */
+  others?: () => Promise<WorkerHealth[]>;
+}
+
 /**
  * Builds and starts everything that the settings ask for. No other file does.
+ * @param shared when the roles of this process are split over threads.
  * @throws StartupError, SeedFileError, DatabaseError. Everything that was opened before the error is closed again.
  */
-export async function startService(settings: Settings, logger: Logger): Promise<Service> {
+export async function startService(
+  settings: Settings,
+  logger: Logger,
+  shared: SharedByThreads | null = null,
+): Promise<Service> {
   if (cryptoProblem !== null) {
     logger.warn(
       { err: cryptoProblem },
@@ -51,7 +67,7 @@ export async function startService(settings: Settings, logger: Logger): Promise<
   }
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
-  const database = await openDatabase(settings.databaseUrl);
+  const database = await openDatabase(settings.databaseUrl, shared?.turns);
   opened.defer(() => database.close());
   const client = new ChainClient(new Rpc(settings.rpcUrl, { maxWait: WORKER_WAIT }), settings.logQueries);
   // A caller of the API does not wait for a provider's rate limit: it gets 503 at once.
@@ -59,7 +75,7 @@ export async function startService(settings: Settings, logger: Logger): Promise<
   const chain = await connectChain(settings, database, client);
   const { identity, keys, local } = chain;
 
-  const signals = createSignals();
+  const signals = shared?.signals ?? createSignals();
   const now = () => Date.now();
   const addressPolicy = {
     allowedHosts: new Set(settings.allowedPrivateHosts.map((host) => host.toLowerCase())),
@@ -70,6 +86,7 @@ export async function startService(settings: Settings, logger: Logger): Promise<
   if (chain.lanes.length > 0) await gas.open();
   const workers = createWorkers(settings, { ...chain, gas, database, client, content, signals, logger, now });
   runWorkers(workers, opened);
+  const health = async () => [...workers.map(healthOf), ...((await shared?.others?.()) ?? [])];
   const port = settings.roles.includes("api")
     ? await startHttp(
         {
@@ -82,7 +99,7 @@ export async function startService(settings: Settings, logger: Logger): Promise<
           signals,
           addressPolicy,
           logger,
-          readiness: createReadiness({ database, client: impatient, workers }),
+          readiness: createReadiness({ database, client: impatient, health }),
           chainId: Number(identity.chainId),
         },
         settings,
@@ -92,7 +109,7 @@ export async function startService(settings: Settings, logger: Logger): Promise<
   const running = opened.move();
   let stopped: Promise<void> | null = null;
   const stop = () => (stopped ??= running.disposeAsync());
-  return { ...identity, database, port, ipfsNode: content.ipfsNode, stop };
+  return { ...identity, database, port, ipfsNode: content.ipfsNode, health, stop };
 }
 
 interface Chain {

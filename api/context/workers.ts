@@ -36,6 +36,18 @@ export interface NamedWorker {
   critical: boolean;
 }
 
+/** How a worker is. It can be sent to another thread. */
+export interface WorkerHealth {
+  name: string;
+  critical: boolean;
+  /** Why it cannot work now; null when it can. */
+  lastError: string | null;
+}
+
+export function healthOf({ name, critical, worker }: NamedWorker): WorkerHealth {
+  return { name, critical, lastError: worker.lastError };
+}
+
 export interface WorkerDeps {
   database: Database;
   client: ChainClient;

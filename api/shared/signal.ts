@@ -1,12 +1,21 @@
 /**
- * Wakes the workers of this process when there is work. It carries no data: workers read their work from the database,
+ * Wakes the workers of this thread when there is work. It carries no data: workers read their work from the database,
  * so a lost or repeated wake-up does no harm.
  */
 export class Signal {
   #raised = false;
   readonly #waiting = new Set<() => void>();
 
+  /** Passes each `notify` on, to another thread. */
+  forward: (() => void) | null = null;
+
   notify(): void {
+    this.raise();
+    this.forward?.();
+  }
+
+  /** Like `notify`, for this thread only. */
+  raise(): void {
     if (this.#waiting.size === 0) {
       this.#raised = true;
       return;

@@ -5,6 +5,7 @@ import type { Db, Trx } from "./engine.ts";
 import { migrate } from "./migrate.ts";
 import { type OpenMode, openSqlite } from "./sqlite.ts";
 import { GroupCommit } from "./group-commit.ts";
+import type { WriteTurns } from "./write-turns.ts";
 
 /**
  * The database. `read` sees committed rows only. `write` runs one operation atomically and returns after its commit. An
@@ -21,10 +22,11 @@ export interface Database {
 /**
  * Opens the database, creates it if there is none, and brings its schema up to date.
  * @param url `file:<path>` (SQLite).
+ * @param turns shared with the other threads of this process that write into it.
  * @throws DatabaseError
  */
-export function openDatabase(url: string): Promise<Database> {
-  return open(url, "create");
+export function openDatabase(url: string, turns: WriteTurns | null = null): Promise<Database> {
+  return open(url, "create", turns);
 }
 
 /**
@@ -32,10 +34,10 @@ export function openDatabase(url: string): Promise<Database> {
  * @throws DatabaseMissing, DatabaseError
  */
 export function openExistingDatabase(url: string): Promise<Database> {
-  return open(url, "existing");
+  return open(url, "existing", null);
 }
 
-async function open(url: string, mode: OpenMode): Promise<Database> {
+async function open(url: string, mode: OpenMode, turns: WriteTurns | null): Promise<Database> {
   const { writer, reader } = openSqlite(pathOf(url), mode);
   try {
     await migrate(writer);
@@ -44,7 +46,7 @@ async function open(url: string, mode: OpenMode): Promise<Database> {
     throw error;
   }
   const read = reader();
-  const commits = new GroupCommit(writer);
+  const commits = new GroupCommit(writer, turns);
   return {
     read,
     write: (operation) => commits.run(operation),

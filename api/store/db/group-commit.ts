@@ -2,6 +2,7 @@ import type { ControlledTransaction } from "kysely";
 
 import type { Db, Trx } from "./engine.ts";
 import type { Tables } from "./schema.ts";
+import type { WriteTurns } from "./write-turns.ts";
 
 /** After some errors, such as a full disk, SQLite has already ended the transaction. The rollback then fails too. */
 async function rollBack(transaction: ControlledTransaction<Tables>): Promise<void> {
@@ -27,11 +28,14 @@ const MAX_GROUP = 500;
  */
 export class GroupCommit {
   readonly #db: Db;
+  readonly #turns: WriteTurns | null;
   #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
 
-  constructor(db: Db) {
+  /** @param turns shared with the other threads that write into the same file; null when there are none. */
+  constructor(db: Db, turns: WriteTurns | null) {
     this.#db = db;
+    this.#turns = turns;
   }
 
   /** @param gathered whether the operation stands for a group already. Such a one does not wait for others. */
@@ -60,8 +64,8 @@ export class GroupCommit {
     // Let the other operations of this tick join the group.
     if (!gathered) await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, MAX_GROUP);
-      await this.#commit(group);
+      const commit = () => this.#commit(this.#waiting.splice(0, MAX_GROUP));
+      await (this.#turns === null ? commit() : this.#turns.take(commit));
     }
     this.#running = null;
   }

@@ -21,7 +21,7 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     json: { type: "string" },
     part: { type: "string" },
-    // The part "accepting" writes a CPU profile of the service for each of its rows, and prints the cost of each package.
+    // The parts "settling" and "accepting" write CPU profiles of the service, and print the cost of each package.
     "cpu-prof": { type: "string" },
   },
 });
@@ -50,11 +50,15 @@ for (const row of rows) {
       `  ${usage.transactionControl.toFixed(2)} of begin, commit and savepoints`,
       `  ${usage.rpcCalls.toFixed(3)} RPC calls in ${usage.rpcExchanges.toFixed(3)} exchanges`,
       `  ${usage.cpuMs.toFixed(2)} ms of CPU in the service, ${usage.nodeCpuMs?.toFixed(2) ?? "unknown"} ms in the node`,
-      `  event loop delayed by at most ${usage.loopDelayMaxMs.toFixed(0)} ms, p99 ${usage.loopDelayP99Ms.toFixed(0)} ms`,
+      `  event loop delayed by at most ${usage.loopDelayMaxMs.toFixed(0)} ms, p99 ${usage.loopDelayP99Ms.toFixed(0)} ms${workersDelay(usage.workersDelayMaxMs)}`,
     ].join("\n"),
   );
 }
 if (values.json !== undefined) {
   const measured = rows.map((row) => ({ ...row, ratio: ratioOf(row), met: meetsGoal(row) }));
   writeFileSync(values.json, `${JSON.stringify(measured, null, 2)}\n`);
+}
+
+function workersDelay(most: number | null): string {
+  return most === null ? "" : `; that of the background workers by at most ${most.toFixed(0)} ms`;
 }

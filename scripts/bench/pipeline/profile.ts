@@ -1,5 +1,35 @@
-import { readFileSync } from "node:fs";
-import { sep } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+
+import type { Instruments } from "./instruments.ts";
+
+/** The file of a profile in a folder; null without a folder. */
+export function profileAt(folder: string | null, name: string): string | null {
+  return folder === null ? null : join(folder, `${name}.cpuprofile`);
+}
+
+/** Profiles a process while it does some work, and prints where its time went: first of HTTP, then of the workers. */
+export async function profile(
+  instruments: Instruments,
+  file: string | null,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  if (file === null) return;
+  await instruments.startProfile();
+  await work();
+  await instruments.writeProfile(file);
+  for (const each of [file, workersProfile(file)].filter((name) => existsSync(name))) {
+    console.error(`\n${each}`);
+    for (const { where, percent } of costsOf(each).filter((cost) => cost.percent >= 0.5)) {
+      console.error(`  ${percent.toFixed(1).padStart(5)} %  ${where}`);
+    }
+  }
+}
+
+/** Where the thread of the background workers writes its profile. */
+export function workersProfile(file: string): string {
+  return file.replace(/\.cpuprofile$/, "-workers.cpuprofile");
+}
 
 interface Profile {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[];
@@ -8,7 +38,7 @@ interface Profile {
 }
 
 /** The self time of each package and folder in a CPU profile (V8's format), the most expensive one first. */
-export function costsOf(file: string): { where: string; percent: number }[] {
+function costsOf(file: string): { where: string; percent: number }[] {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, "utf8")) as Profile;
   const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame.functionName, callFrame.url)]));
   const times = new Map<string, number>();

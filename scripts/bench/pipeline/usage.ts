@@ -12,8 +12,29 @@ export interface Usage {
   /** User and system time. */
   cpuMs: number;
   /** Since the previous reading. */
+  /** Of the thread that serves HTTP. */
   loopDelayMaxMs: number;
   loopDelayP99Ms: number;
+  /** Of the thread of the background workers; null without one. */
+  workersDelayMaxMs: number | null;
+}
+
+/** The usage of a process with two threads. CPU time counts for the whole process, and the delay is that of HTTP. */
+export function sumOf(http: Usage, workers: Usage): Usage {
+  const rpcByMethod = { ...http.rpcByMethod };
+  for (const [method, count] of Object.entries(workers.rpcByMethod))
+    rpcByMethod[method] = (rpcByMethod[method] ?? 0) + count;
+  return {
+    ...http,
+    reads: http.reads + workers.reads,
+    writes: http.writes + workers.writes,
+    transactionControl: http.transactionControl + workers.transactionControl,
+    prepared: http.prepared + workers.prepared,
+    rpcCalls: http.rpcCalls + workers.rpcCalls,
+    rpcExchanges: http.rpcExchanges + workers.rpcExchanges,
+    rpcByMethod,
+    workersDelayMaxMs: workers.loopDelayMaxMs,
+  };
 }
 
 export interface UsagePerRequest {
@@ -23,8 +44,11 @@ export interface UsagePerRequest {
   rpcCalls: number;
   rpcExchanges: number;
   cpuMs: number;
+  /** Of the thread that serves HTTP. */
   loopDelayMaxMs: number;
   loopDelayP99Ms: number;
+  /** Of the thread of the background workers; null without one. */
+  workersDelayMaxMs: number | null;
 }
 
 /** The usage per request between two readings. The event-loop delays are those of the whole interval. */
@@ -39,5 +63,6 @@ export function usagePerRequest(before: Usage, after: Usage, requests: number): 
     cpuMs: each((usage) => usage.cpuMs),
     loopDelayMaxMs: after.loopDelayMaxMs,
     loopDelayP99Ms: after.loopDelayP99Ms,
+    workersDelayMaxMs: after.workersDelayMaxMs,
   };
 }

@@ -11,7 +11,7 @@ describe("SQL statements for each request of a burst", function () {
   this.timeout(180_000);
   let rows: Row[];
   before(async () => {
-    rows = await settling.run({ mints: 400, baselines: false });
+    rows = await settling.run({ mints: 400, baselines: false, profiles: null });
   });
 
   for (const what of [

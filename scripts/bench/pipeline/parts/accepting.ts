@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { type BareServer, startBareServer } from "../bare/server-process.ts";
 import { type Call, Load } from "../load.ts";
-import { costsOf } from "../profile.ts";
+import { profile, profileAt } from "../profile.ts";
 import type { Row } from "../row.ts";
 import { ServiceProcess } from "../service-process.ts";
 import { type UsagePerRequest, usagePerRequest } from "../usage.ts";
@@ -92,10 +92,6 @@ class Side {
   }
 }
 
-function profileAt(folder: string | null, name: string): string | null {
-  return folder === null ? null : join(folder, `${name}.cpuprofile`);
-}
-
 interface Measured {
   rate: number;
   usage: UsagePerRequest;
@@ -116,24 +112,15 @@ async function inTurns<const W extends Work[]>(calls: number, works: W): Promise
   }
   const after = await Promise.all(works.map(([{ instruments }]) => instruments.usage()));
   // A profiler slows the process down, so it runs afterwards.
-  for (const work of works) await profile(work, calls);
+  for (const [{ instruments, load }, call, file] of works) {
+    await profile(instruments, file, () => load.run(calls, () => call));
+  }
   const measured = works.map((_, index) => {
     const [from, to, spent] = [before[index], after[index], seconds[index]];
     if (from === undefined || to === undefined || spent === undefined) throw new Error("a side was not measured");
     return { rate: (each * TURNS) / spent, usage: usagePerRequest(from, to, each * TURNS) };
   });
   return measured as { [Key in keyof W]: Measured };
-}
-
-async function profile([{ instruments, load }, call, file]: Work, calls: number): Promise<void> {
-  if (file === null) return;
-  await instruments.startProfile();
-  await load.run(calls, () => call);
-  await instruments.writeProfile(file);
-  console.error(`\n${file}`);
-  for (const { where, percent } of costsOf(file).filter((cost) => cost.percent >= 0.5)) {
-    console.error(`  ${percent.toFixed(1).padStart(5)} %  ${where}`);
-  }
 }
 
 /** Its rate, and the CPU time of a call. */

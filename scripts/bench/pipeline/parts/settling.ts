@@ -1,3 +1,4 @@
+import { profile, profileAt } from "../profile.ts";
 import { bareChain, oneByOne, relayBatches } from "../bare/chain.ts";
 import type { Row } from "../row.ts";
 import { usagePerRequest } from "../usage.ts";
@@ -11,23 +12,31 @@ interface Size {
   mints: number;
   /** Whether to measure the node alone, too. Without it, the rows that need it are left out. */
   baselines: boolean;
+  /** Folder for CPU profiles of the service; null: none are made. */
+  profiles: string | null;
 }
+
+/** Mints before the measurement: the code is compiled by then. */
+const WARM_UP = 300;
 
 /** Mints and transfers from the HTTP call to `completed`. Baseline: the node alone. */
 export const settling = {
   name: "settling",
-  measure: ({ quick }: Options) => run({ mints: quick ? 1_000 : 4_000, baselines: true }),
+  measure: ({ quick, profiles }: Options) => run({ mints: quick ? 1_000 : 4_000, baselines: true, profiles }),
   run,
 } satisfies Part & { run: typeof run };
 
-async function run({ mints, baselines }: Size): Promise<Row[]> {
+async function run({ mints, baselines, profiles }: Size): Promise<Row[]> {
   const world = await World.start();
   try {
     const [from, to] = [await world.wallet(), await world.wallet()];
     const collection = await world.collection();
-    await mintAll(world, collection, from, 100, 0); // warms everything up
-    const minted = await mintAll(world, collection, from, mints, 100);
+    await mintAll(world, collection, from, WARM_UP, 0);
+    const minted = await mintAll(world, collection, from, mints, WARM_UP);
     const moved = await transferAll(world, { collection, from, to }, Math.floor(mints / 2));
+    await profile(world.service.instruments, profileAt(profiles, "mints-settled"), () =>
+      mintAll(world, collection, from, mints, WARM_UP + mints),
+    );
     if (!baselines) return countsOf(minted, moved);
     const chain = await bareChain(world.node, to);
     await relayBatches(chain, BATCH, BATCH);

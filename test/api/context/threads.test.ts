@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+
+import { expect } from "chai";
+
+import { useService } from "../../support/use-service.ts";
+
+describe("a process with all roles", function () {
+  this.timeout(60_000);
+  const moneta = useService({ start: false });
+  const { api } = moneta;
+
+  const readiness = async () => {
+    const response = await fetch(`${moneta.baseUrl}/readyz`);
+    const { checks } = (await response.json()) as { checks: Record<string, string> };
+    return { status: response.status, checks };
+  };
+
+  it("serves HTTP in one thread and runs the workers in another", async () => {
+    const process = await moneta.startProcess({ LANES: "2" });
+    const { status, checks } = await readiness();
+    expect(status).to.equal(200);
+    expect(checks).to.include({ "lane 0": "ok", "lane 1": "ok", indexer: "ok", webhooks: "ok", media: "ok" });
+    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    // A thread that missed the signal of a request would find it at its next poll, a second later.
+    const durations: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      const began = performance.now();
+      await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
+      durations.push(performance.now() - began);
+    }
+    expect(Math.min(...durations)).to.be.below(1_000);
+    expect(await process.end("SIGTERM")).to.equal(0);
+    expect(existsSync(`${moneta.databaseFile}-wal`)).to.equal(false);
+  });
+
+  describe("given workers that cannot start", () => {
+    it("ends with the reason, although HTTP could start", async () => {
+      const other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+      const { port } = other.address() as AddressInfo;
+      const process = moneta.spawn({ PORT: "0", IPFS_LISTEN: `/ip4/127.0.0.1/tcp/${port.toString()}` });
+      expect(await process.gone()).to.equal(1);
+      expect(process.output).to.match(/IPFS/);
+      await new Promise((resolve) => other.close(resolve));
+    });
+  });
+});
