@@ -1,6 +1,7 @@
 import { fieldError } from "../domain/error-codes.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import { Gather } from "../shared/gather.ts";
+import { mapInSlices } from "../shared/in-slices.ts";
 import {
   answerKey,
   findStoredAnswers,
@@ -14,7 +15,6 @@ import type { Trx } from "../store/db/engine.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 
 export interface CreateWalletDeps extends IdempotencyDeps {
-  deriver: WalletDeriver;
   creatingWallets: WalletQueue;
 }
 
@@ -25,6 +25,14 @@ interface NewWallet {
   path: string;
 }
 
+/** The app, and its name for the user; null: a wallet without a user. */
+interface Owner {
+  appId: string;
+  userIdentifier: string | null;
+}
+
+type DerivedWallet = ReturnType<WalletDeriver["derive"]>;
+
 interface Candidate {
   wallet: NewWallet;
   answer: NewAnswer | null;
@@ -32,12 +40,23 @@ interface Candidate {
 
 type Decision = { kind: "created" } | { kind: "taken" } | { kind: "repeated"; answer: StoredAnswer };
 
-/** Creates the wallets of calls that arrive together, in one transaction. Create one per process and database. */
+/**
+ * Derives and stores the wallets of calls that arrive together, in one transaction. Create one per process and database.
+ */
 export class WalletQueue {
+  readonly #derivations: Gather<Owner, DerivedWallet>;
   readonly #gather: Gather<Candidate, Decision>;
 
-  constructor(database: Database) {
+  constructor(database: Database, deriver: WalletDeriver) {
+    // Deriving a wallet takes as long as answering a few calls, so other calls get their turn in between.
+    this.#derivations = new Gather((owners) =>
+      mapInSlices(owners, ({ appId, userIdentifier }) => deriver.derive(appId, userIdentifier)),
+    );
     this.#gather = new Gather((group) => database.writeGroup((trx) => createGroup(trx, group, Date.now())));
+  }
+
+  derive(owner: Owner): Promise<DerivedWallet> {
+    return this.#derivations.add(owner);
   }
 
   add(candidate: Candidate): Promise<Decision> {
@@ -101,7 +120,7 @@ export async function createWallet(
 ): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
-  const { address, path } = deps.deriver.derive(caller.appId, userIdentifier);
+  const { address, path } = await deps.creatingWallets.derive({ appId: caller.appId, userIdentifier });
   const response = JSON.stringify({ address, user_identifier: userIdentifier });
   const wallet = { address, appId: caller.appId, userIdentifier, path };
   const decision = await deps.creatingWallets.add({ wallet, answer: newAnswerOf(deps, caller, response) });

@@ -25,7 +25,7 @@ export function createApp(parts: AppDeps): Express {
   const deps: HttpDeps = {
     ...parts,
     accepting: new AcceptQueue(database, settings),
-    creatingWallets: new WalletQueue(database),
+    creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
   };
   const app = express();
