@@ -31,8 +31,14 @@ export function workersProfile(file: string): string {
   return file.replace(/\.cpuprofile$/, "-workers.cpuprofile");
 }
 
+interface Node {
+  id: number;
+  callFrame: { functionName: string; url: string };
+  children?: number[];
+}
+
 interface Profile {
-  nodes: { id: number; callFrame: { functionName: string; url: string } }[];
+  nodes: Node[];
   samples: number[];
   timeDeltas: number[];
 }
@@ -40,12 +46,14 @@ interface Profile {
 /** The self time of each package and folder in a CPU profile (V8's format), the most expensive one first. */
 function costsOf(file: string): { where: string; percent: number }[] {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, "utf8")) as Profile;
-  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame.functionName, callFrame.url)]));
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const callers = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, byId.get(id)])));
+  const places = new Map(nodes.map((node) => [node.id, placeOf(node, callers.get(node.id))]));
   const times = new Map<string, number>();
   let busy = 0;
   for (const [index, id] of samples.entries()) {
     const place = places.get(id) ?? "unknown";
-    if (place === "(idle)") continue;
+    if (place === "(idle)" || place === "node:inspector") continue;
     const time = timeDeltas[index] ?? 0;
     busy += time;
     times.set(place, (times.get(place) ?? 0) + time);
@@ -55,9 +63,12 @@ function costsOf(file: string): { where: string; percent: number }[] {
     .sort((one, other) => other.percent - one.percent);
 }
 
-/** A package, a folder of the service, a module of Node, or V8's own name for its work. */
-function placeOf(name: string, url: string): string {
-  if (url === "") return name.startsWith("(") ? name : "built-in functions";
+/**
+ * A package, a folder of the service, a module of Node, or V8's own name for its work. A built-in function counts where it
+ * is called. The calls of SQLite go through `preload.ts`.
+ */
+function placeOf({ callFrame: { functionName: name, url } }: Node, caller: Node | undefined): string {
+  if (url === "") return name.startsWith("(") || caller === undefined ? name : placeOf(caller, undefined);
   if (url.startsWith("node:")) return url.split("/")[0] ?? url;
   if (url.startsWith("wasm:")) return "WebAssembly";
   const parts = url.replaceAll(sep, "/").split("/");
@@ -65,5 +76,5 @@ function placeOf(name: string, url: string): string {
   if (packages >= 0)
     return parts.slice(packages + 1, packages + (parts[packages + 1]?.startsWith("@") ? 3 : 2)).join("/");
   const api = parts.lastIndexOf("api");
-  return api >= 0 ? parts.slice(api, api + 2).join("/") : "the benchmark";
+  return api >= 0 ? parts.slice(api, api + 2).join("/") : "SQLite";
 }
