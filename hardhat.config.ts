@@ -52,7 +52,9 @@ export default defineConfig({
   // The blocks of a chain that a local node continues were made under these rules.
   chainDescriptors: { 31_337: { name: "Local", hardforkHistory: { osaka: { blockNumber: 0 } } } },
   networks: {
-    default: local,
+    // In Amsterdam, code costs so much that the larger contracts fit only into transactions without the limit of EIP-7825.
+    default:
+      hardfork === "amsterdam" ? { ...local, transactionGasCap: false as const, blockGasLimit: 200_000_000 } : local,
     node: { ...local, ...(forkUrl === undefined ? {} : { forking: { url: forkUrl } }) },
     localhost: { type: "http", url: process.env["LOCALHOST_RPC_URL"] ?? "http://127.0.0.1:8545" },
     sepolia: { type: "http", chainType: "l1", url: configVariable("SEPOLIA_RPC_URL"), accounts },

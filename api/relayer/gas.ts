@@ -94,10 +94,11 @@ export function itemGas(
   maxItemGas: number,
 ): ItemGas {
   const expected = Math.ceil(expectedGas(measured, command, data) * MARGIN.factor) + MARGIN.gas;
-  const limit = expected + Math.min(expected, MOST_EXTRA);
-  if (simulated === undefined) return { expected, limit: limit + HEADROOM };
+  if (simulated === undefined) return { expected, limit: expected + Math.min(expected, MOST_EXTRA) + HEADROOM };
   const foreign = simulated === null ? maxItemGas : Math.min(Math.ceil(Number(simulated) * 1.5), maxItemGas);
-  return { expected: Math.max(expected, foreign), limit: Math.max(limit, foreign) };
+  // Foreign code may burn all that it gets, so the whole limit counts: it cannot take gas from the other items.
+  const most = Math.max(expected, foreign);
+  return { expected: most, limit: most };
 }
 
 /**

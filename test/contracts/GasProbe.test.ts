@@ -1,6 +1,9 @@
 import { expect } from "chai";
 
-import { ethers } from "./support/deploy.ts";
+import { network } from "hardhat";
+
+// The figures are those of one hard fork.
+const { ethers } = await network.create({ network: "default", override: { hardfork: "osaka" } });
 
 const PROBED = "0x00000000000000000000000000000000000b0b01";
 const TARGET = "0x00000000000000000000000000000000000b0b02";

@@ -10,6 +10,12 @@ import { GOALS, renderTable, replaceTable } from "./gas/table.ts";
 const SNAPSHOT = new URL("./gas/snapshot.json", import.meta.url);
 const DOCUMENT = new URL("../../docs/contracts.md", import.meta.url);
 
+function withAmsterdam(rows: Rows, amsterdam: Rows): Rows {
+  return Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => [name, { ...row, amsterdam: amsterdam[name]!.moneta }]),
+  );
+}
+
 describe("Gas", () => {
   let prague: Rows;
   let osaka: Rows;
@@ -18,7 +24,7 @@ describe("Gas", () => {
     // Code instrumented for coverage uses more gas.
     if (hre.globalOptions.coverage) this.skip();
     this.timeout(120_000);
-    prague = await measure("prague");
+    prague = withAmsterdam(await measure("prague"), await measure("amsterdam"));
     osaka = await measure("osaka");
     if (process.env["UPDATE_GAS"] === "1") {
       await writeFile(SNAPSHOT, `${JSON.stringify(prague, null, 2)}\n`);

@@ -90,7 +90,7 @@ describe("The main job", () => {
       const items = receivers.map((to) => ({
         target,
         data: collection.interface.encodeFunctionData("mint", [to]),
-        gasLimit: 150_000n,
+        gasLimit: 500_000n,
       }));
       await expect(run(system.relay, ...items))
         .to.emit(system.relay, "BatchExecuted")
@@ -209,10 +209,10 @@ describe("The main job", () => {
         type: 4,
         to: system.relay.target,
         data: system.relay.interface.encodeFunctionData("execute", [
-          [{ number, target: wallet.address, gasLimit: 200_000n, data }],
+          [{ number, target: wallet.address, gasLimit: 500_000n, data }],
         ]),
         authorizationList: [authorization],
-        gasLimit: 500_000n,
+        gasLimit: 2_000_000n,
       });
       await tx.wait();
       expect(await plain.ownerOf(42n)).to.equal(system.bob.address);

@@ -50,7 +50,7 @@ describe("ERC721Collection", () => {
           const { collection, relay, receiver } = await setUp();
           await receiver.program(Mode[mode]);
           const number = nextNumber();
-          const gasLimit = mode === "revertMegabyte" ? 7_000_000n : 1_000_000n;
+          const gasLimit = mode === "revertMegabyte" ? 8_000_000n : 1_000_000n;
           const tx = run(relay, { ...(await item(collection, "mint", receiver.target)), number, gasLimit });
           const invalid = collection.interface.encodeErrorResult("ERC721InvalidReceiver", [receiver.target]);
           const reason = mode === "revertMegabyte" ? (bytes: string) => bytes.length === 2 + 2 * 256 : invalid;

@@ -4,7 +4,7 @@ import { network } from "hardhat";
 import { encodeErc1155Arguments, encodeErc721Arguments } from "../../../api/chain/clone-arguments.ts";
 import { executionDigest, transferAuthorizationDigest } from "../../../api/chain/typed-data.ts";
 
-export type Hardfork = "prague" | "osaka";
+export type Hardfork = "prague" | "osaka" | "amsterdam";
 
 export type Bench = Awaited<ReturnType<typeof openBench>>;
 type Chain = Awaited<ReturnType<typeof deploy>>;
@@ -18,8 +18,7 @@ interface BenchItem {
 }
 
 const CHAIN_ID = 31337n;
-const BATCH_GAS = 16_000_000n;
-const ITEM_GAS = 300_000n;
+const ITEM_GAS = 1_500_000n;
 const HOSTED_BASE_URI = "https://nft.example.com/metadata/";
 
 export const NAME = "Harbour Lights";
@@ -49,7 +48,9 @@ export async function openBench(hardfork: Hardfork) {
 }
 
 async function deploy(hardfork: Hardfork) {
-  const { ethers, networkHelpers } = await network.create({ network: "default", override: { hardfork } });
+  // Neither batches of 100 nor the larger contracts fit below the limit of EIP-7825 in Amsterdam.
+  const limits = hardfork === "amsterdam" ? { transactionGasCap: false as const, blockGasLimit: 200_000_000 } : {};
+  const { ethers, networkHelpers } = await network.create({ network: "default", override: { hardfork, ...limits } });
   const [admin, operator, newOwner, royaltyRecipient] = await ethers.getSigners();
   const relay = (await ethers.deployContract("Relay", [admin!.address, HOSTED_BASE_URI])).connect(operator);
   await relay.connect(admin).setOperator(operator!.address, true);
@@ -69,6 +70,7 @@ async function deploy(hardfork: Hardfork) {
     factory,
     factoryAddress: await factory.getAddress(),
     delegate,
+    batchGas: hardfork === "amsterdam" ? 150_000_000n : 16_000_000n,
   };
 }
 
@@ -81,7 +83,7 @@ function walletSource(): () => BaseWallet {
   };
 }
 
-function createBatches({ relay }: Chain) {
+function createBatches({ relay, batchGas }: Chain) {
   // The first number is in a bitmap word that is already in use, as in nearly every real batch.
   let numbers = (0x5eed_5eed_5eed_5eedn << 32n) + 1n;
 
@@ -94,7 +96,7 @@ function createBatches({ relay }: Chain) {
       numbers += 1n;
     }
     const calls = items.map((entry) => ({ ...entry, gasLimit: ITEM_GAS }));
-    const receipt = await (await relay.execute(calls, { gasLimit: BATCH_GAS })).wait();
+    const receipt = await (await relay.execute(calls, { gasLimit: batchGas })).wait();
     const failed = receipt!.logs.some((log) => log.topics[0] === relay.interface.getEvent("CallFailed").topicHash);
     const [executed] = relay.interface.parseLog(receipt!.logs.at(-1)!)!.args;
     if (failed || executed !== BigInt(count)) throw new Error("A measured batch had a failed call or stopped early.");
@@ -205,7 +207,7 @@ async function execute(
     data: relay.interface.encodeFunctionData("execute", [
       [{ number, target: from.address, gasLimit: ITEM_GAS, data: call }],
     ]),
-    gasLimit: 1_000_000n,
+    gasLimit: 3_000_000n,
     authorizationList,
   });
   const receipt = await sent.wait();

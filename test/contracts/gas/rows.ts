@@ -3,6 +3,8 @@ export interface Row {
   readonly moneta: number;
   readonly openZeppelin?: number;
   readonly erc721a?: number;
+  /** Moneta's figure under the rules of the Amsterdam hard fork. */
+  readonly amsterdam?: number;
 }
 
 export type Rows = Record<string, Row>;

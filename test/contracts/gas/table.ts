@@ -22,7 +22,11 @@ export const TABLE_END = "<!-- prettier-ignore-end --><!-- gas table: end -->";
 /** Renders the gas table of the documentation, as Markdown. */
 export function renderTable(rows: Rows): string {
   const lines = Object.entries(rows).map(([name, row]) => renderRow(name, row));
-  return ["| Gas per item | Moneta | Goal | OpenZeppelin | ERC721A |", "|---|---:|---:|---:|---:|", ...lines].join(
+  return [
+    "| Gas per item | Moneta | Goal | OpenZeppelin | ERC721A | Moneta, Amsterdam |",
+    "|---|---:|---:|---:|---:|---:|",
+    ...lines,
+  ].join(
     "\n",
   );
 }
@@ -36,7 +40,7 @@ export function replaceTable(text: string, rows: Rows): string {
 }
 
 function renderRow(name: string, row: Row): string {
-  const cells = [name, figure(row.moneta), figure(GOALS[name]), figure(row.openZeppelin), figure(row.erc721a)];
+  const cells = [name, figure(row.moneta), figure(GOALS[name]), figure(row.openZeppelin), figure(row.erc721a), figure(row.amsterdam)];
   return `| ${cells.join(" | ")} |`;
 }
 

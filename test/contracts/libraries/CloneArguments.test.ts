@@ -10,7 +10,16 @@ import {
   MAX_MAX_SUPPLY,
   type Erc721Arguments,
 } from "../../../api/chain/clone-arguments.ts";
-import { createErc721, deploySystem, ethers, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import {
+  createErc721,
+  deploySystem,
+  ethers,
+  IN_AMSTERDAM,
+  item,
+  networkHelpers,
+  nextNumber,
+  run,
+} from "../support/deploy.ts";
 
 const SELF_HOSTED: Erc721Arguments = {
   hosted: false,
@@ -76,7 +85,11 @@ describe("CloneArguments", () => {
       expect((packed.length - 2) / 2).to.equal(MAX_CLONE_ARGUMENTS_LENGTH);
       const number = nextNumber();
       const address = await system.factory.predictERC721(number, packed);
-      const creation = { ...(await item(system.factory, "createERC721", packed)), number, gasLimit: 12_000_000n };
+      const creation = {
+        ...(await item(system.factory, "createERC721", packed)),
+        number,
+        gasLimit: IN_AMSTERDAM ? 50_000_000n : 12_000_000n,
+      };
       await expect(run(system.relay, creation)).to.emit(system.factory, "CollectionCreated").withArgs(number, address);
       const collection = await ethers.getContractAt("ERC721Collection", address);
       expect(await collection.contractURI()).to.equal(contractUri);
@@ -99,7 +112,11 @@ describe("CloneArguments", () => {
         const args = { ...SELF_HOSTED, [part]: "x".repeat(MAX_CLONE_ARGUMENTS_LENGTH - 1 - 6 - 3) };
         const packed = encodeErc721Arguments(args);
         const number = nextNumber();
-        const creation = { ...(await item(system.factory, "createERC721", packed)), number, gasLimit: 12_000_000n };
+        const creation = {
+          ...(await item(system.factory, "createERC721", packed)),
+          number,
+          gasLimit: IN_AMSTERDAM ? 50_000_000n : 12_000_000n,
+        };
         await run(system.relay, creation);
         const address = await system.factory.predictERC721(number, packed);
         const collection = await ethers.getContractAt("ERC721Collection", address);

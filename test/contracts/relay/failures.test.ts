@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
-import { ethers, item, nextNumber, run, toCall } from "../support/deploy.ts";
+import { ethers, IN_AMSTERDAM, item, nextNumber, run, toCall } from "../support/deploy.ts";
 import { setUp } from "./set-up.ts";
 
 describe("Relay", () => {
@@ -71,7 +71,11 @@ describe("Relay", () => {
       it("fails those two calls and runs the other 98", async () => {
         const { relay, probe } = await setUp();
         const count = await item(probe, "count");
-        const items = Array.from({ length: 100 }, () => ({ ...count, number: nextNumber(), gasLimit: 60_000n }));
+        const items = Array.from({ length: 100 }, () => ({
+          ...count,
+          number: nextNumber(),
+          gasLimit: IN_AMSTERDAM ? 200_000n : 60_000n,
+        }));
         items[30] = { ...(await item(probe, "burnAllGas")), number: nextNumber(), gasLimit: 1_000_000n };
         items[60] = { ...(await item(probe, "revertMegabyte")), number: nextNumber(), gasLimit: 3_000_000n };
         const tx = run(relay, ...items);

@@ -77,8 +77,11 @@ export function toCall(item: Item): IRelay.CallStruct {
   };
 }
 
+/** Whether the chain follows the rules of the Amsterdam hard fork, where state costs about five times as much. */
+export const IN_AMSTERDAM = process.env["HARDFORK"] === "amsterdam";
+
 /** Enough gas for any batch here. An estimate would be too low, because a batch that stops early succeeds. */
-export const BATCH_GAS = 16_000_000n;
+export const BATCH_GAS = IN_AMSTERDAM ? 150_000_000n : 16_000_000n;
 
 /** Runs items in one batch. */
 export function run(relay: Relay, ...items: Item[]) {
