@@ -2,6 +2,7 @@ import type { NodeKind } from "../nodes/node-process.ts";
 import { Checker } from "./check.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { Load } from "./load.ts";
+import type { Hardfork } from "./options.ts";
 import { Random } from "./random.ts";
 import { type Line, ZERO } from "./report.ts";
 import { isClean, type RoundResult } from "./result.ts";
@@ -16,6 +17,7 @@ interface Run {
   faults: number;
   requestsPerFault: number;
   only: string | null;
+  hardfork: Hardfork | null;
   verbose: boolean;
   /** Totals by fault. Each round adds to them. */
   lines: Map<string, Line>;
@@ -45,8 +47,9 @@ function schedule(faults: Fault[], random: Random, count: number): Fault[] {
 }
 
 /** @returns false when a problem was found. */
-async function runInWorld({ kind, seed, requestsPerFault, verbose, lines }: Run, faults: Fault[]): Promise<boolean> {
-  const world = await World.create(kind, seed);
+async function runInWorld(run: Run, faults: Fault[]): Promise<boolean> {
+  const { kind, seed, hardfork, requestsPerFault, verbose, lines } = run;
+  const world = await World.create(kind, seed, hardfork);
   const load = new Load(world);
   const checker = new Checker(world);
   let clean = true;

@@ -17,7 +17,7 @@ const RUNS_TO_TAKE_EFFECT = 4;
 async function main(): Promise<void> {
   const options = readOptions();
   if (options === null) return;
-  const passed = options.soak === null ? await runCampaign(options) : await runSoak(options.seed, options.soak);
+  const passed = options.soak === null ? await runCampaign(options) : await runSoak(options, options.soak);
   console.log(passed ? "1 passed, 0 failed" : "0 passed, 1 failed");
   process.exitCode = passed ? 0 : 1;
 }
@@ -37,10 +37,12 @@ function readOptions(): Options | null {
 }
 
 async function runCampaign(options: Options): Promise<boolean> {
-  const { seed, faults, only, json } = options;
+  const { seed, faults, only, json, hardfork } = options;
   const lines = new Map<string, Line>();
   const started = performance.now();
-  const nodes = NODES.filter((kind) => possibleFaults(kind, only).length > 0);
+  // Anvil does not know the rules of Amsterdam.
+  const known = NODES.filter((kind) => hardfork !== "amsterdam" || kind === "hardhat");
+  const nodes = known.filter((kind) => possibleFaults(kind, only).length > 0);
   if (nodes.length === 0) throw new Error(`no fault has "${only ?? ""}" in its name; see scripts/campaign/faults.ts`);
   for (const [index, kind] of nodes.entries()) {
     const first = nodes.length === 1 ? faults : Math.ceil((faults * 2) / 3);
@@ -67,8 +69,8 @@ async function runCampaign(options: Options): Promise<boolean> {
   return idle.length === 0 && problems === 0 && total.runs >= faults;
 }
 
-async function runSoak(seed: number, minutes: number): Promise<boolean> {
-  const world = await World.create("hardhat", seed);
+async function runSoak({ seed, hardfork }: Options, minutes: number): Promise<boolean> {
+  const world = await World.create("hardhat", seed, hardfork);
   let passed = false;
   try {
     passed = await soak(world, minutes);

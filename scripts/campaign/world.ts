@@ -14,6 +14,7 @@ import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";
 import { ApiProcess } from "./api-process.ts";
 import { RetryingClient } from "./client.ts";
 import { FaultProxy } from "./proxy.ts";
+import type { Hardfork } from "./options.ts";
 import { Random } from "./random.ts";
 import { Receiver } from "./receiver.ts";
 
@@ -25,7 +26,9 @@ const [REVERT_WITH_REASON, ACCEPT_SIMULATED] = [2, 8];
 
 /** A node, a fault proxy, the service as a process, and an app with wallets and collections. */
 export class World {
-  readonly node: NodeProcess;
+  #node: NodeProcess;
+  /** The node whose chain the present node continues. */
+  #before: NodeProcess | null = null;
   readonly proxy: FaultProxy;
   readonly folder: string;
   readonly random: Random;
@@ -49,7 +52,7 @@ export class World {
     random: Random,
     port: number,
   ) {
-    this.node = node;
+    this.#node = node;
     this.proxy = proxy;
     this.receiver = receiver;
     this.folder = folder;
@@ -69,14 +72,22 @@ export class World {
     };
   }
 
-  static async create(kind: NodeKind, seed: number): Promise<World> {
+  static async create(kind: NodeKind, seed: number, hardfork: Hardfork | null): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), "moneta-campaign-"));
-    const node = await NodeProcess.start(kind, folder);
+    // The contracts do not fit into transactions under the rules of Amsterdam: they are deployed before.
+    const before = hardfork === "amsterdam" ? await NodeProcess.start(kind, folder, { hardfork: "osaka" }) : null;
+    const rules = hardfork === null || before !== null ? {} : { hardfork };
+    const node = before ?? (await NodeProcess.start(kind, folder, rules));
     const proxy = await FaultProxy.start(node.url, seed);
     const world = new World(node, proxy, await Receiver.start(), folder, new Random(seed), await freePort());
     await world.start();
+    if (before !== null) await world.#activate("amsterdam");
     await world.#setUpApp();
     return world;
+  }
+
+  get node(): NodeProcess {
+    return this.#node;
   }
 
   get databaseFile(): string {
@@ -141,6 +152,15 @@ export class World {
     await this.start(extra);
   }
 
+  /** Starts a node that continues the chain under the rules of another hard fork, and the service with it. */
+  async #activate(hardfork: Hardfork): Promise<void> {
+    await this.api.kill();
+    this.#before = this.#node;
+    this.#node = await NodeProcess.start("hardhat", this.folder, { hardfork, forkUrl: this.#before.url });
+    this.proxy.target = this.#node.url;
+    await this.start();
+  }
+
   async mine(blocks = 1): Promise<void> {
     for (let mined = 0; mined < blocks; mined++) await this.node.provider.send("evm_mine", []);
   }
@@ -149,6 +169,7 @@ export class World {
     if (this.#api?.running === true) await this.#api.kill();
     await this.proxy.stop();
     await this.node.stop();
+    await this.#before?.stop();
     await this.receiver.stop();
     if (!keep) await rm(this.folder, { recursive: true, force: true });
   }

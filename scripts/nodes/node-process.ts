@@ -6,6 +6,7 @@ import { JsonRpcProvider, Network } from "ethers";
 
 import { requireAnvil } from "./anvil-binary.ts";
 import { freePort } from "./free-port.ts";
+import { type NodeRules, rulesEnvironment } from "./node-rules.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -18,12 +19,21 @@ export class NodeProcess {
   readonly provider: JsonRpcProvider;
   readonly #port: number;
   readonly #folder: string;
+  readonly #rules: NodeRules;
   /** Unix time of block 0, in seconds. */
   readonly #began: number;
   #child: ChildProcess;
 
-  private constructor(kind: NodeKind, port: number, folder: string, began: number, child: ChildProcess) {
+  private constructor(
+    kind: NodeKind,
+    port: number,
+    folder: string,
+    rules: NodeRules,
+    began: number,
+    child: ChildProcess,
+  ) {
     this.kind = kind;
+    this.#rules = rules;
     this.#port = port;
     this.#folder = folder;
     this.#began = began;
@@ -37,10 +47,10 @@ export class NodeProcess {
     });
   }
 
-  static async start(kind: NodeKind, folder: string): Promise<NodeProcess> {
+  static async start(kind: NodeKind, folder: string, rules: NodeRules = {}): Promise<NodeProcess> {
     const port = await freePort();
     const began = Math.floor(Date.now() / 1000);
-    return new NodeProcess(kind, port, folder, began, await launch(kind, port, folder, began));
+    return new NodeProcess(kind, port, folder, rules, began, await launch(kind, port, folder, rules, began));
   }
 
   get pid(): number {
@@ -55,7 +65,7 @@ export class NodeProcess {
     const before = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
     await end(this.#child, "SIGTERM");
     await downFor();
-    this.#child = await launch(this.kind, this.#port, this.#folder, this.#began);
+    this.#child = await launch(this.kind, this.#port, this.#folder, this.#rules, this.#began);
     const after = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
     if (after.hash !== before.hash) throw new Error("the node has another chain after the restart");
   }
@@ -67,7 +77,13 @@ export class NodeProcess {
 }
 
 /** @param began time of block 0. Anvil creates a block 0 at each start, which must equal that of the chain that it loads. */
-async function launch(kind: NodeKind, port: number, folder: string, began: number): Promise<ChildProcess> {
+async function launch(
+  kind: NodeKind,
+  port: number,
+  folder: string,
+  rules: NodeRules,
+  began: number,
+): Promise<ChildProcess> {
   const child =
     kind === "hardhat"
       ? spawn(
@@ -80,7 +96,11 @@ async function launch(kind: NodeKind, port: number, folder: string, began: numbe
             "--port",
             port.toString(),
           ],
-          { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] },
+          {
+            cwd: ROOT,
+            stdio: ["ignore", "pipe", "inherit"],
+            env: { ...process.env, ...rulesEnvironment(rules) },
+          },
         )
       : spawn(
           requireAnvil(),
@@ -90,6 +110,7 @@ async function launch(kind: NodeKind, port: number, folder: string, began: numbe
             join(folder, "anvil-state.json"),
             "--timestamp",
             began.toString(),
+            ...(rules.hardfork === undefined ? [] : ["--hardfork", rules.hardfork]),
           ]),
           { stdio: ["ignore", "pipe", "inherit"] },
         );

@@ -1,6 +1,7 @@
 import { JsonRpcProvider, Network } from "ethers";
 
 import { freePort } from "../../scripts/nodes/free-port.ts";
+import { type NodeRules, rulesEnvironment } from "../../scripts/nodes/node-rules.ts";
 import { TestProcess } from "./process.ts";
 
 /** A real Hardhat node in a separate process. */
@@ -10,22 +11,11 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-export interface NodeRules {
-  /** Name of the hard fork whose rules apply. Default: the newest stable one. */
-  hardfork?: string;
-  /** URL of a node whose chain this node continues. */
-  forkUrl?: string;
-}
-
-export async function startNode({ hardfork, forkUrl }: NodeRules = {}): Promise<TestNode> {
+export async function startNode(rules: NodeRules = {}): Promise<TestNode> {
   const port = await freePort();
   const process = new TestProcess(
     ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", port.toString()],
-    {
-      HARDHAT_DISABLE_TELEMETRY_PROMPT: "true",
-      ...(hardfork === undefined ? {} : { HARDFORK: hardfork }),
-      ...(forkUrl === undefined ? {} : { FORK_URL: forkUrl }),
-    },
+    { HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", ...rulesEnvironment(rules) },
   );
   await process.printed(/Started HTTP and WebSocket JSON-RPC server/);
   const url = `http://127.0.0.1:${port.toString()}`;

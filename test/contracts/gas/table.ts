@@ -26,9 +26,7 @@ export function renderTable(rows: Rows): string {
     "| Gas per item | Moneta | Goal | OpenZeppelin | ERC721A | Moneta, Amsterdam |",
     "|---|---:|---:|---:|---:|---:|",
     ...lines,
-  ].join(
-    "\n",
-  );
+  ].join("\n");
 }
 
 /** Returns the text with its gas table replaced. */
@@ -40,7 +38,14 @@ export function replaceTable(text: string, rows: Rows): string {
 }
 
 function renderRow(name: string, row: Row): string {
-  const cells = [name, figure(row.moneta), figure(GOALS[name]), figure(row.openZeppelin), figure(row.erc721a), figure(row.amsterdam)];
+  const cells = [
+    name,
+    figure(row.moneta),
+    figure(GOALS[name]),
+    figure(row.openZeppelin),
+    figure(row.erc721a),
+    figure(row.amsterdam),
+  ];
   return `| ${cells.join(" | ")} |`;
 }
 
