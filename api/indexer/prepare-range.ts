@@ -15,6 +15,7 @@ import { type UncertainHolding, uncertainHoldings } from "../store/ledger/uncert
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import { attribute, AttributionError } from "./attribute.ts";
+import { cancelledRequests } from "./cancelled.ts";
 import { gasLimits } from "./gas-limits.ts";
 import type { ChainRange } from "./read-range.ts";
 
@@ -73,6 +74,7 @@ export async function prepareRange(
         timestamp: header.timestamp * 1000,
       })),
     batches,
+    cancelled: await cancelledRequests(database, read.relay),
     moves,
     changes: [...read.changes.flatMap((event) => changeOf(event, deps.contracts)), ...batches.flatMap(frozenBy)],
     foreignHoldings: await readForeign(deps, watched, types, moves, wallets, uncertain),

@@ -94,7 +94,7 @@ export class Replay {
         read,
         { from, to, confirmed: 0, remember },
       );
-      await this.#scratch.apply({ ...range, batches: [], foreignHoldings: [] });
+      await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
       this.#block = to;
       this.#hash = read.headers.get(to)?.hash ?? null;
     });

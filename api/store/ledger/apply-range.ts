@@ -8,7 +8,7 @@ import { correctFinal } from "../requests/correct-final.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { forgetForeign } from "./foreign.ts";
-import { settleGas } from "../requests/gas-usage.ts";
+import { refundGas, settleGas } from "../requests/gas-usage.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { replaceMeta, writeMeta } from "../db/meta.ts";
 import { addToHistory, type StoredMove } from "./history.ts";
@@ -40,6 +40,8 @@ export interface BlockRange {
     outcomes: SettledRequest[];
     untouched: StoredRequest[];
   }[];
+  /** Requests whose number was cancelled, with the transaction that did it. */
+  cancelled: { request: StoredRequest; transactionHash: string; blockNumber: number }[];
   /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
   moves: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: StoredRequest | null }[];
   changes: ChainEdit[];
@@ -71,6 +73,7 @@ export async function applyRange(trx: Trx, range: BlockRange, facts: CreationFac
   await rememberBlocks(trx, range);
   const counters = new CounterDeltas();
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
+  for (const one of range.cancelled) await applyCancellation(trx, one, now);
   await applyMoves(trx, range, counters);
   await applyForeign(trx, range, counters);
   for (const change of range.changes) await applyEdit(trx, change);
@@ -119,8 +122,22 @@ async function applyOutcomes(
   await returnUntouched(trx, batch.untouched, batch.batchId, now);
 }
 
+/** Fails a request whose number was cancelled, unless its outcome is known: no batch can run it any more. */
+async function applyCancellation(trx: Trx, cancelled: BlockRange["cancelled"][number], now: number): Promise<void> {
+  const { request } = cancelled;
+  const outcome = { ok: false, errorCode: "number_taken", errors: null } as const;
+  const stored = await storeOutcomes(trx, { ...cancelled, outcomes: [{ request, outcome }] }, now);
+  if (!stored.has(request.id)) return;
+  await releaseReservations(trx, [{ command: request.command, happened: false }]);
+  await refundGas(trx, [request]);
+}
+
 /** @returns the ids of the requests that were not final and now have their outcome. */
-async function storeOutcomes(trx: Trx, batch: BlockRange["batches"][number], now: number): Promise<Set<string>> {
+async function storeOutcomes(
+  trx: Trx,
+  batch: Pick<BlockRange["batches"][number], "outcomes" | "transactionHash" | "blockNumber">,
+  now: number,
+): Promise<Set<string>> {
   if (batch.outcomes.length === 0) return new Set();
   const rows = batch.outcomes.map(({ request, outcome }) => ({
     id: request.id,

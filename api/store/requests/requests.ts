@@ -6,10 +6,10 @@ import { addToBacklog, CounterDeltas, counterKeys, readCounters } from "../db/co
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
-import type { RequestRow } from "../db/schema.ts";
 import type { GasCharge } from "./gas-usage.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import { type StoredRequest, toRequest } from "./stored-request.ts";
+import type { RequestRow } from "../db/schema.ts";
+import { type NumberedRequest, type StoredRequest, toNumberedRequest, toRequest } from "./stored-request.ts";
 
 export interface NewRequest {
   id: string;
@@ -104,6 +104,16 @@ export async function findRequests(
     const request = found.get(id);
     return request?.app_id === appId ? request : undefined;
   });
+}
+
+/** Requests by the numbers that they have for life. Numbers of no stored request are left out. */
+export async function requestsByNumber(db: Db, numbers: readonly bigint[]): Promise<NumberedRequest[]> {
+  if (numbers.length === 0) return [];
+  const wanted = numbers.map((number) => ({ number: number.toString() }));
+  const { rows } = await sql<RequestRow>`
+    select requests.* from ${rowSet(db, { number: "text" }, wanted)} as input
+      join requests on requests.number = input.number`.execute(db);
+  return rows.map(toNumberedRequest);
 }
 
 /** Newest first. */

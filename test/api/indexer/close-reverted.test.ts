@@ -79,6 +79,20 @@ describe("closeReverted", () => {
     }
   });
 
+  it("closes a batch whose number was cancelled, when another transaction used its nonce", async () => {
+    const [request] = batch.requests;
+    if (request === undefined) throw new Error("it has one");
+    await apply(database, {
+      block: 1,
+      cancelled: [{ request, transactionHash: "0x02", blockNumber: 1 }],
+      confirmed: 1,
+    });
+    says({ consumed: true });
+    await close();
+    expect(await openBatches(database.read)).to.deep.equal([]);
+    expect(await requestRow(database, id)).to.include({ status: "failed", error_code: "number_taken", ready_at: null });
+  });
+
   it("leaves a batch open whose numbers are consumed, unless another batch has run them", async () => {
     says({ consumed: true });
     await close();

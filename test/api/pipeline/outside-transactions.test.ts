@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
-import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { findRequest } from "../../../api/store/requests/requests.ts";
+import { openBatches } from "../../../api/store/sending/batches.ts";
+import { allLanes } from "../../../api/store/sending/lanes.ts";
+import {
+  ERC1155Collection__factory,
+  ERC721Collection__factory,
+  Relay__factory,
+} from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
@@ -40,6 +47,41 @@ describe("transactions that others send to the service's collections", function 
         ["failed", "receiver_rejected"],
         ["completed", null],
       ]);
+    });
+  });
+
+  describe("given a cancelled number, and a transaction of another sender with the lane's nonce", () => {
+    afterEach(() => moneta.provider.send("evm_setAutomine", [true]));
+
+    it("fails the request, closes its batch, and sends the next one", async () => {
+      const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+      const { database, contracts } = moneta.service;
+      await moneta.provider.send("evm_setAutomine", [false]);
+      const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
+      const number = await eventually(async () => {
+        const row = await findRequest(database.read, null, id);
+        return row?.status === "processing" ? (row.number ?? undefined) : undefined;
+      });
+      const [batch] = await openBatches(database.read);
+      const [lane] = await allLanes(database.read);
+      if (batch === undefined || lane === undefined) throw new Error("the batch is open");
+      const relay = Relay__factory.connect(contracts.relay, moneta.provider);
+      const fees = { maxFeePerGas: "0xe8d4a51000", maxPriorityFeePerGas: "0xe8d4a51000", gas: "0x30d40" };
+      const send = async (from: string, to: string, fields: object) => {
+        await moneta.provider.send("hardhat_impersonateAccount", [from]);
+        await moneta.provider.send("eth_sendTransaction", [{ from, to, ...fees, ...fields }]);
+        await moneta.provider.send("hardhat_stopImpersonatingAccount", [from]);
+      };
+      // It replaces the batch's transaction in the pool.
+      await send(lane.address, lane.address, { nonce: `0x${batch.nonce.toString(16)}` });
+      await send(await relay.owner(), contracts.relay, {
+        data: relay.interface.encodeFunctionData("cancel", [[number]]),
+      });
+      await moneta.provider.send("evm_setAutomine", [true]);
+      await moneta.provider.send("hardhat_mine", ["0x5"]);
+      expect(await api.settled(id)).to.include({ status: "failed", error_code: "number_taken" });
+      await eventually(async () => ((await openBatches(database.read)).length === 0 ? true : undefined));
+      await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
     });
   });
 

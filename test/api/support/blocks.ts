@@ -24,6 +24,7 @@ export function rangeOf({ block, fork = "main", ...fields }: RangeFields): Block
       },
     ],
     batches: [],
+    cancelled: [],
     moves: [],
     changes: [],
     foreignHoldings: [],

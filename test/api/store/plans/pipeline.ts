@@ -22,6 +22,7 @@ import {
   startFreezing,
 } from "../../../../api/store/requests/freezing.ts";
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../../../../api/store/requests/metadata.ts";
+import { requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { ReservationSet } from "../../../../api/store/requests/reservation-set.ts";
 import { confirmUpTo } from "../../../../api/store/requests/settle-confirmed.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
@@ -164,7 +165,10 @@ async function moveTokens(tour: Tour, mints: Sent): Promise<void> {
   const range = { ...movements(block, sent.hash), batches: [mined(sent, block, outcomeOf), again] };
   await store(tour, { ...range, confirmed: block - 1 });
   await tour.write((trx) => rollback(trx, block - 1));
-  await store(tour, { ...range, confirmed: block });
+  const [first] = sent.requests;
+  const cancelled = await requestsByNumber(tour.read, first === undefined ? [] : [first.number]);
+  const where = { transactionHash: "cancelled", blockNumber: block };
+  await store(tour, { ...range, cancelled: cancelled.map((request) => ({ request, ...where })), confirmed: block });
 }
 
 /** What the block says besides the outcomes of the requests. */

@@ -1,5 +1,6 @@
 import {
   recordAttempt,
+  signedBytes,
   batchesByHash,
   batchRequests,
   closeBatch,
@@ -38,6 +39,7 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await openBatches(read, LANE);
   await batchesByHash(read, [sent.hash, "hash-1"]);
   await batchRequests(read, sent.batchId);
+  await signedBytes(read, sent.hash);
   await allLanes(read);
   await hasBegun(read, LANE);
   await countReady(read, NOW, 200);

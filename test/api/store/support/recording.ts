@@ -20,7 +20,7 @@ export interface PlannedStatement {
 /** A read that is faster is not repeated. */
 const FAST_MS = 1;
 /** No pause of the machine is this long. */
-const SURELY_SLOW_MS = 200;
+const SURELY_SLOW_MS = 1_000;
 /** Most repeats of a read. */
 const REPEATS = 4;
 
