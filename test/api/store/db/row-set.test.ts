@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from "kysely";
+
+import type { Db } from "../../../../api/store/db/engine.ts";
+import { forUpdate, rowSet, type SetValue } from "../../../../api/store/db/row-set.ts";
+import type { Tables } from "../../../../api/store/db/schema.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+
+type Row = Record<"a" | "n", SetValue>;
+
+const COLUMNS = { a: "text", n: "integer" } as const;
+
+/** Compiles statements for PostgreSQL. It has no server. */
+function postgres(): Db {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+}
+
+describe("rowSet", () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await openTestDatabase();
+  });
+  after(() => database.remove());
+
+  const select = (db: Db, rows: Row[]) =>
+    sql<Row & { ord: number }>`select a, n, ord from ${rowSet(db, COLUMNS, rows)} as input order by ord`;
+
+  it("returns the rows as they were given, numbered in their order", async () => {
+    const { rows } = await select(database.read, [
+      { a: "x", n: 1 },
+      { a: null, n: null },
+      { a: "1", n: -9_007_199_254_740_991 },
+    ]).execute(database.read);
+    expect(rows).to.deep.equal([
+      { a: "x", n: 1, ord: 0 },
+      { a: null, n: null, ord: 1 },
+      { a: "1", n: -9_007_199_254_740_991, ord: 2 },
+    ]);
+  });
+
+  it("is an empty table without rows", async () => {
+    expect((await select(database.read, []).execute(database.read)).rows).to.deep.equal([]);
+  });
+
+  it("keeps any text and any safe integer", async () => {
+    const text = fc.string({ unit: "grapheme" }).filter((value) => !value.includes("\0"));
+    const row = fc.record({ a: fc.option(text), n: fc.option(fc.maxSafeInteger()) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (given) => {
+        const { rows } = await select(database.read, given).execute(database.read);
+        expect(rows.map(({ a, n }) => ({ a, n }))).to.deep.equal(given);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("keeps text that looks like JSON, a number or SQL", async () => {
+    const texts = [
+      '{"a":1}',
+      "[1]",
+      "true",
+      "null",
+      "007",
+      "1e3",
+      "'; drop table requests; --",
+      '"',
+      "\\u0041",
+      "é\n\t",
+    ];
+    const { rows } = await select(
+      database.read,
+      texts.map((a) => ({ a, n: 0 })),
+    ).execute(database.read);
+    expect(rows.map(({ a }) => a)).to.deep.equal(texts);
+  });
+
+  for (const [engine, db] of [
+    ["SQLite", () => database.read],
+    ["PostgreSQL", postgres],
+  ] as const) {
+    it(`has the same text and one parameter for any number of rows on ${engine}`, () => {
+      const statements = [0, 1, 1_000].map((count) =>
+        select(
+          db(),
+          Array.from({ length: count }, (_, index) => ({ a: index.toString(), n: index })),
+        ).compile(db()),
+      );
+      expect(new Set(statements.map((statement) => statement.sql)).size).to.equal(1);
+      for (const { parameters } of statements) expect(parameters).to.have.length(1);
+    });
+  }
+
+  it("converts each column to its type on PostgreSQL, and numbers the rows from 0", () => {
+    const { sql: text } = select(postgres(), []).compile(postgres());
+    expect(text).to.contain('(item.value ->> 0)::text as "a"').and.to.contain('(item.value ->> 1)::bigint as "n"');
+    expect(text).to.contain("with ordinality").and.to.contain("item.ord - 1 as ord");
+  });
+});
+
+describe("forUpdate", () => {
+  it("locks on PostgreSQL only", async () => {
+    const database = await openTestDatabase();
+    const text = (db: Db) => sql`select 1 ${forUpdate(db)}`.compile(db).sql.trim();
+    expect(text(database.read)).to.equal("select 1");
+    expect(text(postgres())).to.equal("select 1 for update");
+    await database.remove();
+  });
+});

@@ -1,0 +1,223 @@
+import { expect } from "chai";
+
+import { FairSlots } from "../../../../api/shared/fair-slots.ts";
+import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
+import { recordTry, redeliver } from "../../../../api/store/outbox/deliveries.ts";
+import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
+import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import { deleteWebhook, disableWebhook, insertWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
+
+const NOW = 1_700_000_000_000;
+const URL = "https://app.example/";
+/** Deliveries that one transaction ends. */
+const CHUNK = 1_000;
+const OK = { responseStatus: 200, error: null, nextAt: null };
+
+describe("abandoned deliveries", () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    await register();
+  });
+  afterEach(() => database.remove());
+
+  const register = () =>
+    database.write((trx) =>
+      insertWebhook(trx, {
+        app_id: APP,
+        url: URL,
+        secrets: "sealed",
+        events: null,
+        disabled_at: null,
+        created_at: NOW,
+        updated_at: NOW,
+      }),
+    );
+  /** @returns the id of its delivery. */
+  const emit = async () => (await database.write((trx) => enqueueTestEvent(trx, APP, NOW))).id;
+  async function emitMany(count: number): Promise<void> {
+    await database.write(async (trx) => {
+      for (let index = 0; index < count; index++) await enqueueTestEvent(trx, APP, NOW);
+    });
+  }
+  const slots = () => new FairSlots({ shared: 200, ofApp: 100, most: 200 });
+  const take = async () =>
+    (await database.write((trx) => takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: slots() })))
+      .taken;
+  const find = async (id: string) => {
+    const found = await findDelivery(database.read, APP, id);
+    if (found === undefined) throw new Error(`no delivery ${id}`);
+    return found;
+  };
+  const count = async (status: "pending" | "failed") =>
+    (await database.read.selectFrom("deliveries").select("id").where("status", "=", status).execute()).length;
+
+  describe("abandonDeliveries", () => {
+    it("ends a short queue at once, with the reason, and leaves nothing to do", async () => {
+      const id = await emit();
+      await database.write((trx) => abandonDeliveries(trx, APP, "the webhook was removed", NOW + 1));
+      expect(await find(id)).to.include({
+        status: "failed",
+        error: "the webhook was removed",
+        next_at: null,
+        updated_at: NOW + 1,
+      });
+      expect(await database.write((trx) => closeAbandoned(trx, NOW))).to.equal(false);
+    });
+
+    it("leaves deliveries that have ended, and those of other apps, as they are", async () => {
+      const delivered = await emit();
+      await database.write((trx) => recordTry(trx, delivered, OK, NOW));
+      await addApp(database, "other");
+      const others = (await database.write((trx) => enqueueTestEvent(trx, "other", NOW))).id;
+      await database.write((trx) => abandonDeliveries(trx, APP, "the webhook was removed", NOW));
+      expect((await find(delivered)).status).to.equal("delivered");
+      expect((await findDelivery(database.read, "other", others))?.status).to.equal("pending");
+    });
+
+    it("ends a long queue in chunks, and sends none of it meanwhile", async () => {
+      await emitMany(2 * CHUNK + 1);
+      await database.write((trx) => disableWebhook(trx, APP, URL, "410", NOW));
+      expect(await count("failed")).to.equal(CHUNK);
+      expect(await take()).to.deep.equal([]);
+      while (await database.write((trx) => closeAbandoned(trx, NOW)));
+      expect(await count("pending")).to.equal(0);
+    });
+  });
+
+  describe("given the webhook is registered again while a long queue is being ended", () => {
+    beforeEach(async () => {
+      await emitMany(2 * CHUNK + 5);
+      await database.write((trx) => deleteWebhook(trx, APP, NOW));
+      await register();
+    });
+
+    it("sends only events from after the registration, once the old ones have ended", async () => {
+      const id = await emit();
+      const taken: string[] = [];
+      // Each look ends a chunk of the old ones first.
+      for (let look = 0; look < 3; look++) taken.push(...(await take()).map((delivery) => delivery.id));
+      expect(taken).to.deep.equal([id]);
+      expect(await count("failed")).to.equal(2 * CHUNK + 5);
+    });
+
+    it("ends both queues when the webhook is removed once more", async () => {
+      await emitMany(CHUNK);
+      await database.write((trx) => deleteWebhook(trx, APP, NOW));
+      while (await database.write((trx) => closeAbandoned(trx, NOW)));
+      expect(await count("pending")).to.equal(0);
+      await register();
+      const id = await emit();
+      expect((await take()).map((delivery) => delivery.id)).to.deep.equal([id]);
+    });
+  });
+
+  describe("given a disabled webhook that is enabled again", () => {
+    it("does not send the events from before", async () => {
+      await emitMany(2);
+      await database.write((trx) => disableWebhook(trx, APP, URL, "410", NOW));
+      await emitMany(1);
+      await database.write((trx) => updateWebhook(trx, APP, { url: URL, events: null, now: NOW }));
+      const taken = await take();
+      expect(taken).to.have.length(1);
+      expect(await count("failed")).to.equal(2);
+    });
+  });
+
+  describe("redeliver", () => {
+    it("makes a new delivery in place of one that is over although its row is still pending", async () => {
+      await emitMany(CHUNK + 1);
+      const [last] = await database.read.selectFrom("deliveries").selectAll().orderBy("seq", "desc").limit(1).execute();
+      await database.write((trx) => deleteWebhook(trx, APP, NOW));
+      await register();
+      expect((await find(last!.id)).status, "not ended yet").to.equal("pending");
+      const again = await database.write((trx) => redeliver(trx, last!, NOW));
+      expect(again.id).to.not.equal(last!.id);
+      expect(again.event_seq).to.equal(last!.event_seq);
+      const taken: string[] = [];
+      for (let look = 0; look < 3; look++) taken.push(...(await take()).map((delivery) => delivery.id));
+      expect(taken).to.deep.equal([again.id]);
+    });
+
+    it("makes a pending delivery due at once, without a new one", async () => {
+      const id = await emit();
+      await database.write((trx) => recordTry(trx, id, { ...OK, error: "500", nextAt: NOW + 50_000 }, NOW));
+      expect(await take()).to.deep.equal([]);
+      const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
+      expect(again.id).to.equal(id);
+      expect((await take()).map((delivery) => delivery.id)).to.deep.equal([id]);
+    });
+
+    it("makes a new delivery of an event whose delivery has ended", async () => {
+      const id = await emit();
+      await database.write((trx) => recordTry(trx, id, OK, NOW));
+      const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
+      expect(again.id).to.not.equal(id);
+      expect((await find(id)).status).to.equal("delivered");
+    });
+  });
+
+  describe("the delivery that waits for an earlier event of its request", () => {
+    const retry = { responseStatus: 500, error: "500", nextAt: NOW + 50_000 };
+
+    /** Two requests with two events each; the first events are taken. @returns ids of the deliveries, by request. */
+    async function twoRequests(): Promise<[string, string][]> {
+      const requests: string[] = [];
+      for (let index = 0; index < 2; index++) {
+        const row = await addRequest(database, creation());
+        const request = { ...row, command: creation() };
+        await database.write((trx) =>
+          enqueueEvents(
+            trx,
+            [
+              { request, type: "sent" },
+              { request, type: "completed" },
+            ],
+            NOW,
+          ),
+        );
+        requests.push(row.id);
+      }
+      const rows = await database.read.selectFrom("deliveries").selectAll().orderBy("seq").execute();
+      const ofRequest = (id: string) => rows.filter((row) => row.request_id === id).map((row) => row.id);
+      const pairs = requests.map((id) => ofRequest(id) as [string, string]);
+      expect((await take()).map(({ id }) => id)).to.have.members(pairs.map(([first]) => first));
+      return pairs;
+    }
+    const record = (id: string, result: Parameters<typeof recordTry>[2]) =>
+      database.write((trx) => recordTry(trx, id, result, NOW));
+    const takenIds = async () => (await take()).map(({ id }) => id);
+
+    it("is due as soon as the earlier one is delivered", async () => {
+      const [[first, second]] = (await twoRequests()) as [[string, string]];
+      expect(await takenIds(), "waits").to.deep.equal([]);
+      await record(first, OK);
+      expect(await takenIds()).to.deep.equal([second]);
+    });
+
+    it("is due as soon as the earlier one has failed for good", async () => {
+      const [[first, second]] = (await twoRequests()) as [[string, string]];
+      await record(first, { ...retry, nextAt: null });
+      expect(await takenIds()).to.deep.equal([second]);
+    });
+
+    it("waits on while the earlier one is retried", async () => {
+      const [[first]] = (await twoRequests()) as [[string, string]];
+      await record(first, retry);
+      expect(await takenIds()).to.deep.equal([]);
+    });
+
+    it("is not released a second time when a late result of the earlier one arrives", async () => {
+      const [[first, second]] = (await twoRequests()) as [[string, string]];
+      await record(first, OK);
+      expect(await takenIds()).to.deep.equal([second]);
+      await record(first, OK);
+      expect(await takenIds(), "leased").to.deep.equal([]);
+      expect((await find(first)).tries).to.equal(1);
+    });
+  });
+});
