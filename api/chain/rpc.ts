@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { CallPause } from "./call-pause.ts";
+import type { ChainGuard } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
 import { limitOf, retryAfterOf } from "./provider-limits.ts";
 
@@ -61,12 +62,18 @@ export class Rpc {
   readonly #maxWait: number;
   readonly #batchSize = new AdaptiveLimit(MAX_BATCH);
   readonly #pause = new CallPause();
+  #guard: ChainGuard | null = null;
   #id = 0;
 
   /** @param options.maxWait how long a call waits while the provider limits the rate of calls, in milliseconds. Default 0. */
   constructor(url: string, options: { maxWait?: number } = {}) {
     this.#url = url;
     this.#maxWait = options.maxWait ?? 0;
+  }
+
+  /** From now on, an answer counts only while the node serves the chain of the guard. */
+  guardBy(guard: ChainGuard): void {
+    this.#guard = guard;
   }
 
   /** @throws RpcError, ChainUnavailable */
@@ -85,7 +92,10 @@ export class Rpc {
       const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_BATCH);
       const part = calls.slice(results.length, results.length + size);
       await this.#pause.wait(deadline - performance.now(), bounds.abort);
+      await this.#guard?.ensure();
       const answered = await this.#tryPost(part, bounds);
+      // The call itself may have made a new connection, to another node.
+      await this.#guard?.ensure();
       if (answered === null) continue;
       results.push(...answered);
       deadline = performance.now() + this.#maxWait;
@@ -118,7 +128,10 @@ export class Rpc {
         this.#batchSize.refused(calls.length);
         return null;
       }
-      if (!(error instanceof RateLimited)) throw error;
+      if (!(error instanceof RateLimited)) {
+        if (error instanceof ChainUnavailable) this.#guard?.failed();
+        throw error;
+      }
       // Most providers count every call of a batch.
       this.#batchSize.refused(calls.length);
       return null;

@@ -19,6 +19,7 @@ import { checkLanes, checkSeed } from "./chain-state-check.ts";
 import { openContent } from "./content.ts";
 import { startHttp } from "./http.ts";
 import { type Keys, loadKeys } from "./keys.ts";
+import { guardChain } from "./guard-chain.ts";
 import { createReadiness } from "./readiness.ts";
 import { createWorkers, healthOf, type NamedWorker, type WorkerHealth } from "./workers.ts";
 import { hostedBaseOf } from "./workplace.ts";
@@ -69,11 +70,14 @@ export async function startService(
   await using opened = new AsyncDisposableStack();
   const database = await openDatabase(settings.databaseUrl, shared?.turns);
   opened.defer(() => database.close());
-  const client = new ChainClient(new Rpc(settings.rpcUrl, { maxWait: WORKER_WAIT }), settings.logQueries);
+  const rpc = new Rpc(settings.rpcUrl, { maxWait: WORKER_WAIT });
+  const client = new ChainClient(rpc, settings.logQueries);
   // A caller of the API does not wait for a provider's rate limit: it gets 503 at once.
-  const impatient = new ChainClient(new Rpc(settings.rpcUrl), settings.logQueries);
+  const impatientRpc = new Rpc(settings.rpcUrl);
+  const impatient = new ChainClient(impatientRpc, settings.logQueries);
   const chain = await connectChain(settings, database, client);
   const { identity, keys, local } = chain;
+  const guard = await guardChain(settings.rpcUrl, database, [rpc, impatientRpc], opened);
 
   const signals = shared?.signals ?? createSignals();
   const now = () => Date.now();
@@ -101,6 +105,7 @@ export async function startService(
           logger,
           readiness: createReadiness({ database, client: impatient, health }),
           chainId: Number(identity.chainId),
+          chainProblem: () => guard.problem,
         },
         settings,
         opened,

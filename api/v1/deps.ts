@@ -28,6 +28,8 @@ export interface AppDeps {
   /** Whether the service can work now, and the result of each check: "ok", or what is wrong. */
   readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;
   chainId: number;
+  /** Why the node's chain is not the chain of the database; null while it is. */
+  chainProblem(): string | null;
 }
 
 /** What the endpoints need. */

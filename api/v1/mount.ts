@@ -8,6 +8,9 @@ import type { HttpDeps } from "./deps.ts";
 import { type Endpoint, Verbatim } from "./endpoint.ts";
 import { validate } from "./validate.ts";
 
+/** `Retry-After` in seconds while the node serves another chain. */
+const RETRY_ON_WRONG_CHAIN = 30;
+
 /**
  * Routes for the endpoints, in their order. Any other method on one of their paths is a 405. Express tries its routes one
  * by one, so each first segment of a path (`accounts`, `nfts`) has a router of its own.
@@ -45,6 +48,7 @@ function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, readBody: Retu
 function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: ReturnType<typeof bodyReader>): RequestHandler {
   return async (request, response) => {
     const { appId } = identityFor(request, endpoint.scope);
+    if (endpoint.method !== "get") refuseOnWrongChain(deps);
     const params = validate(endpoint.params, request.params);
     const query = validate(endpoint.query, request.query);
     const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
@@ -59,6 +63,14 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: ReturnType<type
     response.setHeader("Cache-Control", "no-store");
     response.send(answer instanceof Verbatim ? answer.json : JSON.stringify(answer));
   };
+}
+
+/** While the node serves another chain, nothing is accepted: it could never run there. */
+function refuseOnWrongChain(deps: HttpDeps): void {
+  if (deps.chainProblem() === null) return;
+  const message =
+    "The service is connected to the wrong chain and accepts nothing until its operator corrects this. `/readyz` has the details.";
+  throw new ApiError("unavailable", null, { retryAfter: RETRY_ON_WRONG_CHAIN, message });
 }
 
 function idempotencyOf(request: Request, text: string): IdempotentCall | null {

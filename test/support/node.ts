@@ -11,8 +11,9 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-export async function startNode(rules: NodeRules = {}): Promise<TestNode> {
-  const port = await freePort();
+/** @param at port; a free one when absent. */
+export async function startNode(rules: NodeRules = {}, at?: number): Promise<TestNode> {
+  const port = at ?? (await freePort());
   const process = new TestProcess(
     ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", port.toString()],
     { HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", ...rulesEnvironment(rules) },

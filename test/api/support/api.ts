@@ -172,6 +172,7 @@ export async function startApi(
     addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },
     logger: pino({ level: "info" }, sinkOf(log)),
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
+    chainProblem: () => null,
     chainId: CHAIN_ID,
   });
   const server = createHttpServer(app);

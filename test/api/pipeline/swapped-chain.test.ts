@@ -1,0 +1,39 @@
+import { expect } from "chai";
+
+import { startNode, type TestNode } from "../../support/node.ts";
+import { eventually } from "../../support/eventually.ts";
+import { useService } from "../../support/use-service.ts";
+
+for (const ROLES of ["api,relayer,indexer,webhooks,media", "api"]) {
+  describe(`a node that restarts with a new chain under a running service (${ROLES})`, function () {
+    this.timeout(120_000);
+    const moneta = useService({ node: "own" });
+    const { api } = moneta;
+    let replacement: TestNode;
+
+    after(() => replacement.stop());
+
+    it("stops the service: readyz says why, and nothing is accepted", async () => {
+      const [wallet, collection] = [await api.wallet(), await api.collection({ type: "ERC721" })];
+      await api.completed("/v1/nfts", { collection_address: collection, to_address: wallet });
+      await moneta.restart({ ROLES });
+      expect((await fetch(`${moneta.baseUrl}/readyz`)).status).to.equal(200);
+      const { port } = new URL(moneta.node.url);
+      await moneta.node.stop();
+      replacement = await startNode({ port: Number(port) });
+
+      const words = await eventually(async () => {
+        const answer = await fetch(`${moneta.baseUrl}/readyz`);
+        const text = await answer.text();
+        expect(text).not.to.include("BigInt");
+        return answer.status === 503 && text.includes("another chain") ? text : undefined;
+      });
+      expect(words).to.include("now serves another chain with the id 31337");
+      const mint = { collection_address: collection, to_address: wallet };
+      const refused = await api.send("POST", "/v1/nfts", mint);
+      expect([refused.status, refused.body["error_code"]]).to.deep.equal([503, "unavailable"]);
+      expect(refused.body["message"]).to.include("wrong chain");
+      expect((await api.send("GET", `/v1/accounts/${wallet}`)).status).to.equal(200);
+    });
+  });
+}
