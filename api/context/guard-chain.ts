@@ -11,7 +11,7 @@ import { readMeta } from "../store/db/meta.ts";
 export async function guardChain(
   rpcUrl: string,
   database: Database,
-  connections: Rpc[],
+  connections: readonly Rpc[],
   opened: AsyncDisposableStack,
 ): Promise<ChainGuard> {
   const [chainId, genesis] = [await readMeta(database.read, "chain_id"), await readMeta(database.read, "genesis")];

@@ -70,14 +70,13 @@ export async function startService(
   await using opened = new AsyncDisposableStack();
   const database = await openDatabase(settings.databaseUrl, shared?.turns);
   opened.defer(() => database.close());
-  const rpc = new Rpc(settings.rpcUrl, { maxWait: WORKER_WAIT });
-  const client = new ChainClient(rpc, settings.logQueries);
   // A caller of the API does not wait for a provider's rate limit: it gets 503 at once.
-  const impatientRpc = new Rpc(settings.rpcUrl);
-  const impatient = new ChainClient(impatientRpc, settings.logQueries);
+  const connections = [new Rpc(settings.rpcUrl, { maxWait: WORKER_WAIT }), new Rpc(settings.rpcUrl)] as const;
+  const client = new ChainClient(connections[0], settings.logQueries);
+  const impatient = new ChainClient(connections[1], settings.logQueries);
   const chain = await connectChain(settings, database, client);
   const { identity, keys, local } = chain;
-  const guard = await guardChain(settings.rpcUrl, database, [rpc, impatientRpc], opened);
+  const guard = await guardChain(settings.rpcUrl, database, connections, opened);
 
   const signals = shared?.signals ?? createSignals();
   const now = () => Date.now();
