@@ -20,7 +20,7 @@ for (const ROLES of ["api,relayer,indexer,webhooks,media", "api"]) {
       expect((await fetch(`${moneta.baseUrl}/readyz`)).status).to.equal(200);
       const { port } = new URL(moneta.node.url);
       await moneta.node.stop();
-      replacement = await startNode({ port: Number(port) });
+      replacement = await startNode({}, Number(port));
 
       const words = await eventually(async () => {
         const answer = await fetch(`${moneta.baseUrl}/readyz`);
