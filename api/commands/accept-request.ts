@@ -59,8 +59,10 @@ export class AcceptQueue {
     this.#database = database;
     const { backlog, mediaBacklog } = settings.limits;
     this.#limits = { appGasPerDay: settings.appGasPerDay, backlog, mediaBacklog };
-    this.#gather = new Gather((group) =>
-      database.writeGroup((trx) => acceptGroup(trx, group, this.#limits, Date.now())),
+    this.#gather = new Gather(
+      (group) => database.writeGroup((trx) => acceptGroup(trx, group, this.#limits, Date.now())),
+      // A second turn: the calls that arrived in the first one have passed their look-ups then, and share the commit.
+      (drain) => setImmediate(() => setImmediate(drain)),
     );
   }
 
