@@ -38,7 +38,7 @@ const WINGS = {
 /** For each other folder of api/ the wings of api/store that it may import. A folder that is not listed may import none. */
 const WINGS_OF_USERS = {
   "pipeline-thread.ts": ["db"],
-  cli: ["db", "apps", "outbox", "requests"],
+  cli: ["db", "apps", "listings", "outbox", "requests"],
   commands: ["db", "apps", "ledger", "listings", "media", "outbox", "requests"],
   context: ["db", "requests", "sending"],
   doctor: ["db", "doctor", "ledger", "media", "sending"],

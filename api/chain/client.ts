@@ -7,7 +7,7 @@ import { address, hash, hex, quantity, small } from "./json-rpc-values.ts";
 import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
 import { PriorityFee } from "./priority-fee.ts";
 import { readTransaction } from "./signed-transaction.ts";
-import type { Rpc, RpcCall, RpcResult } from "./rpc.ts";
+import type { Rpc, RpcBounds, RpcCall, RpcResult } from "./rpc.ts";
 
 const block = z.object({
   number: small,
@@ -83,17 +83,20 @@ export class ChainClient {
   }
 
   /** @throws QueryTooLarge */
-  async logs(filter: LogFilter, fromBlock: number, toBlock: number): Promise<RawLog[]> {
-    return this.#logs([{ ...filter, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }]);
+  async logs(filter: LogFilter, fromBlock: number, toBlock: number, bounds?: RpcBounds): Promise<RawLog[]> {
+    return this.#logs([{ ...filter, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }], bounds);
   }
 
   /** Logs of single blocks, by hash. A node without the block answers with an error; a range query would give no logs. */
-  async logsOfBlocks(filter: LogFilter, hashes: string[]): Promise<RawLog[]> {
-    return this.#logs(hashes.map((blockHash) => ({ ...filter, blockHash })));
+  async logsOfBlocks(filter: LogFilter, hashes: string[], bounds?: RpcBounds): Promise<RawLog[]> {
+    return this.#logs(
+      hashes.map((blockHash) => ({ ...filter, blockHash })),
+      bounds,
+    );
   }
 
-  async #logs(queries: object[]): Promise<RawLog[]> {
-    return (await askForLogs(this.#rpc, queries)).flatMap((answer) => parse(z.array(log), answer));
+  async #logs(queries: object[], bounds?: RpcBounds): Promise<RawLog[]> {
+    return (await askForLogs(this.#rpc, queries, bounds)).flatMap((answer) => parse(z.array(log), answer));
   }
 
   async receipts(hashes: string[]): Promise<(Receipt | null)[]> {
@@ -157,6 +160,13 @@ export class ChainClient {
       }
     }
     return answers;
+  }
+
+  /** Runs calls with a gas limit each, within bounds for the answers. @throws ChainUnavailable, AnswerTooLarge */
+  callsWithin(calls: object[], blockNumber: number | undefined, gas: number, bounds: RpcBounds): Promise<RpcResult[]> {
+    const at = blockNumber === undefined ? "latest" : toHex(blockNumber);
+    const limited = calls.map((call) => ({ method: "eth_call", params: [{ ...call, gas: toHex(gas) }, at] }));
+    return this.#rpc.batch(limited, bounds);
   }
 
   #ethCalls(calls: { to: string; data: string; from?: string }[], blockNumber?: number): Promise<RpcResult[]> {

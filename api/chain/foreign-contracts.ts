@@ -2,6 +2,7 @@ import { zeroPadValue } from "ethers";
 
 import type { CollectionType } from "../domain/command.ts";
 import { abi } from "./abi.ts";
+import { type BoundedAnswer, boundedCalls, type CallBounds } from "./bounded-calls.ts";
 import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
 import { delegateOf } from "./delegation.ts";
@@ -9,32 +10,44 @@ import { ChainUnavailable, RpcError } from "./errors.ts";
 import { decodeMoves, MOVE_TOPICS } from "./logs.ts";
 import { cleanText } from "./text.ts";
 
-/** Reads token contracts that are not the service's own, at the newest block. */
+/** What a token contract says about itself. */
+export interface InspectedContract {
+  type: CollectionType;
+  name: string | null;
+}
+
+/**
+ * Copies that a wallet holds. Null: an ERC-721 token that does not exist. `failed`: the contract did not answer within the
+ * limits. Undefined: the node could not tell.
+ */
+export type Held = bigint | null | "failed" | undefined;
+
+/** Reads token contracts that are not the service's own, at the newest block. Every call has limits for gas and size. */
 export interface ForeignContracts {
-  /** Null: there is no contract, or it does not report ERC-721 or ERC-1155 support (ERC-165). */
-  inspect(address: string): Promise<{ type: CollectionType; name: string | null } | null>;
-  /** Copies that the owner holds. Null: an ERC-721 token that does not exist. */
-  holding(contract: string, type: CollectionType, tokenId: string, owner: string): Promise<bigint | null>;
-  /** Ids that the owner has ever received. Empty if the node refuses to search all blocks. */
-  tokensOf(contract: string, type: CollectionType, owner: string): Promise<string[]>;
-  headBlock(): Promise<number>;
+  /** Null: there is no contract, or it does not report ERC-721 or ERC-1155 support (ERC-165). @throws ChainUnavailable */
+  inspect(address: string): Promise<InspectedContract | null>;
+  /** @throws ChainUnavailable when the node could not tell. */
+  holding(contract: string, type: CollectionType, tokenId: string, owner: string): Promise<bigint | null | "failed">;
 }
 
 const ERC165 = "0x01ffc9a7";
 const ERC721 = "0x80ac58cd";
 const ERC1155 = "0xd9b67a26";
 const NOTHING = "0xffffffff";
+/** Largest answer to a search for the tokens that a wallet has received, in bytes. */
+const SEARCH_BYTES = 4 * 1_048_576;
+/** Most tokens that one search finds: the newest. */
+const SEARCH_TOKENS = 1_000;
 
-export function createForeignContracts(client: ChainClient): ForeignContracts {
+/** @param gas gas limit of one call of a contract. */
+export function createForeignContracts(client: ChainClient, gas: number): ForeignContracts {
   return {
-    inspect: (address) => inspect(client, address),
+    inspect: (address) => inspect(client, address, { gas }),
     holding: async (contract, type, tokenId, owner) => {
-      const [held] = await readHoldings(client, [{ contract, type, tokenId, owner }]);
+      const [held] = await readHoldings(client, [{ contract, type, tokenId, owner }], { gas });
       if (held === undefined) throw new ChainUnavailable("the node could not run a call of a token contract");
       return held;
     },
-    tokensOf: (contract, type, owner) => tokensOf(client, contract, type, owner),
-    headBlock: () => client.headNumber(),
   };
 }
 
@@ -45,14 +58,12 @@ export interface HoldingQuery {
   owner: string;
 }
 
-/**
- * Copies held, in the order asked. Null: an ERC-721 token that does not exist. Undefined: the node could not tell.
- */
+/** Copies held, in the order asked. It throws for no contract and no node. */
 export async function readHoldings(
   client: ChainClient,
-  queries: HoldingQuery[],
-  blockNumber?: number,
-): Promise<(bigint | null | undefined)[]> {
+  queries: readonly HoldingQuery[],
+  bounds: CallBounds,
+): Promise<Held[]> {
   const calls = queries.map(({ contract, type, tokenId, owner }) => ({
     to: contract,
     data:
@@ -60,18 +71,30 @@ export async function readHoldings(
         ? abi.erc721.encodeFunctionData("ownerOf", [tokenId])
         : abi.erc1155.encodeFunctionData("balanceOf", [owner, tokenId]),
   }));
-  const answers = await client.tryCalls(calls, blockNumber);
+  const answers = await boundedCalls(client, calls, bounds);
   return queries.map((query, index) => {
-    const answer = answers[index];
-    if (answer === undefined) return undefined;
-    const word = wordOf(answer);
+    const answer = answers[index] ?? "unknown";
+    if (answer === "failed") return "failed";
+    if (answer === "unknown") return undefined;
+    const word = wordOf(textOf(answer));
     if (query.type === "ERC1155") return word ?? 0n;
     if (word === null || word === 0n) return null;
     return word === BigInt(query.owner) ? 1n : 0n;
   });
 }
 
-async function inspect(client: ChainClient, address: string): ReturnType<ForeignContracts["inspect"]> {
+/** A call that failed within its limits counts as reverted here: a contract that burns gas supports no standard. */
+function textOf(answer: BoundedAnswer | undefined): CallAnswer {
+  if (answer === undefined || answer === "unknown") return undefined;
+  return typeof answer === "object" ? answer.returned : null;
+}
+
+/** @throws ChainUnavailable when the node could not tell. */
+export async function inspect(
+  client: ChainClient,
+  address: string,
+  bounds: CallBounds,
+): Promise<InspectedContract | null> {
   const supports = (interfaceId: string) => ({
     to: address,
     data: abi.erc721.encodeFunctionData("supportsInterface", [interfaceId]),
@@ -79,32 +102,46 @@ async function inspect(client: ChainClient, address: string): ReturnType<Foreign
   const [code] = await client.code([address]);
   // A wallet with a delegate (EIP-7702) has code and answers ERC-165, but is not a token contract.
   if (code === undefined || code === "0x" || delegateOf(code) !== null) return null;
-  const [erc165, nothing, erc721, erc1155, name] = await client.tryCalls([
-    supports(ERC165),
-    supports(NOTHING),
-    supports(ERC721),
-    supports(ERC1155),
-    { to: address, data: abi.erc721.encodeFunctionData("name") },
-  ]);
+  const asked = [supports(ERC165), supports(NOTHING), supports(ERC721), supports(ERC1155)];
+  const [erc165, nothing, erc721, erc1155] = (await boundedCalls(client, asked, bounds)).map(textOf);
   if ([erc165, nothing, erc721, erc1155].includes(undefined)) {
     throw new ChainUnavailable("the node could not run a call of a token contract");
   }
   if (boolOf(erc165) !== true || boolOf(nothing) === true) return null;
-  if (boolOf(erc721) === true) return { type: "ERC721", name: nameOf(name) };
-  if (boolOf(erc1155) === true) return { type: "ERC1155", name: nameOf(name) };
-  return null;
+  const type = boolOf(erc721) === true ? "ERC721" : boolOf(erc1155) === true ? "ERC1155" : null;
+  if (type === null) return null;
+  // Asked alone: a name that is too large takes no other answer with it.
+  const [name] = await boundedCalls(client, [{ to: address, data: abi.erc721.encodeFunctionData("name") }], bounds);
+  return { type, name: nameOf(textOf(name)) };
 }
 
-async function tokensOf(client: ChainClient, contract: string, type: CollectionType, owner: string): Promise<string[]> {
+/**
+ * Ids of the tokens that the owner received up to a block, the newest 1,000. Null: the node refused the search, or its answer
+ * is too large. @throws ChainUnavailable
+ */
+export async function receivedTokens(
+  client: ChainClient,
+  { contract, type, owner }: { contract: string; type: CollectionType; owner: string },
+  upTo: number,
+  abort: AbortSignal,
+): Promise<string[] | null> {
   const to = zeroPadValue(owner, 32).toLowerCase();
   const [erc721 = "", ...erc1155] = MOVE_TOPICS;
   const topics = type === "ERC721" ? [erc721, null, to] : [erc1155, null, null, to];
   try {
-    const logs = await client.logs({ address: [contract], topics }, 0, await client.headNumber());
-    return [...new Set(logs.flatMap(decodeMoves).map((move) => move.tokenId))];
+    const filter = { address: [contract], topics };
+    const logs = await client.logs(filter, 0, upTo, { answerBytes: SEARCH_BYTES, abort });
+    const tokens = new Set<string>();
+    for (const log of logs.reverse()) {
+      for (const { tokenId } of decodeMoves(log)) {
+        if (tokens.size === SEARCH_TOKENS) return [...tokens];
+        tokens.add(tokenId);
+      }
+    }
+    return [...tokens];
   } catch (error) {
     // Many providers refuse to search the whole chain. The indexer still follows what the wallet receives from now on.
-    if (error instanceof RpcError) return [];
+    if (error instanceof RpcError) return null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { AnswerTooLarge, QueryTooLarge, RpcError } from "./errors.ts";
 import { limitOf } from "./provider-limits.ts";
-import type { Rpc, RpcResult } from "./rpc.ts";
+import type { Rpc, RpcBounds, RpcResult } from "./rpc.ts";
 
 /** Sizes of log queries. They become smaller when a provider refuses them. */
 export interface LogLimits {
@@ -27,8 +27,8 @@ export function createLogLimits({ blocks, addresses, topicsAbove }: LogQuerySize
 }
 
 /** The answers to log queries. @throws QueryTooLarge, RpcError, ChainUnavailable */
-export async function askForLogs(rpc: Rpc, queries: object[]): Promise<unknown[]> {
-  return (await post(rpc, queries)).map((result) => {
+export async function askForLogs(rpc: Rpc, queries: object[], bounds: RpcBounds = {}): Promise<unknown[]> {
+  return (await post(rpc, queries, bounds)).map((result) => {
     if (result.ok) return result.value;
     const limit = limitOf(result.error, "eth_getLogs");
     if (limit === null || limit === "rate" || limit === "batch") throw result.error;
@@ -36,9 +36,10 @@ export async function askForLogs(rpc: Rpc, queries: object[]): Promise<unknown[]
   });
 }
 
-async function post(rpc: Rpc, queries: object[]): Promise<RpcResult[]> {
+async function post(rpc: Rpc, queries: object[], bounds: RpcBounds): Promise<RpcResult[]> {
   try {
-    return await rpc.batch(queries.map((query) => ({ method: "eth_getLogs", params: [query] })));
+    const calls = queries.map((query) => ({ method: "eth_getLogs", params: [query] }));
+    return await rpc.batch(calls, bounds);
   } catch (error) {
     if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
     throw error;

@@ -91,6 +91,15 @@ export function decodeMoves(log: RawLog): TokenMove[] {
   return [];
 }
 
+/**
+ * The topics of the sender and the recipient of a transfer log, undecoded, so that logs of strangers cost nothing more. Null
+ * when the log only looks like a transfer.
+ */
+export function partiesOf({ topics: [topic, first, second, third] }: RawLog): [string, string] | null {
+  if (first === undefined || second === undefined || third === undefined) return null;
+  return topic === TRANSFER ? [first, second] : [second, third];
+}
+
 export function decodeRelayEvent(log: RawLog): RelayEvent | null {
   const parsed = abi.relay.parseLog({ topics: log.topics, data: log.data });
   if (parsed === null) return null;
@@ -166,7 +175,7 @@ function positionOf(log: RawLog): LogPosition {
   return { blockNumber: log.blockNumber, transactionHash: log.transactionHash, logIndex: log.logIndex };
 }
 
-function topicAddress(topic: string): string {
+export function topicAddress(topic: string): string {
   return getAddress(`0x${topic.slice(26)}`);
 }
 

@@ -16,6 +16,8 @@ export interface LogRequest {
   addresses: { readonly size: number; has(address: string): boolean; keys(): Iterable<string> };
   /** Empty: all. */
   topics: readonly string[];
+  /** Largest answer to one query, in bytes. */
+  answerBytes?: number;
 }
 
 /** A range of blocks, or single blocks by their hashes. */
@@ -40,7 +42,7 @@ export async function queryLogs(client: ChainClient, request: LogRequest, blocks
 async function byTopics(client: ChainClient, request: LogRequest, blocks: LogBlocks): Promise<RawLog[] | null> {
   try {
     const logs: RawLog[] = [];
-    for (const topics of wideTopics(request.topics)) logs.push(...(await ask(client, { topics }, blocks)));
+    for (const topics of wideTopics(request.topics)) logs.push(...(await ask(client, { topics }, blocks, request)));
     return logs.filter((log) => request.addresses.has(log.address));
   } catch (error) {
     if (!(error instanceof QueryTooLarge)) throw error;
@@ -65,7 +67,7 @@ async function byAddresses(client: ChainClient, request: LogRequest, blocks: Log
   for (let start = 0; start < addresses.length;) {
     const address = addresses.slice(start, start + limit.value);
     try {
-      logs.push(...(await ask(client, { address, topics }, blocks)));
+      logs.push(...(await ask(client, { address, topics }, blocks, request)));
     } catch (error) {
       if (!(error instanceof QueryTooLarge)) throw error;
       // Which of the two is too large is known only where the provider says so.
@@ -81,8 +83,16 @@ async function byAddresses(client: ChainClient, request: LogRequest, blocks: Log
   return logs;
 }
 
-function ask(client: ChainClient, filter: LogFilter, blocks: LogBlocks): Promise<RawLog[]> {
-  return "from" in blocks ? client.logs(filter, blocks.from, blocks.to) : client.logsOfBlocks(filter, blocks.hashes);
+function ask(
+  client: ChainClient,
+  filter: LogFilter,
+  blocks: LogBlocks,
+  { answerBytes }: LogRequest,
+): Promise<RawLog[]> {
+  const bounds = answerBytes === undefined ? {} : { answerBytes };
+  return "from" in blocks
+    ? client.logs(filter, blocks.from, blocks.to, bounds)
+    : client.logsOfBlocks(filter, blocks.hashes, bounds);
 }
 
 /** Lowers the limit of blocks. False for a single block. */

@@ -27,7 +27,7 @@ export interface RpcBounds {
   /** Largest answer to one HTTP request, in bytes. */
   answerBytes?: number;
   /** Ends the calls early. */
-  abort?: AbortSignal;
+  abort?: AbortSignal | undefined;
 }
 
 const rpcError = z.object({ code: z.number(), message: z.string().default(""), data: z.unknown().optional() });
@@ -104,8 +104,8 @@ export class Rpc {
   }
 
   /** Like `batch`, for calls that must all succeed. @throws RpcError, ChainUnavailable */
-  async all(calls: RpcCall[]): Promise<unknown[]> {
-    return (await this.batch(calls)).map((result) => {
+  async all(calls: RpcCall[], bounds: RpcBounds = {}): Promise<unknown[]> {
+    return (await this.batch(calls, bounds)).map((result) => {
       if (!result.ok) throw result.error;
       return result.value;
     });

@@ -3,6 +3,8 @@ import { Command } from "commander";
 import { appCreate } from "./app/create.ts";
 import { appList } from "./app/list.ts";
 import { appRemove } from "./app/remove.ts";
+import { contractList } from "./contract/list.ts";
+import { contractUnfollow } from "./contract/unfollow.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { keysCheck } from "./keys/check.ts";
 import { keysCreate } from "./keys/create.ts";
@@ -64,6 +66,10 @@ export function createProgram(terminal: Terminal): Command {
       webhookDeliveries(terminal),
       webhookRedeliver(terminal),
       webhookDisable(terminal),
+    ]),
+    group("contract", "List the contracts of others that apps follow; end the following of one.", [
+      contractList(terminal),
+      contractUnfollow(terminal),
     ]),
     group("media", "Delete hosted media that nothing refers to.", [mediaCollect(terminal)]),
     doctor(terminal),

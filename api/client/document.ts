@@ -71,7 +71,7 @@ export interface paths {
         };
         /**
          * List the tokens in a wallet
-         * @description Tokens of the service's collections, and of other contracts that the app has named in a transfer or in a call for a wallet's tokens.
+         * @description Tokens of the service's collections, and of the contracts of others that the app follows: those that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`.
          */
         get: operations["listContents"];
         put?: never;
@@ -91,7 +91,7 @@ export interface paths {
         };
         /**
          * List a wallet's tokens of one contract
-         * @description Works for any ERC721 or ERC1155 contract. If another party deployed it, the service follows it from this call on.
+         * @description Works for any ERC721 or ERC1155 contract. If another party deployed it, a token with the scope `contracts` makes the app follow it from this call on. The call itself reads only the database: the chain is read in the background, and `as_of_block` says as of which block the list is complete. Without the scope the call answers what is stored.
          */
         get: operations["listContentsOfContract"];
         put?: never;
@@ -262,10 +262,50 @@ export interface paths {
         put?: never;
         /**
          * Transfer a token out of a wallet
-         * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections.
+         * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on.
          */
         post: operations["transferNft"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/contracts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the contracts of others that the app follows
+         * @description The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.
+         */
+        get: operations["listContracts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/contracts/{address}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End the following of a contract
+         * @description The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.
+         */
+        delete: operations["deleteContract"];
         options?: never;
         head?: never;
         patch?: never;
@@ -631,6 +671,7 @@ export interface paths {
          *     | 422 | `wallet_not_found` | This app has no wallet with this address. Check the address, or create a wallet first. | [docs/errors#wallet_not_found](docs/errors#wallet_not_found) |
          *     | 422 | `collection_not_found` | This app has no collection at this address. Check the address, or wait until its request has completed. | [docs/errors#collection_not_found](docs/errors#collection_not_found) |
          *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155. Check the address. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
+         *     | 422 | `too_many_contracts` | The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit. | [docs/errors#too_many_contracts](docs/errors#too_many_contracts) |
          *     | 422 | `token_not_found` | The token does not exist. Check the token id, or wait until its mint has completed. | [docs/errors#token_not_found](docs/errors#token_not_found) |
          *     | 422, request | `token_already_exists` | This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies. | [docs/errors#token_already_exists](docs/errors#token_already_exists) |
          *     | 422, request | `insufficient_balance` | The wallet does not hold the token, or not enough copies of it. Check what the wallet holds. | [docs/errors#insufficient_balance](docs/errors#insufficient_balance) |
@@ -876,6 +917,8 @@ export interface components {
             minted_at: components["schemas"]["Time"] | null;
             /** @description Shown only while this wallet holds the token. */
             unlockable_content: string | null;
+            /** @description Only for a contract of others: the block as of which the service knows that the wallet holds the token. */
+            as_of_block?: number;
         };
         /** @description Metadata of a hosted token, with {token_id} replaced by the token id. */
         TokenMetadata: {
@@ -887,6 +930,16 @@ export interface components {
             background_color?: string;
             animation_url?: string;
             youtube_url?: string;
+        };
+        ContractNftsPage: {
+            nfts: components["schemas"]["HeldNft"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+            /** @description The block as of which the list is complete. null: the service has not read the wallet's tokens of this contract completely; ask again later. */
+            as_of_block: number | null;
         };
         Accepted: {
             request_id: components["schemas"]["RequestId"];
@@ -979,6 +1032,37 @@ export interface components {
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
         };
+        ContractsPage: {
+            contracts: components["schemas"]["FollowedContract"][];
+            total: number;
+            limit: number;
+            offset: number;
+            /** @description Cursor of the next page; null at the end. */
+            next: string | null;
+        };
+        FollowedContract: {
+            address: components["schemas"]["Address"];
+            /** @description null until the service has asked the contract. */
+            type: components["schemas"]["CollectionType"] | null;
+            name: string | null;
+            /**
+             * @description - `checking`: the service has not yet asked the contract for its type.
+             *     - `followed`: its transfers are followed.
+             *     - `quarantined`: it is left alone until `until`, for the reason in `reason`.
+             *     - `unsupported`: it is no ERC721 or ERC1155 contract.
+             * @enum {string}
+             */
+            state: "checking" | "followed" | "quarantined" | "unsupported";
+            /** @description Why it is quarantined. `flood`: it emits too many transfer events. `failing`: calls that read it use too much gas or answer too many bytes. */
+            reason: ("flood" | "failing") | null;
+            /** @description Last block whose transfers are stored. null: none is. */
+            as_of_block: number | null;
+            /** @description When the quarantine ends and the contract is tried again. */
+            until: components["schemas"]["Time"] | null;
+            /** @description When the app began to follow it. */
+            followed_at: components["schemas"]["Time"];
+        };
+        EndedContract: Record<string, never>;
         RequestsPage: {
             requests: components["schemas"]["Request"][];
             total: number;
@@ -1608,10 +1692,11 @@ export interface operations {
                      *       "total": 1,
                      *       "limit": 30,
                      *       "offset": 0,
-                     *       "next": null
+                     *       "next": null,
+                     *       "as_of_block": 21000000
                      *     }
                      */
-                    "application/json": components["schemas"]["HeldNftsPage"];
+                    "application/json": components["schemas"]["ContractNftsPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -1621,6 +1706,7 @@ export interface operations {
             /**
              * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
              *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
+             *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
              */
             422: {
                 headers: {
@@ -1630,7 +1716,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "validation_failed" | "contract_not_supported";
+                        error_code: "validation_failed" | "contract_not_supported" | "too_many_contracts";
                         /** @description What happened, and what to do next. */
                         message: string;
                         errors: components["schemas"]["FieldErrors"];
@@ -1694,10 +1780,11 @@ export interface operations {
                      *       "total": 1,
                      *       "limit": 30,
                      *       "offset": 0,
-                     *       "next": null
+                     *       "next": null,
+                     *       "as_of_block": 21000000
                      *     }
                      */
-                    "application/json": components["schemas"]["HeldNftsPage"];
+                    "application/json": components["schemas"]["ContractNftsPage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -1707,6 +1794,7 @@ export interface operations {
             /**
              * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
              *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
+             *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
              */
             422: {
                 headers: {
@@ -1716,7 +1804,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "validation_failed" | "contract_not_supported";
+                        error_code: "validation_failed" | "contract_not_supported" | "too_many_contracts";
                         /** @description What happened, and what to do next. */
                         message: string;
                         errors: components["schemas"]["FieldErrors"];
@@ -2478,6 +2566,7 @@ export interface operations {
              * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
              *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
              *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
+             *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
              *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
              *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
              *     - `token_busy`: An earlier transfer of this token is still pending. Try again when that request is final.
@@ -2490,7 +2579,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "validation_failed" | "wallet_not_found" | "contract_not_supported" | "token_not_found" | "insufficient_balance" | "token_busy";
+                        error_code: "validation_failed" | "wallet_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "insufficient_balance" | "token_busy";
                         /** @description What happened, and what to do next. */
                         message: string;
                         errors: components["schemas"]["FieldErrors"];
@@ -2519,6 +2608,94 @@ export interface operations {
                     };
                 };
             };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listContracts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "contracts": [
+                     *         {
+                     *           "address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
+                     *           "type": "ERC721",
+                     *           "name": "Elsewhere",
+                     *           "state": "quarantined",
+                     *           "reason": "flood",
+                     *           "as_of_block": 21000000,
+                     *           "until": "2026-05-04T10:15:30.000Z",
+                     *           "followed_at": "2026-05-04T10:15:30.000Z"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "limit": 30,
+                     *       "offset": 0,
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContractsPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteContract: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": components["schemas"]["EndedContract"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

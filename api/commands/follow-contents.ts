@@ -1,84 +1,93 @@
-import type { Logger } from "pino";
-
-import { ChainUnavailable, RpcError } from "../chain/errors.ts";
-import type { ForeignContracts } from "../chain/foreign-contracts.ts";
-import { fieldError } from "../domain/error-codes.ts";
-import { findCollection } from "../store/listings/collections.ts";
+import { type ApiError, fieldError } from "../domain/error-codes.ts";
+import { AT_ONCE } from "../store/db/due.ts";
 import type { Database } from "../store/db/database.ts";
-import { followForeignContract, foreignContract, recordForeignHolding } from "../store/ledger/foreign.ts";
-import { type ContentsFilter, heldTokenIds } from "../store/listings/holdings.ts";
+import { wantSearch } from "../store/ledger/contract-reads.ts";
+import { checkpointOf, findForeignContract, followContract, type FollowedContract } from "../store/ledger/foreign.ts";
+import { isUncertain, markUncertain } from "../store/ledger/uncertain.ts";
+import { findCollection } from "../store/listings/collections.ts";
+import { storedContents } from "../store/listings/followed-contracts.ts";
+import { type ContentsFilter, isHeld } from "../store/listings/holdings.ts";
+import type { Scope } from "./access-token.ts";
 
 export interface FollowContentsDeps {
   database: Database;
-  foreign: ForeignContracts;
-  logger: Logger;
+  /** Notified when a contract must be read. */
+  signals: { contracts: { notify(): void } };
+  /** Most contracts that an app may follow. */
+  quota: number;
 }
-
-/** Tokens that one call reads from the chain at most, and how many of them in parallel. */
-const MAX_TOKENS = 1_000;
-const AT_A_TIME = 25;
 
 /**
- * Prepares a list of what a wallet holds of a contract. If the service did not deploy the contract, it follows the contract
- * from now on, and reads the tokens that the wallet already holds from the chain.
- * @throws ApiError `contract_not_supported`
+ * Prepares a list of what a wallet holds of a contract, from the database alone. If the service did not deploy the contract
+ * and the token may follow contracts, the app follows it from now on. What must be read from the chain is left to the
+ * background.
+ * @returns the block as of which the stored tokens are complete; null when they were never read.
+ * @throws ApiError `contract_not_supported`, `too_many_contracts`
  */
-export async function followContents(deps: FollowContentsDeps, wallet: string, filter: ContentsFilter): Promise<void> {
-  const db = deps.database.read;
-  if ((await findCollection(db, filter.contract)) !== undefined) return;
-  const known = await foreignContract(db, filter.contract);
-  try {
-    await readFromChain(deps, wallet, filter, known ?? null);
-  } catch (error) {
-    // A contract that is already followed can be listed from the database.
-    const unknown = error instanceof ChainUnavailable || error instanceof RpcError;
-    if (!unknown || known === undefined) throw error;
-    deps.logger.warn(
-      { err: error, contract: filter.contract },
-      "the node is unavailable: contents are listed from the database",
-    );
-  }
-}
-
-type Contract = NonNullable<Awaited<ReturnType<ForeignContracts["inspect"]>>>;
-
-async function readFromChain(
+export async function followContents(
   deps: FollowContentsDeps,
+  caller: { appId: string; scopes: readonly Scope[] },
   wallet: string,
   filter: ContentsFilter,
-  known: Contract | null,
-): Promise<void> {
-  const { foreign, database } = deps;
-  const address = filter.contract;
-  const contract = known ?? (await foreign.inspect(address));
-  if (contract === null) {
-    throw fieldError(
-      "contract_not_supported",
-      "contract_address",
-      "Must be the address of an ERC721 or ERC1155 contract.",
-    );
+): Promise<number | null> {
+  const db = deps.database.read;
+  if ((await findCollection(db, filter.contract)) !== undefined) return checkpointOf(db);
+  const known = await findForeignContract(db, caller.appId, filter.contract);
+  if (known?.followed !== true && !caller.scopes.includes("contracts")) return null;
+  if (known?.state === "unsupported") throw notSupported();
+  if (known?.followed !== true || (await isWanting(deps.database, known, wallet, filter))) {
+    await askToRead(deps, caller.appId, wallet, filter);
+    deps.signals.contracts.notify();
   }
-  const { type, name } = contract;
-  // Read the block number first: transfers between the two reads are then indexed and not missed.
-  const block = await foreign.headBlock();
-  const candidates = filter.tokenId === null ? await foreign.tokensOf(address, type, wallet) : [filter.tokenId];
-  const held = await heldTokenIds(database.read, wallet, address);
-  const unknown = candidates.filter((tokenId) => !held.has(tokenId)).slice(0, MAX_TOKENS);
+  return known?.followed === true ? (await storedContents(db, filter.contract, wallet)).asOf : null;
+}
 
-  const found: { tokenId: string; quantity: string }[] = [];
-  for (let start = 0; start < unknown.length; start += AT_A_TIME) {
-    const part = unknown.slice(start, start + AT_A_TIME);
-    const quantities = await Promise.all(part.map((tokenId) => foreign.holding(address, type, tokenId, wallet)));
-    for (const [index, tokenId] of part.entries()) {
-      const quantity = quantities[index] ?? 0n;
-      if (quantity > 0n) found.push({ tokenId, quantity: quantity.toString() });
-    }
-  }
-  if (known !== null && found.length === 0) return;
-  await database.write(async (trx) => {
-    await followForeignContract(trx, { address, type, name, followedFrom: block });
-    for (const { tokenId, quantity } of found) {
-      await recordForeignHolding(trx, { contract: address, tokenId, owner: wallet, quantity, block });
-    }
+/** Whether something about the wallet must be read that no read is planned for. */
+async function isWanting(
+  { read: db }: Database,
+  contract: FollowedContract,
+  wallet: string,
+  { contract: address, tokenId }: ContentsFilter,
+): Promise<boolean> {
+  if (!(await storedContents(db, address, wallet)).planned) return true;
+  if (tokenId === null || contract.state !== "followed") return false;
+  // A contract may move a token without an event. Naming the token finds it.
+  const key = { contract: address, tokenId, owner: wallet };
+  return !(await isHeld(db, wallet, address, tokenId)) && !(await isUncertain(db, key));
+}
+
+async function askToRead(
+  deps: FollowContentsDeps,
+  appId: string,
+  wallet: string,
+  { contract: address, tokenId }: ContentsFilter,
+): Promise<void> {
+  await deps.database.write(async (trx) => {
+    const now = Date.now();
+    const followed = await followContract(trx, { appId, address, known: null, quota: deps.quota, now });
+    if (followed === "quota") throw tooManyContracts(deps.quota);
+    const contract = await findForeignContract(trx, appId, address);
+    // The service's own collection, created meanwhile.
+    if (contract === undefined) return;
+    const dueAt = contract.state === "quarantined" ? (contract.due_at ?? AT_ONCE) : AT_ONCE;
+    await wantSearch(trx, { contract: address, owner: wallet, appId }, dueAt);
+    if (tokenId === null) return;
+    const checkpoint = await checkpointOf(trx);
+    await markUncertain(trx, [{ contract: address, tokenId, owner: wallet }], {
+      block: checkpoint,
+      completeTo: checkpoint,
+    });
   });
+}
+
+export function notSupported(message = "Must be the address of an ERC721 or ERC1155 contract."): ApiError {
+  return fieldError("contract_not_supported", "contract_address", message);
+}
+
+export function tooManyContracts(quota: number): ApiError {
+  return fieldError(
+    "too_many_contracts",
+    "contract_address",
+    `The app follows ${quota.toString()} contracts of others, as many as it may. End one with DELETE /v1/contracts/<address>.`,
+  );
 }

@@ -2,14 +2,16 @@ import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { CollectionType, Transfer } from "../domain/command.ts";
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
 import type { Trx } from "../store/db/engine.ts";
-import { followForeignContract, foreignContract, recordForeignHolding } from "../store/ledger/foreign.ts";
+import { checkpointOf, findForeignContract, followContract, recordForeignHolding } from "../store/ledger/foreign.ts";
 import { isHeld } from "../store/listings/holdings.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
+import { notSupported, tooManyContracts } from "./follow-contents.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 
 export interface TransferDeps extends AcceptDeps {
   foreign: ForeignContracts;
+  settings: { limits: { contracts: number } };
 }
 
 export interface TransferFields {
@@ -31,7 +33,7 @@ export async function transfer(deps: TransferDeps, caller: Caller, fields: Trans
   const places = { appId: caller.appId, wallet: fields.from_address, contract: fields.contract_address };
   const { ownsWallet, collectionType } = await deps.lookUps.transferSource(places);
   if (!ownsWallet) throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
-  const source = collectionType === null ? await inspectForeign(deps, fields) : { type: collectionType };
+  const source = collectionType === null ? await inspectForeign(deps, caller.appId, fields) : { type: collectionType };
   const command: Transfer = {
     kind: "transfer",
     contract: fields.contract_address,
@@ -72,33 +74,33 @@ interface ForeignSource {
   read(): Promise<(trx: Trx) => Promise<void>>;
 }
 
-/** Asks the chain about a contract that the service did not deploy: its type, and who holds the token. */
-async function inspectForeign(deps: TransferDeps, fields: TransferFields): Promise<ForeignSource> {
+/**
+ * Asks the chain about a contract that the service did not deploy: its type, and who holds the token. The app follows the
+ * contract from the transfer on.
+ */
+async function inspectForeign(deps: TransferDeps, appId: string, fields: TransferFields): Promise<ForeignSource> {
   const address = fields.contract_address;
-  const known = await foreignContract(deps.database.read, address);
-  const contract = known ?? (await deps.foreign.inspect(address));
-  if (contract === null) {
-    throw fieldError(
-      "contract_not_supported",
-      "contract_address",
-      "Must be the address of an ERC721 or ERC1155 contract.",
-    );
-  }
-  const { type, name } = contract;
+  const known = await findForeignContract(deps.database.read, appId, address);
+  const contract = known?.type == null ? await deps.foreign.inspect(address) : { type: known.type, name: known.name };
+  if (contract === null) throw notSupported();
+  const { type } = contract;
   return {
     type,
     read: async () => {
-      // Read the block number first: transfers between the two reads are then indexed and not missed.
-      const block = await deps.foreign.headBlock();
       const tokenId = fields.token_id.toString();
       const quantity = await deps.foreign.holding(address, type, tokenId, fields.from_address);
+      if (quantity === "failed") throw notSupported("The contract does not say who holds the token within the limits.");
       if (quantity === null) throw refusalOf("token_not_found");
       if (quantity === 0n) throw refusalOf("insufficient_balance");
       const owner = fields.from_address;
       return async (trx) => {
         // The contract may be followed already. Then the database may be newer than the balance that was just read.
-        if (known !== undefined && (await isHeld(trx, owner, address, tokenId))) return;
-        await followForeignContract(trx, { address, type, name, followedFrom: block });
+        if (known?.followed === true && (await isHeld(trx, owner, address, tokenId))) return;
+        const quota = deps.settings.limits.contracts;
+        const followed = await followContract(trx, { appId, address, known: contract, quota, now: Date.now() });
+        if (followed === "quota") throw tooManyContracts(quota);
+        // Moves after this block are indexed.
+        const block = await checkpointOf(trx);
         await recordForeignHolding(trx, { contract: address, tokenId, owner, quantity: quantity.toString(), block });
       };
     },

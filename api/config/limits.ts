@@ -46,6 +46,27 @@ export const LIMIT_SETTINGS = {
     default: 1_000_000,
     description: "Gas limit of one request on chain.",
   },
+  contracts: {
+    variable: "MAX_FOLLOWED_CONTRACTS",
+    default: 100,
+    description: "Most contracts of others that one app may follow.",
+  },
+  contractReads: {
+    variable: "CONTRACT_READS_PER_MINUTE",
+    default: 60,
+    description:
+      "Most background reads per minute for one app. Each reads a wallet's tokens of a contract of others from the chain.",
+  },
+  foreignCallGas: {
+    variable: "FOREIGN_CALL_GAS",
+    default: 100_000,
+    description: "Gas limit of one call that reads a contract of others.",
+  },
+  foreignLogs: {
+    variable: "MAX_FOREIGN_LOGS",
+    default: 10_000,
+    description: "Most transfer logs of a followed contract in 500 blocks. A contract with more is quarantined.",
+  },
   simulationSeconds: {
     variable: "SIMULATION_SECONDS",
     default: 2,

@@ -98,7 +98,7 @@ export async function startService(
           blocks: content.blocks,
           deriver: createWalletDeriver(keys.keyring.walletsPublicKey),
           sealer: keys.sealer,
-          foreign: createForeignContracts(impatient),
+          foreign: createForeignContracts(impatient, settings.limits.foreignCallGas),
           signals,
           addressPolicy,
           logger,

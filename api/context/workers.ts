@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import type { Settings } from "../config/settings.ts";
+import { ContractReader } from "../indexer/contract-reader.ts";
 import { Indexer } from "../indexer/indexer.ts";
 import type { Keys } from "./keys.ts";
 import { Announcer } from "../media/announcer.ts";
@@ -32,7 +33,7 @@ export interface Worker {
 export interface NamedWorker {
   name: string;
   worker: Worker;
-  /** Whether `readyz` reports it. A failing Kubo node or failing IPFS peers do not make this process unready. */
+  /** Whether `readyz` reports it. A failing Kubo node, failing IPFS peers or failing contracts of others do not make this process unready. */
   critical: boolean;
 }
 
@@ -79,7 +80,10 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
     }
     add("gas", deps.gas, false);
   }
-  if (settings.roles.includes("indexer")) add("indexer", createIndexer(settings, deps), true);
+  if (settings.roles.includes("indexer")) {
+    add("indexer", createIndexer(settings, deps), true);
+    add("contracts", createContractReader(settings, deps), false);
+  }
   if (settings.roles.includes("webhooks")) {
     const { agent } = content;
     const dispatcher = { database, sealer: deps.keys.sealer, agent, wake: signals.deliveries, logger, now };
@@ -146,5 +150,21 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
     now,
     confirmations: confirmationsOf(settings, local),
     pollInterval: local ? POLL_LOCAL : POLL,
+    foreignCallGas: settings.limits.foreignCallGas,
+    maxForeignLogs: settings.limits.foreignLogs,
+  });
+}
+
+function createContractReader(settings: Settings, deps: WorkerDeps): ContractReader {
+  const { database, client, signals, logger, now, local } = deps;
+  return new ContractReader({
+    database,
+    client,
+    wake: signals.contracts,
+    logger,
+    now,
+    confirmations: confirmationsOf(settings, local),
+    foreignCallGas: settings.limits.foreignCallGas,
+    readsPerMinute: settings.limits.contractReads,
   });
 }

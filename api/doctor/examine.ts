@@ -4,6 +4,7 @@ import { backlog } from "./checks/backlog.ts";
 import { chain } from "./checks/chain.ts";
 import { contracts } from "./checks/contracts.ts";
 import { effects } from "./checks/effects.ts";
+import { followed } from "./checks/followed.ts";
 import { funds } from "./checks/funds.ts";
 import { indexer } from "./checks/indexer.ts";
 import { lanes } from "./checks/lanes.ts";
@@ -26,6 +27,7 @@ export const CHECKS: readonly Check[] = [
   outbox,
   pins,
   indexer,
+  followed,
   effects,
 ];
 

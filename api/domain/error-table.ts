@@ -76,6 +76,11 @@ export const ERROR_ENTRIES = {
     status: 422,
     message: "The contract is neither ERC721 nor ERC1155. Check the address.",
   },
+  too_many_contracts: {
+    status: 422,
+    message:
+      "The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.",
+  },
   token_not_found: {
     status: 422,
     message: "The token does not exist. Check the token id, or wait until its mint has completed.",

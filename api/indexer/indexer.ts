@@ -9,16 +9,16 @@ import { readRelayOwner } from "../chain/relay-reads.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
-import { applyRange } from "../store/ledger/apply-range.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { rollback } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
-import { followsMore, WatchedCache } from "../store/ledger/watched.ts";
+import { WatchedCache } from "../store/ledger/watched.ts";
 import { closeReverted } from "./close-reverted.ts";
 import { prepareRange } from "./prepare-range.ts";
 import { readRange } from "./read-range.ts";
+import { storeRange } from "./store-range.ts";
 
 export interface IndexerDeps {
   database: Database;
@@ -31,6 +31,10 @@ export interface IndexerDeps {
   /** How often to ask the node for its newest block, in milliseconds. */
   pollInterval: number;
   now: () => number;
+  /** Gas limit of one call of a foreign contract. */
+  foreignCallGas: number;
+  /** Most transfer logs of a foreign contract in 500 blocks. */
+  maxForeignLogs: number;
 }
 
 /** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */
@@ -40,6 +44,8 @@ const REMEMBER = 256;
  * counts as a reorg.
  */
 const BEHIND_GRACE = 30_000;
+/** Milliseconds for the reads of foreign contracts that belong to one range. The others are read in the background. */
+const FOREIGN_DEADLINE = 2_000;
 
 /** Follows the chain and stores what its blocks say: ownership, outcomes, history, checkpoint. */
 export class Indexer {
@@ -48,6 +54,8 @@ export class Indexer {
   readonly #watched = new WatchedCache();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
+  /** The checkpoint whose next range was read again because the followed contracts had changed. */
+  #readAgain: number | null = null;
 
   constructor(deps: IndexerDeps) {
     this.#deps = deps;
@@ -83,7 +91,7 @@ export class Indexer {
   }
 
   async #step(): Promise<boolean> {
-    const { database, client, contracts, confirmations, signals, now } = this.#deps;
+    const { database, client, contracts, confirmations, signals } = this.#deps;
     const checkpoint = await this.#checkpoint();
     const { head, blocks } = await client.headAnd([checkpoint, checkpoint + 1]);
     const [at = null, next = null] = blocks;
@@ -110,7 +118,12 @@ export class Indexer {
       {
         ...this.#deps,
         receipts: (hashes) => client.receipts(hashes),
-        holdings: (queries) => readHoldings(client, queries, Math.max(to, head - confirmations)),
+        holdings: (queries) =>
+          readHoldings(client, queries, {
+            gas: this.#deps.foreignCallGas,
+            block: Math.max(to, head - confirmations),
+            abort: AbortSignal.timeout(FOREIGN_DEADLINE),
+          }),
       },
       watched,
       read,
@@ -118,17 +131,17 @@ export class Indexer {
     );
     crashPoint("indexer:read");
     const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
-    const stored = await database.write(async (trx) => {
-      // An app has started to follow a contract since the read. The blocks are read again, with that contract's logs.
-      if (await followsMore(trx, watched, to)) return false;
-      return applyRange(trx, range, facts, now());
-    });
-    if (!stored) return true;
+    // Once for each range: apps that begin and end to follow all the time must not hold it up.
+    const again = this.#readAgain !== checkpoint;
+    const stored = await storeRange(this.#deps, range, { read, watched, facts, again });
+    if (stored === "changed") this.#readAgain = checkpoint;
+    if (stored !== "stored") return true;
     crashPoint("indexer:stored");
     await this.#closeReverted(head, to);
     // Lanes wait for their batches to be mined, the dispatcher waits for events.
     signals.requests.notify();
     signals.deliveries.notify();
+    if (range.foreignHoldings.some(({ quantity }) => quantity === null)) signals.contracts.notify();
     return to < head;
   }
 

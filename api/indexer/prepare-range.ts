@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import type { ContractAddresses } from "../chain/contracts.ts";
-import type { HoldingQuery } from "../chain/foreign-contracts.ts";
+import type { Held, HoldingQuery } from "../chain/foreign-contracts.ts";
 import type { CollectionEvent, RelayEvent, TokenMove } from "../chain/logs.ts";
 import type { CollectionType } from "../domain/command.ts";
 import { frozenUris } from "../domain/frozen-uris.ts";
@@ -11,13 +11,13 @@ import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import type { Database } from "../store/db/database.ts";
-import { type UncertainHolding, uncertainHoldings } from "../store/ledger/uncertain.ts";
-import { walletPaths } from "../store/apps/wallets.ts";
-import type { WatchedContracts } from "../store/ledger/watched.ts";
+import { walletApps } from "../store/apps/wallets.ts";
+import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
 import { attribute, AttributionError } from "./attribute.ts";
 import { cancelledRequests } from "./cancelled.ts";
+import { movesOfWallets, partiesAmong, readTouched, type ForeignReads } from "./foreign-moves.ts";
 import { gasLimits } from "./gas-limits.ts";
-import type { ChainRange } from "./read-range.ts";
+import { byPosition, type ChainRange } from "./read-range.ts";
 
 export interface PrepareDeps {
   database: Database;
@@ -25,13 +25,10 @@ export interface PrepareDeps {
   logger: Logger;
   receipts(hashes: string[]): Promise<({ gasUsed: bigint } | null)[]>;
   /** Reads what wallets hold of foreign contracts, at the end of the range or later. */
-  holdings(queries: HoldingQuery[]): Promise<(bigint | null | undefined)[]>;
+  holdings(queries: HoldingQuery[]): Promise<Held[]>;
 }
 
-/** Uncertain holdings that are read again with one range. */
-const UNCERTAIN_AT_ONCE = 500;
-
-export type PreparedRange = BlockRange & { needsRelayOwner: boolean };
+export type PreparedRange = BlockRange & { needsRelayOwner: boolean; reads: ForeignReads };
 
 /** Joins a range of the chain with the database: finds the service's batches, tokens and wallets, and their requests. */
 export async function prepareRange(
@@ -41,7 +38,9 @@ export async function prepareRange(
   bounds: { from: number; to: number; confirmed: number; remember: number },
 ): Promise<PreparedRange> {
   const { database } = deps;
-  const { batches, owners } = await ourBatches(deps, read);
+  const apps = await walletApps(database.read, partiesAmong(read));
+  const logged = [...read.moves, ...movesOfWallets(read.foreign, apps)].sort(byPosition);
+  const { batches, owners } = await ourBatches(deps, read, logged);
   const types = new Map<string, CollectionType>(watched.collections);
   let needsRelayOwner = false;
   for (const { outcomes } of batches) {
@@ -52,14 +51,8 @@ export async function prepareRange(
       needsRelayOwner ||= command.newOwner === null;
     }
   }
-  const ends = read.moves.flatMap((move) => [move.from, move.to]).filter((end) => end !== null);
-  const wallets = new Set((await walletPaths(database.read, [...new Set(ends)])).keys());
-  const moves = ownMoves(read, types, owners).concat(foreignMoves(read, watched, types, wallets, owners));
-  moves.sort(
-    (a, b) =>
-      a.move.blockNumber - b.move.blockNumber || a.move.logIndex - b.move.logIndex || a.move.subIndex - b.move.subIndex,
-  );
-  const uncertain = await uncertainHoldings(database.read, UNCERTAIN_AT_ONCE);
+  const moves = entriesOf({ read, watched, types, apps, owners }, logged);
+  const foreign = await readTouched(deps, watched, moves);
   return {
     ...bounds,
     parentHash: read.headers.get(bounds.from)?.parentHash ?? "",
@@ -77,8 +70,9 @@ export async function prepareRange(
     cancelled: await cancelledRequests(database, read.relay),
     moves,
     changes: [...read.changes.flatMap((event) => changeOf(event, deps.contracts)), ...batches.flatMap(frozenBy)],
-    foreignHoldings: await readForeign(deps, watched, types, moves, wallets, uncertain),
-    wallets,
+    foreignHoldings: foreign.holdings,
+    reads: foreign.reads,
+    wallets: new Set(apps.keys()),
   };
 }
 
@@ -88,6 +82,7 @@ type Owners = Map<TokenMove, ClaimedRequest>;
 async function ourBatches(
   deps: PrepareDeps,
   read: ChainRange,
+  moves: TokenMove[],
 ): Promise<{ batches: BlockRange["batches"]; owners: Owners }> {
   const byTransaction = Map.groupBy(read.relay, (event: RelayEvent) => event.transactionHash);
   const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
@@ -100,7 +95,7 @@ async function ourBatches(
     const requests = await batchRequests(deps.database.read, batchId);
     const logs = {
       relay,
-      moves: read.moves.filter((move) => move.transactionHash === transactionHash),
+      moves: moves.filter((move) => move.transactionHash === transactionHash),
       created: new Map(
         read.created
           .filter((made) => made.transactionHash === transactionHash)
@@ -141,73 +136,44 @@ async function readGas(deps: PrepareDeps, batches: BlockRange["batches"]): Promi
   }
 }
 
-function ownMoves(read: ChainRange, types: Map<string, CollectionType>, owners: Owners): Entry[] {
-  return read.moves.flatMap((move) => {
-    const type = types.get(move.contract);
-    return type === undefined ? [] : [entryOf(read, move, type, false, owners)];
+interface Joined {
+  read: ChainRange;
+  watched: WatchedContracts;
+  /** Types of the service's collections. */
+  types: ReadonlyMap<string, CollectionType>;
+  /** The app of each wallet of the service. */
+  apps: ReadonlyMap<string, string>;
+  owners: Owners;
+}
+
+/** Of foreign contracts, keeps only the moves that concern wallets whose app follows the contract. */
+function entriesOf({ read, watched, types, apps, owners }: Joined, moves: TokenMove[]): Entry[] {
+  return moves.flatMap((move) => {
+    const own = types.get(move.contract);
+    if (own !== undefined) return [entryOf(read, move, own, owners)];
+    const foreign = watched.foreign.get(move.contract);
+    if (foreign === undefined) return [];
+    const concerned = [move.from, move.to].filter((end) => {
+      const app = end === null ? undefined : apps.get(end);
+      return app !== undefined && followsAt(foreign, app, move.blockNumber);
+    });
+    if (concerned.length === 0) return [];
+    const entry = entryOf(read, move, foreign.type, owners);
+    const historyOf = concerned.filter((end) => end !== null);
+    return [{ ...entry, foreign: true, move: { ...entry.move, historyOf } }];
   });
 }
 
-/** Keeps only those moves of foreign contracts that concern the service's wallets. */
-function foreignMoves(
-  read: ChainRange,
-  watched: WatchedContracts,
-  own: Map<string, CollectionType>,
-  wallets: Set<string>,
-  owners: Owners,
-): Entry[] {
-  return read.moves.flatMap((move) => {
-    const foreign = own.has(move.contract) ? undefined : watched.foreign.get(move.contract);
-    if (foreign === undefined || move.blockNumber <= foreign.followedFrom) return [];
-    const concerns = [move.from, move.to].some((end) => end !== null && wallets.has(end));
-    return concerns ? [entryOf(read, move, foreign.type, true, owners)] : [];
-  });
-}
-
-function entryOf(read: ChainRange, move: TokenMove, type: CollectionType, foreign: boolean, owners: Owners): Entry {
+function entryOf(read: ChainRange, move: TokenMove, type: CollectionType, owners: Owners): Entry {
   const request = owners.get(move) ?? null;
   const { kind: _kind, ...fields } = move;
   const timestamp = (read.headers.get(move.blockNumber)?.timestamp ?? 0) * 1000;
   return {
     move: { ...fields, timestamp, requestId: request?.id ?? null },
     type,
-    foreign,
+    foreign: false,
     mintedBy: move.from === null ? request : null,
   };
-}
-
-/** Events of foreign contracts may be wrong, so holdings are read from the contract itself. */
-async function readForeign(
-  deps: PrepareDeps,
-  watched: WatchedContracts,
-  own: Map<string, CollectionType>,
-  moves: Entry[],
-  wallets: Set<string>,
-  uncertain: UncertainHolding[],
-): Promise<BlockRange["foreignHoldings"]> {
-  const touched = new Map<string, HoldingQuery>();
-  const touch = (contract: string, tokenId: string, owner: string | null) => {
-    const type = watched.foreign.get(contract)?.type;
-    if (owner === null || type === undefined || own.has(contract) || !wallets.has(owner)) return;
-    touched.set(`${contract}/${tokenId}/${owner}`, { contract, type, tokenId, owner });
-  };
-  for (const { move, foreign } of moves) {
-    if (!foreign) continue;
-    touch(move.contract, move.tokenId, move.from);
-    touch(move.contract, move.tokenId, move.to);
-  }
-  for (const holding of uncertain) {
-    wallets.add(holding.owner);
-    touch(holding.contract, holding.tokenId, holding.owner);
-  }
-  const queries = [...touched.values()];
-  if (queries.length === 0) return [];
-  const held = await deps.holdings(queries);
-  return queries.map(({ contract, tokenId, owner }, index) => {
-    const answer = held[index];
-    // Nobody holds a token that does not exist.
-    return { contract, tokenId, owner, quantity: answer === undefined ? null : (answer ?? 0n) };
-  });
 }
 
 /** The event for a new collection URI does not contain the URI, so it comes from the freeze request. */

@@ -1,6 +1,6 @@
 import type { Block, ChainClient, RawLog } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable } from "../chain/errors.ts";
+import { ChainUnavailable, QueryTooLarge } from "../chain/errors.ts";
 import {
   COLLECTION_TOPICS,
   type CollectionEvent,
@@ -16,6 +16,9 @@ import {
 import { type LogRequest, queryLogs } from "../chain/query-logs.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 
+/** Largest answer to a query for logs of foreign contracts, in bytes. A contract that exceeds it alone floods. */
+const FOREIGN_BYTES = 16 * 1_048_576;
+
 /**
  * Logs of this many blocks below the head are requested by block hash. Behind a load balancer a lagging node answers a range
  * query with no logs and no error. No node lags by more blocks than this.
@@ -29,8 +32,13 @@ export interface ChainRange {
   relay: RelayEvent[];
   /** Collections created in the range. */
   created: { transactionHash: string; number: bigint; collection: string }[];
+  /** Transfers in the service's collections. */
   moves: TokenMove[];
   changes: CollectionEvent[];
+  /** Transfer logs of foreign contracts, undecoded: most of them concern no wallet of the service. */
+  foreign: RawLog[];
+  /** Foreign contracts whose logs were not read, because there are too many. */
+  flooding: Set<string>;
 }
 
 /**
@@ -61,7 +69,7 @@ export async function readRange(
   const addresses = created.map((made) => made.collection).filter((address) => !watched.collections.has(address));
   const fresh = new Set(addresses);
   const tokenLogs = tokens.own.concat(await read({ addresses: fresh, topics: COLLECTION_TOPICS }));
-  const foreignLogs = tokens.foreign.filter((log) => !fresh.has(log.address));
+  const foreignLogs = tokens.foreign.logs.filter((log) => !fresh.has(log.address));
   const logs = [...own, ...tokenLogs, ...foreignLogs];
   const headers = await readHeaders(client, logs, range, recent);
   for (const log of logs) {
@@ -78,35 +86,74 @@ export async function readRange(
       .flatMap((log) => decodeRelayEvent(log) ?? [])
       .sort(byPosition),
     created,
-    moves: [...tokenLogs, ...foreignLogs].flatMap(decodeMoves).sort(byPosition),
+    moves: tokenLogs.flatMap(decodeMoves).sort(byPosition),
     changes: tokenLogs.flatMap((log) => decodeCollectionEvent(log) ?? []).sort(byPosition),
+    foreign: foreignLogs,
+    flooding: tokens.foreign.flooding,
   };
 }
+
+interface ForeignLogs {
+  logs: RawLog[];
+  /** Contracts whose logs are too many to be read. */
+  flooding: Set<string>;
+}
+
+type Read = (request: LogRequest) => Promise<RawLog[]>;
 
 /** Logs of the service's collections, and of foreign contracts. */
 async function readTokens(
   { collections, foreign }: Pick<WatchedContracts, "collections" | "foreign">,
   topicsAbove: number,
-  read: (request: LogRequest) => Promise<RawLog[]>,
-): Promise<{ own: RawLog[]; foreign: RawLog[] }> {
-  if (collections.size + foreign.size <= topicsAbove) {
-    const [own, followed] = await Promise.all([
-      read({ addresses: collections, topics: COLLECTION_TOPICS }),
-      read({ addresses: foreign, topics: MOVE_TOPICS }),
-    ]);
-    return { own, foreign: followed };
+  read: Read,
+): Promise<{ own: RawLog[]; foreign: ForeignLogs }> {
+  if (collections.size + foreign.size > topicsAbove) {
+    const logs = await readBoth({ collections, foreign }, read);
+    if (logs !== null) {
+      return {
+        own: logs.filter((log) => collections.has(log.address)),
+        foreign: { logs: logs.filter((log) => !collections.has(log.address)), flooding: new Set() },
+      };
+    }
   }
-  // No query names addresses, so one finds the logs of both.
+  const [own, followed] = await Promise.all([
+    read({ addresses: collections, topics: COLLECTION_TOPICS }),
+    readForeign([...foreign.keys()], read),
+  ]);
+  return { own, foreign: followed };
+}
+
+/** No query names addresses, so one finds the logs of both. Null when a foreign contract may have too many. */
+async function readBoth(
+  { collections, foreign }: Pick<WatchedContracts, "collections" | "foreign">,
+  read: Read,
+): Promise<RawLog[] | null> {
   const either = {
     size: collections.size + foreign.size,
     has: (address: string) => collections.has(address) || foreign.has(address),
     keys: () => [...collections.keys(), ...foreign.keys()],
   };
-  const logs = await read({ addresses: either, topics: COLLECTION_TOPICS });
-  return {
-    own: logs.filter((log) => collections.has(log.address)),
-    foreign: logs.filter((log) => !collections.has(log.address)),
-  };
+  try {
+    return await read({ addresses: either, topics: COLLECTION_TOPICS });
+  } catch (error) {
+    if (error instanceof QueryTooLarge && foreign.size > 0) return null;
+    throw error;
+  }
+}
+
+/** Logs of foreign contracts. When they are too many, the contract that floods is found by halving. */
+async function readForeign(addresses: string[], read: Read): Promise<ForeignLogs> {
+  try {
+    const request = { addresses: new Set(addresses), topics: MOVE_TOPICS, answerBytes: FOREIGN_BYTES };
+    return { logs: await read(request), flooding: new Set() };
+  } catch (error) {
+    if (!(error instanceof QueryTooLarge)) throw error;
+    if (addresses.length === 1) return { logs: [], flooding: new Set(addresses) };
+    const middle = Math.ceil(addresses.length / 2);
+    const first = await readForeign(addresses.slice(0, middle), read);
+    const second = await readForeign(addresses.slice(middle), read);
+    return { logs: first.logs.concat(second.logs), flooding: new Set([...first.flooding, ...second.flooding]) };
+  }
 }
 
 async function logsOf(
@@ -175,7 +222,7 @@ async function readHeaders(
   return headers;
 }
 
-function byPosition(
+export function byPosition(
   a: { blockNumber: number; logIndex: number },
   b: { blockNumber: number; logIndex: number },
 ): number {

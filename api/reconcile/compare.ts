@@ -60,10 +60,12 @@ async function compareForeign(deps: ReconcileDeps, replay: Replay, repair: boole
     if (last === undefined) return differences;
     after = last.seq;
     const { block } = replay;
-    const held = await readHoldings(deps.client, page, block);
+    const held = await readHoldings(deps.client, page, { gas: deps.foreignCallGas, block });
     const wrong = page.flatMap((holding, index) => {
       const real = held[index];
-      return real === undefined || (real ?? 0n).toString() === holding.quantity ? [] : [{ holding, real: real ?? 0n }];
+      return real === undefined || real === "failed" || (real ?? 0n).toString() === holding.quantity
+        ? []
+        : [{ holding, real: real ?? 0n }];
     });
     if (wrong.length === 0) continue;
     const asked = await replay.compare(async (trx, now) => {

@@ -13,6 +13,10 @@ export interface ReconcileDeps {
   logger: Logger;
   confirmations: number;
   now: () => number;
+  /** Gas limit of one call of a foreign contract. */
+  foreignCallGas: number;
+  /** Most transfer logs of a foreign contract in 500 blocks. */
+  maxForeignLogs: number;
 }
 
 /** Reconciliation is not possible now. The message says what to do. */

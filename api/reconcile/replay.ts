@@ -8,7 +8,7 @@ import { storedBlock } from "../store/ledger/blocks.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { openScratch, type Scratch } from "../store/reconcile/scratch.ts";
-import { watchedContracts } from "../store/ledger/watched.ts";
+import { everWatchedContracts } from "../store/ledger/watched.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 import { inRanges } from "./ranges.ts";
 
@@ -76,7 +76,7 @@ export class Replay {
   async #extend(upTo: number): Promise<void> {
     const { client, contracts, database, logger } = this.#deps;
     await this.#scratch.takeCollections(database.read);
-    const watched = await watchedContracts(database.read);
+    const watched = await everWatchedContracts(database.read);
     const head = await client.headNumber();
     await inRanges(client, this.#block + 1, upTo, async (from, to) => {
       const remember = to + 1;

@@ -56,6 +56,8 @@ export interface Signals {
   media: Signal;
   /** New content is hosted. */
   hosted: Signal;
+  /** A foreign contract must be read. */
+  contracts: Signal;
 }
 
 export function createSignals(): Signals {
@@ -65,5 +67,6 @@ export function createSignals(): Signals {
     deliveries: new Signal(),
     media: new Signal(),
     hosted: new Signal(),
+    contracts: new Signal(),
   };
 }

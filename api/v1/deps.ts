@@ -20,8 +20,8 @@ export interface AppDeps {
   deriver: WalletDeriver;
   sealer: Sealer;
   foreign: ForeignContracts;
-  /** Notified after a commit: a request can be claimed, a delivery is due, media must be fetched. */
-  signals: { requests: { notify(): void }; deliveries: { notify(): void }; media: { notify(): void } };
+  /** Notified after a commit: a request can be claimed, a delivery is due, media must be fetched, a contract must be read. */
+  signals: Record<"requests" | "deliveries" | "media" | "contracts", { notify(): void }>;
   /** The addresses that webhook URLs may resolve to. */
   addressPolicy: AddressPolicy;
   logger: Logger;

@@ -7,6 +7,8 @@ import type { HttpDeps } from "./deps.ts";
 
 /** A call that has passed authentication, the scope check and validation. */
 export interface Call<P, Q, B> extends Caller {
+  /** Scopes of the caller's token. */
+  scopes: readonly Scope[];
   params: P;
   query: Q;
   body: B;

@@ -12,9 +12,11 @@ import { getRequest } from "./endpoints/get-request.ts";
 import { getWebhook } from "./endpoints/get-webhook.ts";
 import { listAccounts } from "./endpoints/list-accounts.ts";
 import { listCollections } from "./endpoints/list-collections.ts";
+import { deleteContract } from "./endpoints/delete-contract.ts";
 import { listContentsOfContract } from "./endpoints/list-contents-of-contract.ts";
 import { listContentsOfToken } from "./endpoints/list-contents-of-token.ts";
 import { listContents } from "./endpoints/list-contents.ts";
+import { listContracts } from "./endpoints/list-contracts.ts";
 import { listDeliveries } from "./endpoints/list-deliveries.ts";
 import { listEvents } from "./endpoints/list-events.ts";
 import { listNfts } from "./endpoints/list-nfts.ts";
@@ -48,6 +50,8 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     listTokenHistory(),
     mintNft(limits),
     transferNft(),
+    listContracts(),
+    deleteContract(),
     listRequests(),
     getRequest(),
     putWebhook(limits),

@@ -79,6 +79,17 @@ export const webhookExample = {
   updated_at: TIME,
 };
 
+export const contractExample = {
+  address: COLLECTION,
+  type: "ERC721" as const,
+  name: "Elsewhere",
+  state: "quarantined" as const,
+  reason: "flood" as const,
+  as_of_block: 21_000_000,
+  until: TIME,
+  followed_at: TIME,
+};
+
 /** The frame of a page with one item. */
 export const pageExample = { total: 1, limit: 30, offset: 0, next: null };
 

@@ -47,13 +47,14 @@ function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, readBody: Retu
 
 function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: ReturnType<typeof bodyReader>): RequestHandler {
   return async (request, response) => {
-    const { appId } = identityFor(request, endpoint.scope);
+    const { appId, scopes } = identityFor(request, endpoint.scope);
     if (endpoint.method !== "get") refuseOnWrongChain(deps);
     const params = validate(endpoint.params, request.params);
     const query = validate(endpoint.query, request.query);
     const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
     const answer = await endpoint.handle(deps, {
       appId,
+      scopes,
       idempotency: endpoint.idempotent === true ? idempotencyOf(request, body.text) : null,
       params,
       query,

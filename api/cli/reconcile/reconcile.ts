@@ -53,6 +53,8 @@ async function run(place: Workplace, options: Options): Promise<Reconciliation> 
     logger: pino({ level: "error" }, pino.destination(2)),
     confirmations: confirmationsOf(place.settings, place.chain.chainId === LOCAL_CHAIN_ID.toString()),
     now: () => Date.now(),
+    foreignCallGas: place.settings.limits.foreignCallGas,
+    maxForeignLogs: place.settings.limits.foreignLogs,
   };
   const app = options.adoptInto === undefined ? null : await appNamed(place.database.read, options.adoptInto);
   try {

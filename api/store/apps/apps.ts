@@ -36,6 +36,9 @@ export async function deleteApp(trx: Trx, appId: string): Promise<void> {
   await trx.deleteFrom("deliveries").where("app_id", "=", appId).execute();
   await trx.deleteFrom("events").where("app_id", "=", appId).execute();
   await trx.deleteFrom("gas_usage").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("contract_reads").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("contract_follows").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("read_rates").where("app_id", "=", appId).execute();
   await trx.deleteFrom("webhooks").where("app_id", "=", appId).execute();
   await trx.deleteFrom("api_tokens").where("app_id", "=", appId).execute();
   await trx.deleteFrom("apps").where("id", "=", appId).execute();

@@ -74,3 +74,17 @@ export async function walletPaths(db: Db, addresses: string[]): Promise<Map<stri
   }
   return paths;
 }
+
+/** The app of each address that is a wallet of the service. */
+export async function walletApps(db: Db, addresses: readonly string[]): Promise<Map<string, string>> {
+  if (addresses.length === 0) return new Map();
+  const input = rowSet(
+    db,
+    { address: "text" },
+    addresses.map((address) => ({ address })),
+  );
+  const { rows } = await sql<{ address: string; app_id: string }>`
+    select wallets.address, wallets.app_id from ${input} as input join wallets on wallets.address = input.address
+  `.execute(db);
+  return new Map(rows.map((row) => [row.address, row.app_id]));
+}

@@ -24,6 +24,8 @@ export const counterKeys = {
   mediaBacklog: (app: string) => `media:${app}`,
   wallets: (app: string) => `wallets:${app}`,
   collections: (app: string) => `collections:${app}`,
+  /** Contracts that the app follows. */
+  contracts: (app: string) => `contracts:${app}`,
   requests: (app: string, status: RequestStatus, type: RequestType) => `requests:${app}:${status}:${type}`,
   deliveries: (app: string) => `deliveries:${app}`,
   /** A sequence, not a total: the position of the newest event in the feed. */

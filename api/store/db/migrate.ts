@@ -3,10 +3,12 @@ import { type Migration, Migrator } from "kysely/migration";
 import { DatabaseError } from "./database-error.ts";
 import type { Db } from "./engine.ts";
 import * as initial from "./migrations/0001-initial.ts";
+import * as followedContracts from "./migrations/0002-followed-contracts.ts";
 
 /** All migrations in order. A released name never changes. */
 const MIGRATIONS: Record<string, Migration> = {
   "0001-initial": initial,
+  "0002-followed-contracts": followedContracts,
 };
 
 export class SchemaError extends DatabaseError {

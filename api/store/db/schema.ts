@@ -3,13 +3,14 @@ import type { Generated, Insertable, Selectable } from "kysely";
 import type { CollectionType, Hosting } from "../../domain/command.ts";
 import type { DeliveryStatus, EventType } from "../../domain/event.ts";
 import type { RequestStatus, RequestType } from "../../domain/request.ts";
+import type { ContractTables } from "./schema-contracts.ts";
 import type { MediaTables } from "./schema-media.ts";
 
 /**
  * The tables as TypeScript sees them. Conventions on both engines: addresses are TEXT in EIP-55 form, token ids and
  * quantities decimal TEXT, times INTEGER milliseconds since 1970, flags INTEGER 0 or 1, JSON is TEXT.
  */
-export interface Tables extends MediaTables {
+export interface Tables extends MediaTables, ContractTables {
   meta: MetaTable;
   counters: CountersTable;
   apps: AppsTable;
@@ -24,13 +25,11 @@ export interface Tables extends MediaTables {
   attempts: AttemptsTable;
   blocks: BlocksTable;
   collections: CollectionsTable;
-  foreign_contracts: ForeignContractsTable;
   nfts: NftsTable;
   holdings: HoldingsTable;
   transfers: TransfersTable;
   wallet_history: WalletHistoryTable;
   chain_edits: ChainEditsTable;
-  uncertain_holdings: UncertainHoldingsTable;
   webhooks: WebhooksTable;
   events: EventsTable;
   deliveries: DeliveriesTable;
@@ -217,15 +216,6 @@ interface CollectionsTable {
   created_at: number;
 }
 
-interface ForeignContractsTable {
-  address: string;
-  type: CollectionType;
-  name: string | null;
-  /** Logs are read from the block after this one. */
-  followed_from: number;
-  created_at: number;
-}
-
 interface NftsTable {
   seq: Generated<number>;
   contract: string;
@@ -300,13 +290,6 @@ interface ChainEditsTable {
   block_number: number;
 }
 
-/** Balances in foreign contracts to read again: after a reorg, or because the node could not tell. */
-interface UncertainHoldingsTable {
-  contract: string;
-  token_id: string;
-  owner: string;
-}
-
 interface WebhooksTable {
   app_id: string;
   url: string;
@@ -367,7 +350,6 @@ export type BatchRow = Selectable<BatchesTable>;
 export type AttemptRow = Selectable<AttemptsTable>;
 export type BlockRow = Selectable<BlocksTable>;
 export type CollectionRow = Selectable<CollectionsTable>;
-export type ForeignContractRow = Selectable<ForeignContractsTable>;
 export type NftRow = Selectable<NftsTable>;
 export type HoldingRow = Selectable<HoldingsTable>;
 export type TransferRow = Selectable<TransfersTable>;

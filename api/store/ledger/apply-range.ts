@@ -45,7 +45,7 @@ export interface BlockRange {
   /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
   moves: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: StoredRequest | null }[];
   changes: ChainEdit[];
-  /** Balances of wallets in foreign contracts, as the contracts report them; null when the node could not tell yet. */
+  /** Balances of wallets in foreign contracts, as the contracts report them; null: to be read in the background. */
   foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
   /** Senders and recipients of the movements that are wallets of the service. */
   wallets: Set<string>;
@@ -212,15 +212,33 @@ function contentOf(command: Command): MintContent | null {
   }
 }
 
-/** Marks balances that the node could not return, so that they are read again later. */
+/** Marks balances that could not be read, so that they are read again later. */
 async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas): Promise<void> {
-  const known = range.foreignHoldings.flatMap(({ quantity, ...key }) =>
+  const followed = await stillFollowed(trx, range.foreignHoldings);
+  const known = followed.flatMap(({ quantity, ...key }) =>
     quantity === null ? [] : [{ ...key, quantity, sinceBlock: range.to }],
   );
   await markUncertain(
     trx,
-    range.foreignHoldings.filter(({ quantity }) => quantity === null),
+    followed.filter(({ quantity }) => quantity === null),
+    { block: range.to, completeTo: range.from - 1 },
   );
-  await markCertain(trx, known);
+  await markCertain(trx, known, range.to);
   await setHoldings(trx, known, counters);
+}
+
+/** Leaves out wallets whose app has ended to follow the contract since the range was read. */
+async function stillFollowed(
+  trx: Trx,
+  holdings: BlockRange["foreignHoldings"],
+): Promise<BlockRange["foreignHoldings"]> {
+  if (holdings.length === 0) return [];
+  const rows = holdings.map(({ contract, owner }) => ({ contract, owner }));
+  const { rows: followed } = await sql<{ ord: number }>`
+    select input.ord as ord from ${rowSet(trx, { contract: "text", owner: "text" }, rows)} as input
+      join wallets on wallets.address = input.owner
+      join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
+                           and contract_follows.ended_at is null`.execute(trx);
+  const kept = new Set(followed.map(({ ord }) => ord));
+  return holdings.filter((_, index) => kept.has(index));
 }

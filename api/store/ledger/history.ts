@@ -21,6 +21,8 @@ export interface StoredMove {
   /** Milliseconds since 1970. */
   timestamp: number;
   requestId: string | null;
+  /** The wallets in whose history it belongs. Absent: the sender and the recipient, if they are wallets. */
+  historyOf?: readonly string[];
 }
 
 const COLUMNS = {
@@ -59,7 +61,7 @@ export async function addToHistory(
     counters.add(counterKeys.tokenHistory(move.contract, move.tokenId), 1);
     const id = ids.get(placeOf(move.blockNumber, move.logIndex, move.subIndex));
     if (id === undefined) throw new Error("a stored move has no row");
-    for (const wallet of new Set([move.from, move.to])) {
+    for (const wallet of new Set(move.historyOf ?? [move.from, move.to])) {
       if (wallet === null || !wallets.has(wallet)) continue;
       entries.push({ wallet, transfer_id: id });
       counters.add(counterKeys.walletHistory(wallet), 1);

@@ -52,7 +52,7 @@ async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): P
   // Sorted here: for an order by id, SQLite would read the whole table in that order instead of the blocks' index.
   dropped.sort((a, b) => b.id - a.id);
   const foreign = await foreignAmong(trx, dropped);
-  await undoHistory(trx, dropped, foreign, counters);
+  await undoHistory(trx, dropped, { foreign, fork }, counters);
   await undoMoves(
     trx,
     dropped.filter((row) => !foreign.has(row.contract)),
@@ -65,7 +65,7 @@ async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): P
 async function undoHistory(
   trx: Trx,
   dropped: readonly TransferRow[],
-  foreign: ReadonlySet<string>,
+  { foreign, fork }: { foreign: ReadonlySet<string>; fork: number },
   counters: CounterDeltas,
 ): Promise<void> {
   if (dropped.length === 0) return;
@@ -87,7 +87,7 @@ async function undoHistory(
     if (row === undefined || !foreign.has(row.contract)) return [];
     return [{ contract: row.contract, tokenId: row.token_id, owner }];
   });
-  await markUncertain(trx, uncertain);
+  await markUncertain(trx, uncertain, { block: fork, completeTo: fork });
 }
 
 /** @param dropped newest first. */
@@ -133,9 +133,11 @@ async function undoForeign(trx: Trx, fork: number): Promise<void> {
       return eb.exists(foreign.whereRef("foreign_contracts.address", "=", "holdings.contract"));
     })
     .execute();
-  await markUncertain(trx, read);
+  await markUncertain(trx, read, { block: fork, completeTo: fork });
+  await trx.updateTable("foreign_contracts").set({ as_of: fork }).where("as_of", ">", fork).execute();
+  await trx.updateTable("contract_reads").set({ complete_to: fork }).where("complete_to", ">", fork).execute();
   const { numUpdatedRows } = await trx
-    .updateTable("foreign_contracts")
+    .updateTable("contract_follows")
     .set({ followed_from: fork })
     .where("followed_from", ">", fork)
     .executeTakeFirst();

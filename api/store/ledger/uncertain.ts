@@ -1,22 +1,14 @@
 import { sql } from "kysely";
 
+import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
 
-/** A balance in a foreign contract that must be read from the chain again. */
+/** A balance in a foreign contract that must be read from the chain. */
 export interface UncertainHolding {
   contract: string;
   tokenId: string;
   owner: string;
-}
-
-/** The next balances to read. The indexer takes some with each range. */
-export async function uncertainHoldings(db: Db, limit: number): Promise<UncertainHolding[]> {
-  return db
-    .selectFrom("uncertain_holdings")
-    .select(["contract", "token_id as tokenId", "owner"])
-    .limit(limit)
-    .execute();
 }
 
 const COLUMNS = { contract: "text", token_id: "text", owner: "text" } as const;
@@ -25,17 +17,94 @@ function rowOf({ contract, tokenId, owner }: UncertainHolding) {
   return { contract, token_id: tokenId, owner };
 }
 
-export async function markUncertain(trx: Trx, holdings: readonly UncertainHolding[]): Promise<void> {
+/**
+ * Marks balances to be read again, and makes the reads of their wallets due. Only wallets whose app follows the contract
+ * are read.
+ * @param block the block at which, or after which, the balance must be read.
+ * @param completeTo the block up to which the stored balances are right.
+ */
+export async function markUncertain(
+  trx: Trx,
+  holdings: readonly UncertainHolding[],
+  { block, completeTo }: { block: number; completeTo: number },
+): Promise<void> {
   if (holdings.length === 0) return;
-  await sql`
-    insert into uncertain_holdings (contract, token_id, owner)
-    select contract, token_id, owner from ${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input where true
-    on conflict (contract, token_id, owner) do nothing`.execute(trx);
+  const { rows } = await sql<{ contract: string; owner: string }>`
+    insert into uncertain_holdings (contract, token_id, owner, block)
+    select input.contract, input.token_id, input.owner, cast(${block} as bigint)
+      from ${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input
+      join wallets on wallets.address = input.owner
+      join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
+                           and contract_follows.ended_at is null
+     where true
+    on conflict (contract, owner, token_id) do update
+      set block = case when excluded.block > uncertain_holdings.block then excluded.block else uncertain_holdings.block end
+    returning contract, owner`.execute(trx);
+  await makeReadsDue(trx, rows, completeTo);
 }
 
-export async function markCertain(trx: Trx, holdings: readonly UncertainHolding[]): Promise<void> {
-  if (holdings.length === 0) return;
+/** Makes the reads of wallets due, without a search for more tokens. */
+async function makeReadsDue(
+  trx: Trx,
+  wallets: readonly { contract: string; owner: string }[],
+  completeTo: number,
+): Promise<void> {
+  if (wallets.length === 0) return;
+  const distinct = [...new Map(wallets.map((one) => [`${one.contract}/${one.owner}`, one])).values()];
+  const columns = { contract: "text", owner: "text" } as const;
   await sql`
-    delete from uncertain_holdings where (contract, token_id, owner) in
-      (select contract, token_id, owner from ${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input)`.execute(trx);
+    insert into contract_reads (contract, owner, app_id, search, complete_to, due_at, tries, fence)
+    select input.contract, input.owner, wallets.app_id, 0, null, ${AT_ONCE}, 0, 0
+      from ${rowSet(trx, columns, distinct)} as input join wallets on wallets.address = input.owner where true
+    on conflict (contract, owner) do update set
+      complete_to = case when contract_reads.complete_to is null then null
+                         when contract_reads.due_at is null or contract_reads.complete_to > ${completeTo} then ${completeTo}
+                         else contract_reads.complete_to end,
+      due_at = coalesce(contract_reads.due_at, ${AT_ONCE})`.execute(trx);
+}
+
+/** Balances that were read. @param upTo the block at which they were read: marks of later blocks stay. */
+export async function markCertain(trx: Trx, holdings: readonly UncertainHolding[], upTo: number): Promise<void> {
+  if (holdings.length === 0) return;
+  await takeMarks(trx, holdings, upTo);
+}
+
+/** Removes the marks of balances that were read at `upTo`. @returns those that were marked. */
+export async function takeMarks(
+  trx: Trx,
+  holdings: readonly UncertainHolding[],
+  upTo: number,
+): Promise<UncertainHolding[]> {
+  if (holdings.length === 0) return [];
+  const { rows } = await sql<UncertainHolding>`
+    delete from uncertain_holdings where block <= ${upTo} and (contract, token_id, owner) in
+      (select contract, token_id, owner from ${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input)
+    returning contract, token_id as "tokenId", owner`.execute(trx);
+  return rows;
+}
+
+/** The balances of a wallet in a contract that are to be read, longest marked first. */
+export async function uncertainOf(
+  db: Db,
+  { contract, owner }: { contract: string; owner: string },
+  limit: number,
+): Promise<UncertainHolding[]> {
+  return db
+    .selectFrom("uncertain_holdings")
+    .select(["contract", "token_id as tokenId", "owner"])
+    .where("contract", "=", contract)
+    .where("owner", "=", owner)
+    .limit(limit)
+    .execute();
+}
+
+export async function isUncertain(db: Db, { contract, tokenId, owner }: UncertainHolding): Promise<boolean> {
+  const row = await db
+    .selectFrom("uncertain_holdings")
+    .select("block")
+    .where("contract", "=", contract)
+    .where("owner", "=", owner)
+    .where("token_id", "=", tokenId)
+    .executeTakeFirst();
+  return row !== undefined;
 }

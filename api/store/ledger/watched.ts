@@ -2,12 +2,34 @@ import type { CollectionType } from "../../domain/command.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type MetaKey, readMeta, writeMeta } from "../db/meta.ts";
 
+/** A contract that the service did not deploy, and the apps that follow it. */
+export interface WatchedForeign {
+  type: CollectionType;
+  /** Whether its last read succeeded. The balances of any other are read in the background only. */
+  healthy: boolean;
+  /** The times in which each app follows it. */
+  followers: ReadonlyMap<string, readonly FollowTime[]>;
+}
+
+/** An app follows a contract in the blocks after `from`, up to `to`. */
+export interface FollowTime {
+  from: number;
+  /** null: still. */
+  to: number | null;
+}
+
 /** The contracts whose logs are followed: type by address. */
 export interface WatchedContracts {
   readonly collections: ReadonlyMap<string, CollectionType>;
-  readonly foreign: ReadonlyMap<string, { type: CollectionType; followedFrom: number }>;
-  /** How often a row was added to or removed from `foreign_contracts`. */
+  readonly foreign: ReadonlyMap<string, WatchedForeign>;
+  /** How often what `foreign` is read from was changed. */
   readonly foreignVersion: number;
+}
+
+/** Whether an app that follows the contract gets what happens in a block. */
+export function followsAt(contract: WatchedForeign, appId: string, block: number): boolean {
+  const times = contract.followers.get(appId) ?? [];
+  return times.some(({ from, to }) => from < block && (to === null || block <= to));
 }
 
 /**
@@ -40,7 +62,7 @@ export class WatchedCache {
     for (const row of added) this.#collections.set(row.address, row.type);
     this.#newest = added.at(-1)?.seq ?? this.#newest;
     if (foreignVersion !== this.#foreignVersion) {
-      this.#foreign = await followed(db);
+      this.#foreign = await foreignOf(db, "now");
       this.#foreignVersion = foreignVersion;
     }
     return { collections: this.#collections, foreign: this.#foreign, foreignVersion };
@@ -52,18 +74,48 @@ export function watchedContracts(db: Db): Promise<WatchedContracts> {
   return new WatchedCache().read(db);
 }
 
-/** Whether a foreign contract that must be followed since before `to` was added after `watched` was read. */
-export async function followsMore(db: Db, watched: WatchedContracts, to: number): Promise<boolean> {
-  if ((await versionOf(db, "foreign_version")) === watched.foreignVersion) return false;
-  for (const [address, { followedFrom }] of await followed(db)) {
-    if (followedFrom < to && !watched.foreign.has(address) && !watched.collections.has(address)) return true;
-  }
-  return false;
+/** Reads all contracts that are or were followed, also those in quarantine, with all the times in which apps followed them. */
+export async function everWatchedContracts(db: Db): Promise<WatchedContracts> {
+  return { ...(await new WatchedCache().read(db)), foreign: await foreignOf(db, "ever") };
 }
 
-async function followed(db: Db): Promise<WatchedContracts["foreign"]> {
-  const rows = await db.selectFrom("foreign_contracts").select(["address", "type", "followed_from"]).execute();
-  return new Map(rows.map((row) => [row.address, { type: row.type, followedFrom: row.followed_from }]));
+/**
+ * Follows that were added after `watched` was read. The logs of the blocks that were read with `watched` may lack what they
+ * need. @returns null when nothing about the followed contracts has changed.
+ */
+export async function followsSince(
+  db: Db,
+  watched: WatchedContracts,
+): Promise<{ appId: string; contract: string }[] | null> {
+  if ((await versionOf(db, "foreign_version")) === watched.foreignVersion) return null;
+  const added: { appId: string; contract: string }[] = [];
+  for (const [contract, { followers }] of await foreignOf(db, "now")) {
+    if (watched.collections.has(contract)) continue;
+    for (const appId of followers.keys()) {
+      if (!(watched.foreign.get(contract)?.followers.has(appId) ?? false)) added.push({ appId, contract });
+    }
+  }
+  return added;
+}
+
+async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<string, WatchedForeign>> {
+  let query = db
+    .selectFrom("contract_follows as follow")
+    .innerJoin("foreign_contracts as contract", "contract.address", "follow.address")
+    .select(["contract.address", "contract.type", "contract.failures", "follow.app_id", "follow.followed_from"])
+    .select("follow.ended_at")
+    .where("contract.type", "is not", null);
+  if (when === "now") query = query.where("contract.state", "=", "followed").where("follow.ended_at", "is", null);
+  const contracts = new Map<string, WatchedForeign & { followers: Map<string, FollowTime[]> }>();
+  for (const row of await query.execute()) {
+    if (row.type === null) continue;
+    const found = contracts.get(row.address) ?? { type: row.type, healthy: row.failures === 0, followers: new Map<string, FollowTime[]>() };
+    const times = found.followers.get(row.app_id) ?? [];
+    times.push({ from: row.followed_from, to: row.ended_at });
+    found.followers.set(row.app_id, times);
+    contracts.set(row.address, found);
+  }
+  return contracts;
 }
 
 /** Call it in every transaction that deletes collections. */
@@ -71,7 +123,7 @@ export function noteRemovedCollections(trx: Trx): Promise<void> {
   return raise(trx, "collections_removed");
 }
 
-/** Call it in every transaction that adds, changes or deletes foreign contracts. */
+/** Call it in every transaction that changes which foreign contracts are followed, by whom, or in which state they are. */
 export function noteForeignChange(trx: Trx): Promise<void> {
   return raise(trx, "foreign_version");
 }

@@ -3,6 +3,7 @@ import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/engine.ts";
 import { type NftView, toNft } from "./nfts.ts";
+import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 
 /** One token in a wallet. */
@@ -11,6 +12,8 @@ export interface HeldNft extends NftView {
   sinceBlock: number;
   /** Encrypted content that the holder of the token may see. */
   unlockable: string | null;
+  /** The block as of which the balance of a foreign token is known; null for the service's own tokens. */
+  asOf: number | null;
 }
 
 export interface Holder {
@@ -55,6 +58,12 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
       .leftJoin("requests", "requests.id", "nfts.request_id")
       .leftJoin("collections", "collections.address", "held.contract")
       .leftJoin("foreign_contracts", "foreign_contracts.address", "held.contract")
+      .leftJoin("uncertain_holdings", (join) =>
+        join
+          .onRef("uncertain_holdings.contract", "=", "held.contract")
+          .onRef("uncertain_holdings.owner", "=", "held.owner")
+          .onRef("uncertain_holdings.token_id", "=", "held.token_id"),
+      )
       .select((eb) => [
         "held.seq as seq",
         "held.contract as contract",
@@ -69,6 +78,9 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
         "nfts.metadata as metadata",
         "nfts.minted_at as mintedAt",
         "requests.unlockable as unlockable",
+        "foreign_contracts.address as foreign",
+        "foreign_contracts.as_of as stoppedAt",
+        "uncertain_holdings.block as uncertainAt",
       ])
       // Every contract with a holding is a collection or a followed contract, so the type is never null.
       .$narrowType<{ type: CollectionType }>()
@@ -94,7 +106,28 @@ export async function listContents(
     limit: rowsToFetch(page),
     offset: rowsToSkip(page),
   });
-  return pageOf(rows.map(toNft), await totalOfContents(db, owner, filter), page, (row) => row.seq);
+  const checkpoint = Number((await readMeta(db, "checkpoint")) ?? 0);
+  return pageOf(rows.map(toHeld(checkpoint)), await totalOfContents(db, owner, filter), page, (row) => row.seq);
+}
+
+/** @param checkpoint the last block whose logs are stored. */
+function toHeld(checkpoint: number) {
+  return <
+    Row extends {
+      metadata: string | null;
+      foreign: string | null;
+      stoppedAt: number | null;
+      uncertainAt: number | null;
+    },
+  >({
+    foreign,
+    stoppedAt,
+    uncertainAt,
+    ...row
+  }: Row) => {
+    const known = Math.min(stoppedAt ?? checkpoint, uncertainAt === null ? checkpoint : Math.max(0, uncertainAt - 1));
+    return { ...toNft(row), asOf: foreign === null ? null : known };
+  };
 }
 
 async function totalOfContents(db: Db, owner: string, filter: ContentsFilter | null): Promise<number> {

@@ -9,6 +9,7 @@ function counted(): RawBuilder<unknown> {
   return sql`
     select 'wallets:' || app_id as key, count(*) as value from wallets group by app_id
     union all select 'collections:' || app_id, count(*) from collections where listed = 1 group by app_id
+    union all select 'contracts:' || app_id, count(*) from contract_follows where ended_at is null group by app_id
     union all select 'requests:' || app_id || ':' || status || ':' || type, count(*) from requests group by app_id, status, type
     union all select 'backlog', count(*) from (${backlog()}) as backlog
     union all select 'backlog:' || app_id, count(*) from (${backlog()}) as backlog group by app_id

@@ -25,6 +25,8 @@ export async function foreignHoldings(db: Db, after: number, limit: number): Pro
       "holdings.owner as owner",
       "holdings.quantity as quantity",
     ])
+    .where("foreign_contracts.type", "is not", null)
+    .$narrowType<{ type: CollectionType }>()
     .where("holdings.seq", ">", after)
     .orderBy("holdings.seq")
     .limit(limit)

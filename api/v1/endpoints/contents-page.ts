@@ -1,3 +1,4 @@
+import type { Scope } from "../../commands/access-token.ts";
 import { followContents } from "../../commands/follow-contents.ts";
 import { type ContentsFilter, type HeldNft, listContents } from "../../store/listings/holdings.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -6,21 +7,42 @@ import { presentHeldNft } from "../present/nft.ts";
 import { placeOf } from "../present/uris.ts";
 import { type PageInput, pageFrame, readPage } from "../schemas/pages.ts";
 
-/** A page of the tokens in one of the app's wallets: all of them, or those of one contract, or one token. */
-export async function contentsPage(
+interface CallerWithScopes {
+  appId: string;
+  scopes: readonly Scope[];
+}
+
+/** A page of all tokens in one of the app's wallets. */
+export async function contentsPage(deps: HttpDeps, appId: string, address: string, query: PageInput) {
+  const wallet = found(await deps.lookUps.wallet(appId, address));
+  return tokensPage(deps, { wallet: wallet.address, filter: null, listing: "contents" }, query);
+}
+
+/** A page of the tokens of one contract, or of one token, in one of the app's wallets. */
+export async function contractContentsPage(
   deps: HttpDeps,
-  appId: string,
+  caller: CallerWithScopes,
   address: string,
-  filter: ContentsFilter | null,
+  filter: ContentsFilter,
   query: PageInput,
 ) {
-  const wallet = found(await deps.lookUps.wallet(appId, address));
-  const listing = filter === null ? "contents" : "contents_of_contract";
-  const wanted = readPage(query, listing);
-  if (filter !== null) await followContents(deps, wallet.address, filter);
+  const wallet = found(await deps.lookUps.wallet(caller.appId, address));
+  const part = { wallet: wallet.address, filter, listing: "contents_of_contract" };
+  readPage(query, part.listing);
+  // Read before the holdings: they may be newer than this block, never older.
+  const following = { ...deps, quota: deps.settings.limits.contracts };
+  const asOf = await followContents(following, caller, wallet.address, filter);
+  return { ...(await tokensPage(deps, part, query)), as_of_block: asOf };
+}
+
+async function tokensPage(
+  deps: HttpDeps,
+  { wallet, filter, listing }: { wallet: string; filter: ContentsFilter | null; listing: string },
+  query: PageInput,
+) {
   // Read before the holdings, so that a newer holding never shows its secret too early.
   const confirmed = await deps.lookUps.confirmedBlock();
-  const page = await listContents(deps.database.read, wallet.address, filter, wanted);
+  const page = await listContents(deps.database.read, wallet, filter, readPage(query, listing));
   const place = placeOf(deps);
   const nfts = await Promise.all(
     page.items.map(async (nft) => presentHeldNft(place, nft, await openUnlockable(deps, nft, confirmed))),

@@ -1,9 +1,9 @@
 import { defineEndpoint } from "../endpoint.ts";
 import { heldNftExample, pageExample } from "../examples.ts";
-import { heldNftsPage } from "../schemas/nfts.ts";
+import { contractNftsPage } from "../schemas/nfts.ts";
 import { pageQuery } from "../schemas/pages.ts";
 import { contractTokenParams } from "../schemas/params.ts";
-import { contentsPage } from "./contents-page.ts";
+import { contractContentsPage } from "./contents-page.ts";
 
 export function listContentsOfToken() {
   return defineEndpoint({
@@ -13,15 +13,15 @@ export function listContentsOfToken() {
     name: "listContentsOfToken",
     description:
       "The page is empty when the wallet does not hold the token. The contract is followed as in the call above.",
-    examples: { answer: { nfts: [heldNftExample], ...pageExample } },
+    examples: { answer: { nfts: [heldNftExample], ...pageExample, as_of_block: 21_000_000 } },
     scope: "read",
     params: contractTokenParams,
     query: pageQuery,
-    response: heldNftsPage,
-    errors: ["not_found", "contract_not_supported"],
-    handle: (deps, { appId, params, query }) => {
+    response: contractNftsPage,
+    errors: ["not_found", "contract_not_supported", "too_many_contracts"],
+    handle: (deps, { appId, scopes, params, query }) => {
       const filter = { contract: params.contract_address, tokenId: params.token_id.toString() };
-      return contentsPage(deps, appId, params.address, filter, query);
+      return contractContentsPage(deps, { appId, scopes }, params.address, filter, query);
     },
   });
 }

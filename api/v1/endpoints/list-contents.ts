@@ -12,13 +12,13 @@ export function listContents() {
     summary: "List the tokens in a wallet",
     name: "listContents",
     description:
-      "Tokens of the service's collections, and of other contracts that the app has named in a transfer or in a call for a wallet's tokens.",
+      "Tokens of the service's collections, and of the contracts of others that the app follows: those that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`.",
     examples: { answer: { nfts: [heldNftExample], ...pageExample } },
     scope: "read",
     params: addressParams,
     query: pageQuery,
     response: heldNftsPage,
     errors: ["not_found"],
-    handle: (deps, { appId, params, query }) => contentsPage(deps, appId, params.address, null, query),
+    handle: (deps, { appId, params, query }) => contentsPage(deps, appId, params.address, query),
   });
 }

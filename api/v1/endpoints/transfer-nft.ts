@@ -12,7 +12,7 @@ export function transferNft() {
     summary: "Transfer a token out of a wallet",
     name: "transferNft",
     description:
-      "The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections.",
+      "The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on.",
     examples: {
       bodies: {
         ERC721: { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },
@@ -36,6 +36,7 @@ export function transferNft() {
       "quota_exceeded",
       "wallet_not_found",
       "contract_not_supported",
+      "too_many_contracts",
       "token_not_found",
       "insufficient_balance",
       "token_busy",

@@ -22,6 +22,7 @@ export function presentHeldNft(place: Place, nft: HeldNft, unlockable: string | 
     ...common(place, nft),
     ...(nft.type === "ERC1155" ? { quantity: toWireInteger(nft.quantity) } : {}),
     unlockable_content: unlockable,
+    ...(nft.asOf === null ? {} : { as_of_block: nft.asOf }),
   };
 }
 

@@ -121,6 +121,10 @@ export const heldNft = z
   .object({
     ...nftFields,
     unlockable_content: z.string().nullable().meta({ description: "Shown only while this wallet holds the token." }),
+    as_of_block: z.int().nonnegative().optional().meta({
+      description:
+        "Only for a contract of others: the block as of which the service knows that the wallet holds the token.",
+    }),
   })
   .meta({ id: "HeldNft" });
 
@@ -128,6 +132,17 @@ export const collectionNftsPage = z
   .object({ nfts: z.array(collectionNft), ...pageFrameFields })
   .meta({ id: "NftsPage" });
 export const heldNftsPage = z.object({ nfts: z.array(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
+
+export const contractNftsPage = z
+  .object({
+    nfts: z.array(heldNft),
+    ...pageFrameFields,
+    as_of_block: z.int().nonnegative().nullable().meta({
+      description:
+        "The block as of which the list is complete. null: the service has not read the wallet's tokens of this contract completely; ask again later.",
+    }),
+  })
+  .meta({ id: "ContractNftsPage" });
 
 /** One token with its owner (ERC721) or a page of its owners (ERC1155). */
 export const singleNft = z.union([

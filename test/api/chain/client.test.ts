@@ -7,6 +7,7 @@ import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, type RpcFailure, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";
 
+const GAS = 100_000;
 const CONTROL = "0x0000000000000000000000000000000000000004";
 function fail(code: number, data?: unknown): RpcFailure {
   return { error: { code, message: "?", ...(data === undefined ? {} : { data }) } };
@@ -61,9 +62,9 @@ describe("ChainClient", () => {
 
     it("does not report a missing token when the node lacks the state of the block", async () => {
       answerCalls(fail(-32000), false);
-      expect(await readHoldings(client, [query], 5)).to.deep.equal([undefined]);
+      expect(await readHoldings(client, [query], { gas: GAS, block: 5 })).to.deep.equal([undefined]);
       expect(
-        await failure(createForeignContracts(client).holding(target, "ERC721", "1", query.owner)),
+        await failure(createForeignContracts(client, GAS).holding(target, "ERC721", "1", query.owner)),
       ).to.be.instanceOf(ChainUnavailable);
     });
 
@@ -71,7 +72,7 @@ describe("ChainClient", () => {
       const owner = query.owner.slice(2).toLowerCase();
       const read = async (answer: unknown, type: "ERC721" | "ERC1155" = "ERC721") => {
         answerCalls(answer, true);
-        return (await readHoldings(client, [{ ...query, type }]))[0];
+        return (await readHoldings(client, [{ ...query, type }], { gas: GAS }))[0];
       };
       expect(await read(word(owner))).to.equal(1n);
       expect(await read(word(randomAddress().slice(2)))).to.equal(0n);
@@ -94,7 +95,7 @@ describe("ChainClient", () => {
         const { to, data } = params[0] as { to: string; data: string };
         return to === CONTROL ? data : answers(data.slice(0, 10), data.slice(10, 18));
       };
-      return createForeignContracts(client).inspect(target);
+      return createForeignContracts(client, GAS).inspect(target);
     };
     const name = (text: Buffer) =>
       `0x${"20".padStart(64, "0")}${text.length.toString(16).padStart(64, "0")}${text.toString("hex").padEnd(Math.ceil(text.length / 32) * 64, "0")}`;

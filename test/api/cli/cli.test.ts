@@ -8,6 +8,7 @@ import { createProgram } from "../../../api/cli/program.ts";
 import { OperatorError } from "../../../api/operator/operator-error.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectRefusal } from "../support/expect.ts";
+import { follow } from "../support/follow.ts";
 
 describe("command line", () => {
   let api: TestApi;
@@ -99,6 +100,21 @@ describe("command line", () => {
     expect(listed.map((request) => request.request_id)).to.include(id);
     expect(await json("request", "list", "--app", "second")).to.deep.equal([]);
     await rejects(run("request", "show", "none"), "no request with the id none");
+  });
+
+  it("lists the contracts that apps follow, and ends the following of one", async () => {
+    const contract = await follow(api.database, { app: api.app.id, name: "Elsewhere" });
+    expect(await json("contract", "list")).to.deep.equal(await json("contract", "list", "--app", "first"));
+    const [listed] = (await json("contract", "list")) as object[];
+    expect(listed).to.include({ app_id: api.app.id, address: contract, type: "ERC721", state: "followed" });
+    expect(await run("contract", "list", "--app", "second")).to.contain("No app follows");
+    await rejects(run("contract", "unfollow", "second", contract), "does not follow");
+    await rejects(run("contract", "unfollow", "first", "cats"), "is not an address");
+    expect(await json("contract", "unfollow", "first", contract.toLowerCase())).to.deep.equal({
+      app_id: api.app.id,
+      address: contract,
+    });
+    expect(await json("contract", "list")).to.deep.equal([]);
   });
 
   it("lists the settings with their defaults", async () => {

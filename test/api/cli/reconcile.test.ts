@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
+import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 import { contents, countedTotals } from "../support/contents.ts";
 import { DAMAGES } from "./support/damages.ts";
@@ -36,7 +37,7 @@ describe("reconcile", function () {
     const plain = await (await new PlainERC721__factory(owner).deploy()).waitForDeployment();
     foreign = await plain.getAddress();
     await (await plain.mint(from, 3)).wait();
-    await api.ok("GET", `/v1/accounts/${from}/${foreign}`);
+    await readContract(api, from, foreign, await moneta.provider.getBlockNumber());
     await caughtUp();
   });
 

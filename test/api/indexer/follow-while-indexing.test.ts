@@ -1,42 +1,74 @@
 import { expect } from "chai";
 
-import { followForeignContract } from "../../../api/store/ledger/foreign.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
+import { unfollowContract } from "../../../api/store/ledger/foreign.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
+import { follow } from "../support/follow.ts";
 
 describe("a foreign contract that an app follows while the indexer reads its blocks", function () {
   this.timeout(60_000);
   const moneta = useService({ proxy: true });
 
   const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
-
-  it("has its logs of those blocks indexed too", async () => {
-    const { api } = moneta;
-    const wallet = await api.wallet();
+  const plainContract = async () => {
     const plain = await new PlainERC721__factory(await moneta.provider.getSigner(3)).deploy();
-    const contract = await plain.getAddress();
+    const address = await plain.getAddress();
     const head = await eventually(async () => {
       const number = await moneta.provider.getBlockNumber();
       return (await checkpoint()) === number ? number : undefined;
     });
+    return { plain, address, head };
+  };
+  const held = (contract: string) =>
+    moneta.service.database.read
+      .selectFrom("holdings")
+      .select(["owner", "quantity"])
+      .where("contract", "=", contract)
+      .execute();
+
+  it("has its logs of those blocks indexed too", async () => {
+    const { api } = moneta;
+    const wallet = await api.wallet();
+    const { plain, address, head } = await plainContract();
     let named = false;
     moneta.intercept = async ({ method }) => {
       if (method !== "eth_getLogs" || named) return undefined;
       named = true;
-      const followed = { address: contract, type: "ERC721", name: null, followedFrom: head } as const;
-      await moneta.service.database.write((trx) => followForeignContract(trx, followed));
+      await follow(moneta.service.database, { app: moneta.app.appId, address });
       return undefined;
     };
     await (await plain.mint(wallet, 1)).wait();
     await eventually(async () => ((await checkpoint()) > head ? true : undefined));
     expect(named).to.equal(true);
-    const held = await moneta.service.database.read
-      .selectFrom("holdings")
-      .select(["owner", "quantity"])
-      .where("contract", "=", contract)
-      .execute();
-    expect(held).to.deep.equal([{ owner: wallet, quantity: "1" }]);
+    expect(await held(address)).to.deep.equal([{ owner: wallet, quantity: "1" }]);
+    const { total } = await api.ok("GET", `/v1/accounts/${wallet}/history`);
+    expect(total).to.equal(1);
+  });
+
+  it("does not hold up the blocks when an app begins and ends to follow all the time", async () => {
+    const { api } = moneta;
+    const wallet = await api.wallet();
+    const { plain, address, head } = await plainContract();
+    const { database } = moneta.service;
+    let toggles = 0;
+    moneta.intercept = async ({ method }) => {
+      if (method !== "eth_getLogs") return undefined;
+      toggles += 1;
+      if (toggles % 2 === 1) await follow(database, { app: moneta.app.appId, address });
+      else await database.write((trx) => unfollowContract(trx, moneta.app.appId, address));
+      return undefined;
+    };
+    await (await plain.mint(wallet, 1)).wait();
+    await eventually(async () => ((await checkpoint()) > head ? true : undefined));
+    moneta.intercept = () => undefined;
+    expect(toggles).to.be.greaterThan(1);
+    // Whatever the toggling left, naming the contract once more makes the list complete.
+    const page = await eventually(async () => {
+      const found = await api.ok("GET", `/v1/accounts/${wallet}/${address}`);
+      return found["as_of_block"] === null ? undefined : found;
+    });
+    expect(page["total"]).to.equal(1);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { JsonRpcSigner, ZeroHash } from "ethers";
 
+import { readMeta } from "../../../api/store/db/meta.ts";
 import {
   ERC1155Collection__factory,
   ERC721Collection__factory,
@@ -8,6 +9,7 @@ import {
 } from "../../../types/ethers-contracts/index.js";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
 interface Entry {
@@ -146,7 +148,13 @@ describe("history on a real node", function () {
     const plain = await new PlainERC721__factory(outsider).deploy();
     const address = await plain.getAddress();
     await (await plain.mint(alice, 1)).wait();
-    expect(await api.ok("GET", `/v1/accounts/${alice}/${address}`)).to.include({ total: 1 });
+    const block = await moneta.provider.getBlockNumber();
+    await eventually(async () =>
+      Number(await readMeta(moneta.service.database.read, "checkpoint")) >= block ? true : undefined,
+    );
+    expect(await readContract(api, alice, address, await moneta.provider.getBlockNumber())).to.include({ total: 1 });
+    // The friend's app must follow the contract too.
+    await readContract(other, friend, address);
     await (await plain.mint(alice, 2)).wait();
     await history(`accounts/${alice}`, 1);
     const fields = { from_address: alice, to_address: friend, contract_address: address, token_id: 1 };

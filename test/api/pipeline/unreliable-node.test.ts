@@ -5,6 +5,7 @@ import { CREATED_TOPIC } from "../../../api/chain/logs.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
+import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
 const BEHIND = 3;
@@ -21,7 +22,10 @@ describe("an unreliable node", function () {
 
   const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
   const contents = (wallet: string, rest = "") =>
-    api.ok<{ nfts: { token_id: number }[]; total: number }>("GET", `/v1/accounts/${wallet}${rest}`);
+    api.ok<{ nfts: { token_id: number }[]; total: number; as_of_block?: number }>(
+      "GET",
+      `/v1/accounts/${wallet}${rest}`,
+    );
 
   describe("given one lagging back end that returns no logs for blocks it lacks", () => {
     it("misses no log: the mint completes", async () => {
@@ -66,7 +70,9 @@ describe("an unreliable node", function () {
       const plain = await new PlainERC721__factory(outsider).deploy();
       const contract = await plain.getAddress();
       await (await plain.mint(wallet, 1)).wait();
-      expect((await contents(wallet, `/${contract}`)).nfts).to.have.length(1);
+      expect((await readContract(api, wallet, contract, await moneta.provider.getBlockNumber())).nfts).to.have.length(
+        1,
+      );
       let refused = 0;
       moneta.intercept = ({ method, params }) => {
         if (method !== "eth_call" || params[1] === "latest") return undefined;
@@ -79,8 +85,8 @@ describe("an unreliable node", function () {
       const head = await moneta.provider.getBlockNumber();
       await eventually(async () => ((await checkpoint()) >= head ? true : undefined));
       expect((await contents(wallet)).nfts.map((nft) => nft.token_id)).to.deep.equal([1]);
+      expect((await contents(wallet, `/${contract}`)).as_of_block).to.be.below(head);
       moneta.intercept = () => undefined;
-      await moneta.provider.send("evm_mine", []);
       const both = await eventually(async () => {
         const { nfts } = await contents(wallet);
         return nfts.length === 2 ? nfts : undefined;
@@ -111,12 +117,8 @@ describe("an unreliable node", function () {
       });
       expect((await contents(to, `/${address}`)).total).to.equal(0);
       expect(
-        await moneta.service.database.read
-          .selectFrom("foreign_contracts")
-          .select("type")
-          .where("followed_from", ">", stored)
-          .execute(),
-      ).to.deep.equal([{ type: "ERC721" }]);
+        await moneta.service.database.read.selectFrom("foreign_contracts").select("type").execute(),
+      ).to.deep.include({ type: "ERC721" });
       still = false;
       const { nft_collection: collection } = await api.settled(id);
       if (collection === null) throw new Error("a completed collection has an address");

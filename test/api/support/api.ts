@@ -44,6 +44,8 @@ export interface Body extends Item {
   wallets?: Item[];
   nfts?: Item[];
   collections?: Item[];
+  contracts?: Item[];
+  as_of_block?: number | null;
   history?: Item[];
   requests?: Item[];
   owners?: Item[];
@@ -60,6 +62,7 @@ export interface Item {
   request_id?: string;
   status?: string;
   type?: string;
+  state?: string;
   token_id?: number | string;
   nft_token_id?: number | string | null;
   nft_collection?: string | null;
@@ -210,6 +213,7 @@ function signalsOf(state: { api?: TestApi }) {
       },
     },
     media: { notify: () => undefined },
+    contracts: { notify: () => undefined },
   };
 }
 

@@ -4,11 +4,12 @@ import type { CollectionType } from "../../../api/domain/command.ts";
 
 /** A fake of the chain reader for contracts that the service did not deploy. */
 export class FakeForeign implements ForeignContracts {
-  head = 100;
   down = false;
   readonly contracts = new Map<string, { type: CollectionType; name: string | null }>();
   /** Copies by `contract/tokenId/owner`. */
   readonly holdings = new Map<string, bigint>();
+  /** Contracts whose reads exceed the limits. */
+  readonly failing = new Set<string>();
   calls = 0;
 
   give(contract: string, tokenId: string, owner: string, quantity = 1n): void {
@@ -19,26 +20,14 @@ export class FakeForeign implements ForeignContracts {
     return this.#answer(() => this.contracts.get(address) ?? null);
   }
 
-  holding(contract: string, type: CollectionType, tokenId: string, owner: string): Promise<bigint | null> {
+  holding(contract: string, type: CollectionType, tokenId: string, owner: string): Promise<bigint | null | "failed"> {
     return this.#answer(() => {
+      if (this.failing.has(contract)) return "failed";
       const held = this.holdings.get(`${contract}/${tokenId}/${owner}`);
       if (held !== undefined) return held;
       const exists = [...this.holdings.keys()].some((key) => key.startsWith(`${contract}/${tokenId}/`));
       return type === "ERC721" && !exists ? null : 0n;
     });
-  }
-
-  tokensOf(contract: string, _type: CollectionType, owner: string): Promise<string[]> {
-    return this.#answer(() =>
-      [...this.holdings.keys()]
-        .map((key) => key.split("/"))
-        .filter(([of, , by]) => of === contract && by === owner)
-        .map(([, tokenId]) => tokenId ?? ""),
-    );
-  }
-
-  headBlock(): Promise<number> {
-    return this.#answer(() => this.head);
   }
 
   async #answer<T>(value: () => T): Promise<T> {

@@ -77,9 +77,11 @@ describe("authentication", () => {
     ["webhooks", "PUT", "/v1/webhook"],
     ["webhooks", "GET", "/v1/webhook"],
     ["webhooks", "DELETE", "/v1/webhook"],
+    ["contracts", "GET", "/v1/contracts"],
+    ["contracts", "DELETE", `/v1/contracts/${randomAddress()}`],
   ];
   it("checks the scope of each endpoint before everything else", async () => {
-    const scopes: Scope[] = ["read", "accounts", "collections", "mint", "transfer", "webhooks"];
+    const scopes: Scope[] = ["read", "accounts", "collections", "mint", "transfer", "webhooks", "contracts"];
     for (const [scope, method, path] of calls) {
       const others = await issue(scopes.filter((name) => name !== scope));
       const body = method === "GET" || method === "DELETE" ? {} : { body: { nonsense: true } };

@@ -1,8 +1,12 @@
 import { expect } from "chai";
 
+import { issueToken } from "../../../api/operator/issue-token.ts";
+import { recordInspection, takeContracts } from "../../../api/store/ledger/contract-states.ts";
+import { recordForeignHolding } from "../../../api/store/ledger/foreign.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet, confirmUpTo } from "../support/api-rows.ts";
+import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("contents of a wallet", () => {
@@ -120,54 +124,87 @@ describe("contents of a wallet", () => {
   });
 
   describe("given a foreign contract", () => {
-    it("are read from the chain at the first call, and listed from then on", async () => {
+    const states = (appId: string) =>
+      api.database.read
+        .selectFrom("contract_follows")
+        .innerJoin("foreign_contracts", "foreign_contracts.address", "contract_follows.address")
+        .select(["foreign_contracts.address", "state"])
+        .where("app_id", "=", appId)
+        .where("ended_at", "is", null)
+        .execute();
+    const reads = () => api.database.read.selectFrom("contract_reads").select(["contract", "owner"]).execute();
+
+    it("ask no chain: the first call follows the contract, and plans a read", async () => {
       const contract = randomAddress();
-      api.foreign.contracts.set(contract, { type: "ERC1155", name: "Elsewhere" });
-      api.foreign.give(contract, "1", wallet, 3n);
-      api.foreign.give(contract, "2", wallet, 0n);
-      api.foreign.give(contract, "3", randomAddress(), 1n);
-      expect((await contents()).total).to.equal(0);
-      const listed = await contents(`/${contract}`);
-      expect(listed.nfts).to.have.length(1);
-      expect(listed.nfts?.[0]).to.deep.equal({
+      expect(await contents(`/${contract}`)).to.deep.include({ nfts: [], total: 0, as_of_block: null });
+      expect(await states(api.app.id)).to.deep.equal([{ address: contract, state: "checking" }]);
+      expect(await reads()).to.deep.equal([{ contract, owner: wallet }]);
+      await contents(`/${contract}`);
+      expect(await reads()).to.have.length(1);
+      expect(api.foreign.calls).to.equal(0);
+    });
+
+    it("are never followed by a token that may only read: it gets what is stored", async () => {
+      const contract = randomAddress();
+      const { token } = await issueToken(api, { appId: api.app.id, name: "r", scopes: ["read"], expiresAt: null });
+      const read = async () => (await api.get(`/v1/accounts/${wallet}/${contract}`, { token })).body;
+      expect(await read()).to.deep.include({ total: 0, as_of_block: null });
+      expect([await states(api.app.id), await reads()]).to.deep.equal([[], []]);
+      await follow(api.database, { app: api.app.id, address: contract, name: "Elsewhere" });
+      await api.database.write((trx) =>
+        recordForeignHolding(trx, { contract, tokenId: "1", owner: wallet, quantity: "1", block: 1 }),
+      );
+      const { nfts } = await read();
+      expect(nfts).to.have.length(1);
+      expect(nfts?.[0]).to.deep.equal({
         contract_address: contract,
         collection_name: "Elsewhere",
-        type: "ERC1155",
+        type: "ERC721",
         token_id: 1,
-        quantity: 3,
         token_uri: null,
         metadata: null,
         minted_at: null,
         unlockable_content: null,
+        as_of_block: 0,
       });
-      expect((await contents()).total).to.equal(1);
     });
 
-    it("are found for a second wallet when the contract is already followed", async () => {
+    it("are refused when the service knows that the address is no token contract", async () => {
       const contract = randomAddress();
-      const second = await addWallet(api);
-      api.foreign.contracts.set(contract, { type: "ERC721", name: null });
-      api.foreign.give(contract, "1", wallet);
-      api.foreign.give(contract, "2", second);
       await contents(`/${contract}`);
-      expect((await api.get(`/v1/accounts/${second}/${contract}/2`)).body.total).to.equal(1);
-    });
-
-    it("need the chain only until the contract is followed", async () => {
-      const contract = randomAddress();
-      api.foreign.contracts.set(contract, { type: "ERC721", name: null });
-      api.foreign.give(contract, "1", wallet);
-      api.foreign.down = true;
-      expectRefusal(await api.get(`/v1/accounts/${wallet}/${contract}`), 503, "unavailable");
-      api.foreign.down = false;
-      await contents(`/${contract}`);
-      api.foreign.down = true;
-      expect((await contents(`/${contract}`)).total).to.equal(1);
-    });
-
-    it("are refused when the address is not a token contract", async () => {
-      const answer = await api.get(`/v1/accounts/${wallet}/${randomAddress()}`);
+      await api.database.write(async (trx) => {
+        const [row] = await takeContracts(trx, { now: 1, leaseUntil: 2, limit: 1 });
+        if (row !== undefined) await recordInspection(trx, row, null, Date.now());
+      });
+      const answer = await api.get(`/v1/accounts/${wallet}/${contract}`);
       expectRefusal(answer, 422, "contract_not_supported", { contract_address: "contract_not_supported" });
+      // It takes no place of the app's quota.
+      expect((await api.get("/v1/contracts")).body.total).to.equal(0);
+    });
+
+    it("are refused when the app follows as many contracts as it may", async () => {
+      const small = await startApi({ limits: { contracts: 1 } });
+      try {
+        const own = await addWallet(small);
+        expect((await small.get(`/v1/accounts/${own}/${randomAddress()}`)).status).to.equal(200);
+        const answer = await small.get(`/v1/accounts/${own}/${randomAddress()}`);
+        expectRefusal(answer, 422, "too_many_contracts", { contract_address: "too_many_contracts" });
+        // Each app has a quota of its own.
+        const { token } = small.other;
+        const theirs = await addWallet(small, token);
+        expect((await small.get(`/v1/accounts/${theirs}/${randomAddress()}`, { token })).status).to.equal(200);
+      } finally {
+        await small.close();
+      }
+    });
+
+    it("of an app that does not follow it are not those of an app that does", async () => {
+      const contract = await follow(api.database, { app: api.app.id });
+      const theirs = await addWallet(api, api.other.token);
+      const { token } = await issueToken(api, { appId: api.other.id, name: "r", scopes: ["read"], expiresAt: null });
+      const page = (await api.get(`/v1/accounts/${theirs}/${contract}`, { token })).body;
+      expect(page).to.deep.include({ total: 0, as_of_block: null });
+      expect(await states(api.other.id)).to.deep.equal([]);
     });
   });
 });

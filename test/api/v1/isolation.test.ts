@@ -4,10 +4,11 @@ import { conformanceOf, type OpenApiDocument } from "../../support/conformance.t
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted } from "../support/expect.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
+import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
 
 /** Names of one resource of each kind: an app's own, or ones that do not exist. */
-type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery", string>;
+type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery" | "contract", string>;
 
 /** A call that names resources in its path or its body. */
 interface Naming {
@@ -47,6 +48,7 @@ const NAMING: Record<string, Naming> = {
   changeToken: { path: token, body: () => ({ name: "Mine now" }) },
   freezeCollection: { path: collection },
   getRequest: { path: ({ request }) => ({ request_id: request }) },
+  deleteContract: { path: ({ contract }) => ({ address: contract }) },
   redeliver: { path: ({ delivery }) => ({ id: delivery }) },
   mintNft: { body: (things) => ({ collection_address: things.collection, to_address: DESTINATION }) },
   transferNft: {
@@ -65,6 +67,7 @@ const OWN: Record<string, { body?: object }> = {
   listAccounts: {},
   createCollection: { body: { type: "ERC721", name: "Mine", symbol: "MINE" } },
   listCollections: {},
+  listContracts: {},
   listRequests: {},
   putWebhook: { body: { url: "https://mine.example/hook" } },
   getWebhook: {},
@@ -100,6 +103,7 @@ describe("isolation of apps", () => {
     user: "no user",
     request: "0".repeat(64),
     delivery: "999999",
+    contract: randomAddress(),
   };
 
   before(async () => {
@@ -110,13 +114,21 @@ describe("isolation of apps", () => {
     await api.post("/v1/accounts", { user_identifier: "their user" });
     const contract = await addCollection(api, { name: "Secret collection" });
     await addMint(api, { contract, to: address, tokenId: 1, unlockable: "secret" });
+    const followed = await follow(api.database, { app: api.app.id, name: "Secret contract" });
     const request = expectAccepted(
       await api.post("/v1/nfts", { collection_address: contract, to_address: address, name: "secret" }),
     );
     await api.post("/v1/webhook/test", undefined);
     const [delivery] =
       ((await api.get("/v1/webhook/deliveries")).body as { deliveries?: { id: string }[] }).deliveries ?? [];
-    theirs = { wallet: address, collection: contract, user: "their user", request, delivery: delivery?.id ?? "" };
+    theirs = {
+      wallet: address,
+      collection: contract,
+      user: "their user",
+      request,
+      delivery: delivery?.id ?? "",
+      contract: followed,
+    };
     expect(Object.values(theirs)).to.not.include("");
   });
   after(() => api.close());

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 
+import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
+import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
@@ -145,7 +147,8 @@ describe("POST /v1/transfers", () => {
         .selectAll()
         .where("address", "=", contract)
         .executeTakeFirstOrThrow();
-      expect(followed).to.include({ name: "Elsewhere", followed_from: 100 });
+      expect(followed).to.include({ name: "Elsewhere", state: "followed" });
+      expect((await api.get("/v1/contracts")).body.contracts?.[0]).to.include({ address: contract });
       expectRefusal(await transfer({ contract_address: contract, token_id: 7 }), 422, "token_busy");
     });
 
@@ -166,6 +169,20 @@ describe("POST /v1/transfers", () => {
       api.foreign.holdings.set(`${contract}/1/${wallet}`, 0n);
       expectRefusal(await transfer({ contract_address: contract, token_id: 1 }), 422, "insufficient_balance");
       expectRefusal(await transfer({ contract_address: contract, token_id: 2 }), 422, "token_not_found");
+    });
+
+    it("refuses a token when the contract does not say who holds it, or when the app follows too many", async () => {
+      const contract = randomAddress();
+      api.foreign.contracts.set(contract, { type: "ERC721", name: null });
+      api.foreign.failing.add(contract);
+      expectRefusal(await transfer({ contract_address: contract, token_id: 1 }), 422, "contract_not_supported");
+      api.foreign.failing.delete(contract);
+      api.foreign.give(contract, "1", wallet);
+      const counter = { key: counterKeys.contracts(api.app.id), delta: DEFAULT_LIMITS.contracts };
+      await api.database.write((trx) => addToCounter(trx, counter.key, counter.delta));
+      expectRefusal(await transfer({ contract_address: contract, token_id: 1 }), 422, "too_many_contracts");
+      await api.database.write((trx) => addToCounter(trx, counter.key, -counter.delta));
+      expectAccepted(await transfer({ contract_address: contract, token_id: 1 }));
     });
 
     it("refuses an address that is not a token contract", async () => {

@@ -3,6 +3,7 @@ import { copyFile, rm } from "node:fs/promises";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import { PlainERC721__factory } from "../../../../types/ethers-contracts/index.js";
 import type { ApiClient } from "../../../support/api-client.ts";
+import { readContract } from "../../../support/read-contract.ts";
 import { type ServiceFixture, useService } from "../../../support/use-service.ts";
 
 /** All roles but the relayer: requests are accepted and stay pending. */
@@ -138,7 +139,7 @@ export class OldBackupFixture {
     ).waitForDeployment();
     const foreign = await plain.getAddress();
     await (await plain.mint(w1, 1)).wait();
-    await api.ok("GET", `/v1/accounts/${w1}/${foreign}`);
+    await readContract(api, w1, foreign);
     await api.completed("/v1/transfers", { from_address: w1, to_address: w2, contract_address: foreign, token_id: 1 });
     this.oldCursor = await lastEvent(api);
     await this.moneta.stop();

@@ -2,16 +2,18 @@ import { expect } from "chai";
 
 import type { CreateErc1155 } from "../../../../api/domain/command.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
-import { followForeignContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
+import { followContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
+import { follow } from "../../support/follow.ts";
 import {
   addApp,
   addCollection,
   addRequest,
+  APP,
   creation,
   moveOf,
   randomAddress,
@@ -135,9 +137,9 @@ describe("applyRange", () => {
       const { batchId, requests } = await batchOf(database, [request.id]);
       const [created] = requests;
       if (created === undefined) throw new Error("one request");
-      const [contract, owner] = [randomAddress(), randomAddress()];
+      const owner = randomAddress();
+      const contract = await follow(database, { app: APP, type: "ERC1155" });
       await database.write(async (trx) => {
-        await followForeignContract(trx, { address: contract, type: "ERC1155", name: "?", followedFrom: 1 });
         await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "3", block: 1 });
       });
       const where = { blockNumber: 1, transactionHash: "0x01" };
@@ -166,7 +168,13 @@ describe("applyRange", () => {
       expect(await database.read.selectFrom("foreign_contracts").selectAll().execute()).to.deep.equal([]);
       // A call that read the contract earlier and stores the result only now.
       await database.write(async (trx) => {
-        await followForeignContract(trx, { address: contract, type: "ERC1155", name: "?", followedFrom: 1 });
+        await followContract(trx, {
+          appId: APP,
+          address: contract,
+          known: { type: "ERC1155", name: "?" },
+          quota: 1,
+          now: 1,
+        });
         await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "9", block: 1 });
       });
       expect((await contents(database)).holdings).to.deep.equal(holdings);

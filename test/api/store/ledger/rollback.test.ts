@@ -3,13 +3,14 @@ import fc from "fast-check";
 
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { counterKeys } from "../../../../api/store/db/counters.ts";
-import { followForeignContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
+import { recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { uncertainHoldings } from "../../../../api/store/ledger/uncertain.ts";
+import { uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { apply, startAtBlock } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
-import { addApp, addCollection, moveOf, randomAddress } from "../../support/rows.ts";
+import { addWalletRow, follow } from "../../support/follow.ts";
+import { addApp, addCollection, APP, moveOf, randomAddress } from "../../support/rows.ts";
 
 const WALLETS = [randomAddress(), randomAddress(), randomAddress()];
 type Entry = BlockRange["moves"][number];
@@ -124,21 +125,23 @@ describe("rollback", function () {
 
   describe("given foreign contracts that were read in dropped blocks", () => {
     it("marks the balances to be read again, also after a crash, and follows the contracts from the fork", async () => {
-      const [contract, owner] = [randomAddress(), randomAddress()];
-      await database.write(async (trx) => {
-        await followForeignContract(trx, { address: contract, type: "ERC721", name: null, followedFrom: 5 });
-        await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "1", block: 5 });
-      });
+      await startAtBlock(database, 5);
+      const contract = await follow(database, { app: APP });
+      const owner = await addWalletRow(database, APP);
+      const uncertain = () => uncertainOf(database.read, { contract, owner }, 10);
+      await database.write((trx) =>
+        recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "1", block: 5 }),
+      );
       await database.write((trx) => rollback(trx, 3));
-      expect(await uncertainHoldings(database.read, 10)).to.deep.equal([{ contract, tokenId: "1", owner }]);
-      const followed = await database.read.selectFrom("foreign_contracts").select("followed_from").execute();
+      expect(await uncertain()).to.deep.equal([{ contract, tokenId: "1", owner }]);
+      const followed = await database.read.selectFrom("contract_follows").select("followed_from").execute();
       expect(followed).to.deep.equal([{ followed_from: 3 }]);
 
       await startAtBlock(database, 3);
       await apply(database, { block: 4, foreignHoldings: [{ contract, tokenId: "1", owner, quantity: null }] });
-      expect(await uncertainHoldings(database.read, 10)).to.have.length(1);
+      expect(await uncertain()).to.have.length(1);
       await apply(database, { block: 5, foreignHoldings: [{ contract, tokenId: "1", owner, quantity: 0n }] });
-      expect(await uncertainHoldings(database.read, 10)).to.deep.equal([]);
+      expect(await uncertain()).to.deep.equal([]);
       const total = await database.read
         .selectFrom("counters")
         .select("value")

@@ -1,12 +1,13 @@
 import { expect } from "chai";
 
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
-import { followForeignContract, forgetForeign } from "../../../../api/store/ledger/foreign.ts";
+import { forgetForeign, unfollowContract } from "../../../../api/store/ledger/foreign.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { followsMore, WatchedCache } from "../../../../api/store/ledger/watched.ts";
+import { followsSince, WatchedCache } from "../../../../api/store/ledger/watched.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { startAtBlock } from "../../support/blocks.ts";
-import { addApp, addCollection, randomAddress } from "../../support/rows.ts";
+import { follow as followIn } from "../../support/follow.ts";
+import { addApp, addCollection, APP, randomAddress } from "../../support/rows.ts";
 
 describe("WatchedCache", () => {
   let database: TestDatabase;
@@ -21,11 +22,8 @@ describe("WatchedCache", () => {
 
   const read = () => cache.read(database.read);
   const collections = async () => [...(await read()).collections.keys()];
-  const follow = async (followedFrom = 0) => {
-    const address = randomAddress();
-    await database.write((trx) => followForeignContract(trx, { address, type: "ERC721", name: null, followedFrom }));
-    return address;
-  };
+  const follow = (address = randomAddress()) => followIn(database, { app: APP, address });
+  const followedFrom = async (contract: string) => (await read()).foreign.get(contract)?.followers.get(APP);
 
   it("reads only the collections that were added since the last read", async () => {
     const first = await addCollection(database);
@@ -52,9 +50,7 @@ describe("WatchedCache", () => {
     const first = await follow();
     const { foreign } = await read();
     expect([...foreign.keys()]).to.deep.equal([first]);
-    await database.write((trx) =>
-      followForeignContract(trx, { address: first, type: "ERC721", name: null, followedFrom: 3 }),
-    );
+    await follow(first);
     expect((await read()).foreign).to.equal(foreign);
     const second = await follow();
     expect([...(await read()).foreign.keys()]).to.have.members([first, second]);
@@ -64,19 +60,29 @@ describe("WatchedCache", () => {
 
   it("reads again from which block a contract is followed after a reorg", async () => {
     await startAtBlock(database, 20);
-    const contract = await follow(20);
-    expect((await read()).foreign.get(contract)?.followedFrom).to.equal(20);
+    const contract = await follow();
+    expect(await followedFrom(contract)).to.deep.equal([{ from: 20, to: null }]);
     await database.write((trx) => rollback(trx, 14));
-    expect((await read()).foreign.get(contract)?.followedFrom).to.equal(14);
+    expect(await followedFrom(contract)).to.deep.equal([{ from: 14, to: null }]);
   });
 
-  it("tells when a contract was added whose earlier logs are needed", async () => {
+  it("tells which follows were added since", async () => {
     const watched = await read();
-    expect(await followsMore(database.read, watched, 10)).to.equal(false);
-    await follow(10);
-    expect(await followsMore(database.read, watched, 10)).to.equal(false);
-    await follow(9);
-    expect(await followsMore(database.read, watched, 10)).to.equal(true);
-    expect(await followsMore(database.read, await read(), 10)).to.equal(false);
+    expect(await followsSince(database.read, watched)).to.equal(null);
+    const contract = await follow();
+    expect(await followsSince(database.read, watched)).to.deep.equal([{ appId: APP, contract }]);
+    expect(await followsSince(database.read, await read())).to.equal(null);
+    await addApp(database, "app-2");
+    const again = await read();
+    await followIn(database, { app: "app-2", address: contract });
+    expect(await followsSince(database.read, again)).to.deep.equal([{ appId: "app-2", contract }]);
+  });
+
+  it("tells that a follow has ended, of which nothing must be read again", async () => {
+    const contract = await follow();
+    const watched = await read();
+    await database.write((trx) => unfollowContract(trx, APP, contract));
+    expect(await followsSince(database.read, watched)).to.deep.equal([]);
+    expect([...(await read()).foreign.keys()]).to.deep.equal([]);
   });
 });

@@ -5,15 +5,9 @@ import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { applyRange } from "../../../../api/store/ledger/apply-range.ts";
 import { newestBlocks } from "../../../../api/store/ledger/blocks.ts";
-import {
-  followForeignContract,
-  foreignContract,
-  foreignContracts,
-  recordForeignHolding,
-} from "../../../../api/store/ledger/foreign.ts";
+import { followContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { uncertainHoldings } from "../../../../api/store/ledger/uncertain.ts";
-import { followsMore, watchedContracts } from "../../../../api/store/ledger/watched.ts";
+import { followsSince, noteForeignChange, watchedContracts } from "../../../../api/store/ledger/watched.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import {
   hasUnsettledMints,
@@ -30,6 +24,7 @@ import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
 import { rangeOf } from "../../support/blocks.ts";
 import { creation, moveOf } from "../../support/rows.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
+import { runContracts } from "./contracts.ts";
 import { accept, APP, mined, type Sent, send } from "./lane.ts";
 import { runSending } from "./sending.ts";
 import { firstPages, NOW, type Tour } from "./tour.ts";
@@ -57,9 +52,9 @@ async function setUp({ read, write }: Tour): Promise<void> {
   await write((trx) => writeContracts(trx, {}));
   await readContracts(read);
   await readMeta(read, "checkpoint");
-  const follow = { type: "ERC721", name: null, followedFrom: LARGE } as const;
+  const follow = { appId: BUSY.app, known: { type: "ERC721", name: null }, quota: 10, now: NOW } as const;
   // The service does not know yet that this contract will be its own collection.
-  for (const address of [TOKENS, FOREIGN]) await write((trx) => followForeignContract(trx, { address, ...follow }));
+  for (const address of [TOKENS, FOREIGN]) await write((trx) => followContract(trx, { address, ...follow }));
   const holding = { contract: TOKENS, tokenId: "1", owner: ALICE, quantity: "1", block: LARGE };
   await write((trx) => recordForeignHolding(trx, holding));
 }
@@ -217,7 +212,8 @@ function movements(block: number, transactionHash: string): Partial<BlockRange> 
   };
 }
 
-async function readTokens({ read, write }: Tour): Promise<void> {
+async function readTokens(tour: Tour): Promise<void> {
+  const { read, write } = tour;
   for (const collection of [TOKENS, BUSY.collection]) await hasUnsettledMints(read, collection);
   await isMetadataOpen(read, TOKENS);
   await firstPages(hostedTokens(read, BUSY.collection), 600);
@@ -238,8 +234,7 @@ async function readTokens({ read, write }: Tour): Promise<void> {
   await write((trx) => ReservationSet.read(trx, [refused]));
   await newestBlocks(read, 10, LARGE + 3);
   const watched = await watchedContracts(read);
-  await followsMore(read, watched, LARGE);
-  await foreignContract(read, FOREIGN);
-  await foreignContracts(read);
-  await uncertainHoldings(read, 100);
+  await write((trx) => noteForeignChange(trx));
+  await followsSince(read, watched);
+  await runContracts(tour, { contract: FOREIGN, owner: ALICE });
 }

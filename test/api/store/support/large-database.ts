@@ -95,7 +95,12 @@ const STATEMENTS = [
                            service_may_mint, service_is_steward, metadata_frozen, listed, block_number, created_at)
    select 'collection-' || (i - 1), '${BUSY.app}', 'request-' || i, case i when 2 then 'ERC1155' else 'ERC721' end, 'hosted',
           'c', 'c', 0, 0, 'owner', '{}', 1, 1, 0, 1, 1, 1 from n`,
-  `${N} insert into foreign_contracts (address, type, followed_from, created_at) select 'foreign-' || i, 'ERC721', 1, 1 from n`,
+  `${N} insert into foreign_contracts (address, type, state, due_at, failures, quarantines, window_from, window_logs, created_at)
+   select 'foreign-' || i, 'ERC721', 'followed', null, 0, 0, 0, 0, 1 from n`,
+  `${N} insert into contract_follows (app_id, address, followed_from, created_at)
+   select '${BUSY.app}', 'foreign-' || i, 1, 1 from n`,
+  `${N} insert into contract_reads (contract, owner, app_id, search, complete_to, due_at, tries, fence)
+   select 'foreign-' || i, '${BUSY.wallet}', '${BUSY.app}', 2, 1, null, 0, 0 from n`,
   `${N} insert into nfts (contract, token_id, request_id, supply, reserved, metadata, minted_block, minted_at)
    select '${BUSY.collection}', i, 'request-' || i, '1', '0', '{}', i, 1 from n`,
   `insert into nfts (contract, token_id, supply, reserved, minted_block, minted_at)
@@ -115,7 +120,7 @@ const STATEMENTS = [
   `${N} insert into announcements (cid, due_at) select 'cid-' || i, 0 from n`,
   `${N} insert into chain_edits (contract, token_id, "column", previous, block_number)
    select '${BUSY.collection}', null, 'owner', '"owner"', i from n`,
-  `${N} insert into uncertain_holdings (contract, token_id, owner) select 'foreign-' || i, '1', '${BUSY.wallet}' from n`,
+  `${N} insert into uncertain_holdings (contract, token_id, owner, block) select 'foreign-' || i, '1', '${BUSY.wallet}', 1 from n`,
   `${N} insert into events (id, app_id, position, request_id, type, body, created_at)
    select 'event-' || i, '${BUSY.app}', i, 'request-' || ((i + 2) / 3),
           'filled-' || (i % 3), '{}', 1 from n`,

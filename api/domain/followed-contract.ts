@@ -1,0 +1,23 @@
+/**
+ * The states of a followed contract, defined only here. `checking`: the service has not yet asked it for its type.
+ * `followed`: its logs are read. `quarantined`: it flooded or kept failing, and is left alone for a time. `unsupported`: it is
+ * no ERC721 or ERC1155 contract. No app follows it, and it is asked again later.
+ */
+export const CONTRACT_STATES = ["checking", "followed", "quarantined", "unsupported"] as const;
+export type ContractState = (typeof CONTRACT_STATES)[number];
+
+/** Why a contract is in quarantine. `flood`: more transfer logs than allowed. `failing`: its reads exceeded their limits. */
+export const QUARANTINE_REASONS = ["flood", "failing"] as const;
+export type QuarantineReason = (typeof QUARANTINE_REASONS)[number];
+
+/** Reads of a contract that fail one after the other before it is quarantined. */
+export const FAILURES_ALLOWED = 3;
+
+/** The first quarantine and the longest, in milliseconds. Each further one lasts twice as long as the one before. */
+const FIRST_QUARANTINE = 60_000;
+export const LONGEST_QUARANTINE = 86_400_000;
+
+/** How long a quarantine lasts. @param earlier quarantines before it, without a long time of good behaviour in between. */
+export function quarantineLength(earlier: number): number {
+  return Math.min(FIRST_QUARANTINE * 2 ** Math.min(earlier, 30), LONGEST_QUARANTINE);
+}

@@ -1,0 +1,174 @@
+import type { Logger } from "pino";
+
+import type { ChainClient } from "../chain/client.ts";
+import { ChainUnavailable, describeError, RpcError } from "../chain/errors.ts";
+import { inspect, readHoldings, receivedTokens } from "../chain/foreign-contracts.ts";
+import type { Signal } from "../shared/signal.ts";
+import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
+import type { Database } from "../store/db/database.ts";
+import type { ForeignContractRow } from "../store/db/schema-contracts.ts";
+import {
+  type ContractRead,
+  finishRead,
+  LONGEST_READ_WAIT,
+  recordSearch,
+  returnRead,
+  takeReads,
+} from "../store/ledger/contract-reads.ts";
+import { inspectAt, recordInspection, recordReads, takeContracts } from "../store/ledger/contract-states.ts";
+import { type ReadStart, startOfRead } from "../store/ledger/read-start.ts";
+import { uncertainOf } from "../store/ledger/uncertain.ts";
+import { readsOf } from "./foreign-moves.ts";
+import { reportQuarantines } from "./store-range.ts";
+
+export interface ContractReaderDeps {
+  database: Database;
+  client: ChainClient;
+  wake: Signal;
+  logger: Logger;
+  confirmations: number;
+  /** Gas limit of one call of a foreign contract. */
+  foreignCallGas: number;
+  /** Most reads of one app in a minute. */
+  readsPerMinute: number;
+  now: () => number;
+}
+
+/** All times in milliseconds. Work of a process that died is free again when its lease expires. */
+const LEASE = 30_000;
+/** Within which one piece of work ends, done or not. Shorter than the lease. */
+const DEADLINE = 10_000;
+const POLL = 1_000;
+/** Wait before the second try. It doubles with each further one. */
+const FIRST_WAIT = 1_000;
+/** Pieces of work at the same time, and how many of them may be of one app. */
+const CONCURRENCY = 4;
+const CONCURRENCY_OF_APP = 2;
+/** Balances that one read takes. */
+const BALANCES = 200;
+
+/**
+ * Reads foreign contracts in the background: their type, what wallets held before they were followed, and balances that could
+ * not be read with their block. The work is rows in the database, so it survives a crash, and several processes share it.
+ */
+export class ContractReader {
+  readonly #deps: ContractReaderDeps;
+  readonly #loop: WorkLoop;
+
+  constructor(deps: ContractReaderDeps) {
+    this.#deps = deps;
+    this.#loop = new WorkLoop({
+      logger: deps.logger,
+      wake: deps.wake,
+      pollInterval: POLL,
+      messages: {
+        failed: "followed contracts cannot be read; retrying",
+        recovered: "followed contracts can be read again",
+      },
+      describe: describeError,
+    });
+  }
+
+  get lastError(): string | null {
+    return this.#loop.lastError;
+  }
+
+  async run(abort: AbortSignal): Promise<void> {
+    await this.#loop.run(async (stop) => this.step(stop), abort);
+  }
+
+  /** Does what is due now. @throws the first error of the node, after everything else was done. */
+  async step(abort: AbortSignal = new AbortController().signal): Promise<StepResult> {
+    const { database, now } = this.#deps;
+    const leaseUntil = now() + LEASE;
+    const taken = await database.write(async (trx) => ({
+      contracts: await takeContracts(trx, { now: now(), leaseUntil, limit: CONCURRENCY }),
+      reads: await takeReads(trx, {
+        now: now(),
+        leaseUntil,
+        perMinute: this.#deps.readsPerMinute,
+        limit: CONCURRENCY,
+        limitOfApp: CONCURRENCY_OF_APP,
+      }),
+      start: await startOfRead(trx),
+    }));
+    const ends = await Promise.allSettled([
+      ...taken.contracts.map((contract) => this.#inspect(contract, abort)),
+      ...taken.reads.map((read) => this.#read(read, taken.start, abort)),
+    ]);
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed !== undefined && !abort.aborted) throw failed.reason;
+    return ends.length === 0 ? "idle" : "again";
+  }
+
+  async #inspect(contract: ForeignContractRow, abort: AbortSignal): Promise<void> {
+    const { database, client, now } = this.#deps;
+    try {
+      const known = await inspect(client, contract.address, this.#bounds(abort));
+      await database.write((trx) => recordInspection(trx, contract, known, now()));
+    } catch (error) {
+      // Another process, or this one, tries again soon.
+      await database.write((trx) => inspectAt(trx, contract.address, now() + FIRST_WAIT));
+      throw error;
+    }
+  }
+
+  async #read(read: ContractRead, start: ReadStart, abort: AbortSignal): Promise<void> {
+    const { database, now } = this.#deps;
+    const retryAt = now() + Math.min(FIRST_WAIT * 2 ** read.tries, LONGEST_READ_WAIT);
+    try {
+      if (read.search && !(await this.#search(read, start, abort))) return;
+      await this.#readBalances(read, start, { abort, retryAt });
+    } catch (error) {
+      // Being stopped does not count as a try.
+      await database.write((trx) => returnRead(trx, read, abort.aborted ? 0 : retryAt, !abort.aborted));
+      if (error instanceof ChainUnavailable || error instanceof RpcError) throw error;
+      this.#deps.logger.error({ err: error, contract: read.contract }, "a read of a followed contract failed");
+    }
+  }
+
+  /** Finds the tokens that a wallet received earlier. @returns false when another process has taken the read over. */
+  async #search(read: ContractRead, start: ReadStart, abort: AbortSignal): Promise<boolean> {
+    const { database, client, logger } = this.#deps;
+    const bounded = AbortSignal.any([abort, AbortSignal.timeout(DEADLINE)]);
+    const found = await receivedTokens(client, read, start.checkpoint, bounded);
+    if (found === null) {
+      logger.info(
+        { contract: read.contract, wallet: read.owner },
+        "the node refuses to search all blocks for earlier tokens of a wallet: only tokens that are named are found",
+      );
+    }
+    return database.write((trx) => recordSearch(trx, read, found ?? [], start));
+  }
+
+  async #readBalances(
+    read: ContractRead,
+    start: ReadStart,
+    { abort, retryAt }: { abort: AbortSignal; retryAt: number },
+  ): Promise<void> {
+    const { database, client, confirmations, logger, now } = this.#deps;
+    const waiting = await uncertainOf(database.read, read, BALANCES);
+    const queries = waiting.map((one) => ({ ...one, type: read.type }));
+    // Far behind the head, the node may no longer have the state at the checkpoint. Then the newest state that no reorg can
+    // change is read instead.
+    const head = queries.length === 0 ? start.checkpoint : await client.headNumber();
+    const block = Math.max(start.checkpoint, head - confirmations);
+    const held = await readHoldings(client, queries, { ...this.#bounds(abort), block });
+    const known = waiting.flatMap(({ tokenId }, index) => {
+      const answer = held[index];
+      return answer === undefined || answer === "failed" ? [] : [{ tokenId, quantity: answer ?? 0n }];
+    });
+    const result = { held: known, block, all: known.length === waiting.length };
+    const quarantined = await database.write(async (trx) => {
+      await finishRead(trx, read, start, result, { retryAt });
+      return recordReads(trx, readsOf(queries, held), now());
+    });
+    reportQuarantines(logger, quarantined);
+    if (held.includes(undefined) && !abort.aborted)
+      throw new ChainUnavailable("the node could not run calls of followed contracts");
+  }
+
+  #bounds(abort: AbortSignal): { gas: number; abort: AbortSignal } {
+    return { gas: this.#deps.foreignCallGas, abort: AbortSignal.any([abort, AbortSignal.timeout(DEADLINE)]) };
+  }
+}

@@ -1,0 +1,78 @@
+import type { RawLog } from "../chain/client.ts";
+import type { Held, HoldingQuery } from "../chain/foreign-contracts.ts";
+import { decodeMoves, partiesOf, type TokenMove, topicAddress } from "../chain/logs.ts";
+import type { BlockRange } from "../store/ledger/apply-range.ts";
+import type { WatchedContracts } from "../store/ledger/watched.ts";
+import type { ChainRange } from "./read-range.ts";
+
+/** Balances of one contract that are read together with a range. The others are read in the background. */
+const READS_OF_CONTRACT = 50;
+
+/** How the reads of foreign contracts went, for noticing those that keep failing. */
+export interface ForeignReads {
+  answered: string[];
+  failed: string[];
+}
+
+/** Addresses that send or receive a token in a range, each once. */
+export function partiesAmong(read: ChainRange): string[] {
+  const topics = new Set(read.foreign.flatMap((log) => partiesOf(log) ?? []));
+  const parties = new Set([...topics].map(topicAddress));
+  for (const { from, to } of read.moves) {
+    if (from !== null) parties.add(from);
+    if (to !== null) parties.add(to);
+  }
+  return [...parties];
+}
+
+/** Decodes those logs of foreign contracts that concern a wallet of the service. The others are dropped undecoded. */
+export function movesOfWallets(logs: readonly RawLog[], wallets: ReadonlyMap<string, unknown>): TokenMove[] {
+  const known = new Set([...wallets.keys()].map((address) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`));
+  return logs.filter((log) => partiesOf(log)?.some((topic) => known.has(topic)) === true).flatMap(decodeMoves);
+}
+
+/**
+ * The balances that a range's moves in foreign contracts have changed, each read from the contract itself, because its events
+ * may be wrong. What cannot be read now is `null`, and is read in the background: a contract never holds up the range.
+ */
+export async function readTouched(
+  deps: { holdings(queries: HoldingQuery[]): Promise<Held[]> },
+  watched: WatchedContracts,
+  moves: BlockRange["moves"],
+): Promise<{ holdings: BlockRange["foreignHoldings"]; reads: ForeignReads }> {
+  const touched = new Map<string, HoldingQuery>();
+  for (const { move, foreign, type } of moves) {
+    if (!foreign) continue;
+    const { contract, tokenId } = move;
+    for (const owner of move.historyOf ?? [])
+      touched.set(`${contract}/${tokenId}/${owner}`, { contract, type, tokenId, owner });
+  }
+  const queries = [...touched.values()];
+  const counts = new Map<string, number>();
+  const now = queries.filter(({ contract }) => {
+    const count = (counts.get(contract) ?? 0) + 1;
+    counts.set(contract, count);
+    return count <= READS_OF_CONTRACT && watched.foreign.get(contract)?.healthy === true;
+  });
+  const held = now.length === 0 ? [] : await deps.holdings(now);
+  const answers = new Map(now.map((query, index) => [query, held[index]]));
+  return {
+    holdings: queries.map((query) => {
+      const { contract, tokenId, owner } = query;
+      const answer = answers.get(query);
+      const unread = !answers.has(query) || answer === undefined || answer === "failed";
+      // Nobody holds a token that does not exist.
+      return { contract, tokenId, owner, quantity: unread ? null : (answer ?? 0n) };
+    }),
+    reads: readsOf(now, held),
+  };
+}
+
+/** A contract that answered at least one of its reads has not failed. */
+export function readsOf(queries: readonly HoldingQuery[], held: readonly Held[]): ForeignReads {
+  const answered = new Set(
+    queries.flatMap(({ contract }, index) => (held[index] === undefined || held[index] === "failed" ? [] : [contract])),
+  );
+  const failed = new Set(queries.flatMap(({ contract }, index) => (held[index] === "failed" ? [contract] : [])));
+  return { answered: [...answered], failed: [...failed].filter((contract) => !answered.has(contract)) };
+}

@@ -1,0 +1,62 @@
+import type { Logger } from "pino";
+
+import { applyRange, type CreationFacts } from "../store/ledger/apply-range.ts";
+import { countLogs, type Quarantined, readAllAgain, recordReads } from "../store/ledger/contract-states.ts";
+import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
+import type { Database } from "../store/db/database.ts";
+import type { PreparedRange } from "./prepare-range.ts";
+import type { ChainRange } from "./read-range.ts";
+
+export interface StoreDeps {
+  database: Database;
+  logger: Logger;
+  now: () => number;
+  /** Most transfer logs of a foreign contract in 500 blocks. */
+  maxForeignLogs: number;
+}
+
+/**
+ * Stores a range in one transaction.
+ * @param again whether the range may be read again because apps began to follow contracts meanwhile. Otherwise the wallets
+ *   of these apps are read from the chain in the background.
+ * @returns `changed`: nothing was stored for that reason. `refused`: another process has stored or rolled back blocks.
+ */
+export async function storeRange(
+  deps: StoreDeps,
+  range: PreparedRange,
+  from: { read: ChainRange; watched: WatchedContracts; facts: CreationFacts; again: boolean },
+): Promise<"stored" | "changed" | "refused"> {
+  const { database, now } = deps;
+  const quarantined: Quarantined[] = [];
+  const outcome = await database.write(async (trx) => {
+    const added = await followsSince(trx, from.watched);
+    if (added !== null && from.again) return "changed";
+    if (!(await applyRange(trx, range, from.facts, now()))) return "refused";
+    await readAllAgain(trx, added ?? []);
+    const counting = { block: range.to, limit: deps.maxForeignLogs, now: now() };
+    quarantined.push(...(await countLogs(trx, countsOf(from.read, deps.maxForeignLogs), counting)));
+    quarantined.push(...(await recordReads(trx, range.reads, now())));
+    return "stored";
+  });
+  if (outcome === "stored") reportQuarantines(deps.logger, quarantined);
+  return outcome;
+}
+
+/** Transfer logs by foreign contract. A contract whose logs were too many to read is above the limit. */
+function countsOf({ foreign, flooding }: ChainRange, limit: number): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { address } of foreign) counts.set(address, (counts.get(address) ?? 0) + 1);
+  for (const address of flooding) counts.set(address, limit + 1);
+  return counts;
+}
+
+export function reportQuarantines(logger: Logger, quarantined: readonly Quarantined[]): void {
+  for (const { address: contract, reason, until } of quarantined) {
+    logger.warn(
+      { contract, reason, until: new Date(until).toISOString() },
+      reason === "flood"
+        ? "a followed contract emits too many transfer logs: it is quarantined, and its wallets are read again afterwards"
+        : "calls of a followed contract keep exceeding their limits: it is quarantined, and tried again afterwards",
+    );
+  }
+}

@@ -1,0 +1,237 @@
+import { sql, type SqlBool } from "kysely";
+
+import type { CollectionType } from "../../domain/command.ts";
+import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
+import { CounterDeltas } from "../db/counters.ts";
+import { AT_ONCE, firstDue } from "../db/due.ts";
+import { engineOf, type Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
+import { setHoldings } from "./holding-set.ts";
+import { isDropped, type ReadStart } from "./read-start.ts";
+import { markUncertain, takeMarks, type UncertainHolding } from "./uncertain.ts";
+
+/** Longest wait before a retry, in milliseconds. */
+export const LONGEST_READ_WAIT = 600_000;
+const MINUTE = 60_000;
+
+/** A wallet's tokens of a foreign contract that this process has taken, to read them from the chain. */
+export interface ContractRead {
+  contract: string;
+  owner: string;
+  appId: string;
+  type: CollectionType;
+  /** Whether tokens that the wallet received earlier must be searched. */
+  search: boolean;
+  /** Earlier tries. */
+  tries: number;
+  /** Fencing token: grows each time the read is taken, so an earlier holder can change nothing any more. */
+  fence: number;
+}
+
+export interface TakeOptions {
+  now: number;
+  leaseUntil: number;
+  /** Most reads in all, and of one app. */
+  limit: number;
+  limitOfApp: number;
+  /** Most reads of one app in a minute. */
+  perMinute: number;
+}
+
+interface DueRow {
+  contract: string;
+  owner: string;
+  app_id: string;
+  search: 0 | 1 | 2;
+  tries: number;
+  fence: number;
+  type: CollectionType | null;
+}
+
+/** Takes due reads, longest due first. An app gets at most its share of the places, and `perMinute` reads a minute. */
+export async function takeReads(trx: Trx, options: TakeOptions): Promise<ContractRead[]> {
+  const minute = Math.floor(options.now / MINUTE);
+  const spent = await trx
+    .selectFrom("read_rates")
+    .select("app_id")
+    .where("minute", "=", minute)
+    .where("used", ">=", options.perMinute)
+    .execute();
+  const without = new Set(spent.map((row) => row.app_id));
+  const taken: DueRow[] = [];
+  // Each round fills the places of the apps at the head of the queue, so there are at most as many rounds as places.
+  while (taken.length < options.limit) {
+    const rows = (await dueReads(trx, options, [...without])).filter(
+      (row) => !taken.some((one) => one.contract === row.contract && one.owner === row.owner),
+    );
+    for (const row of rows) {
+      const ofApp = taken.filter((one) => one.app_id === row.app_id).length;
+      if (ofApp >= options.limitOfApp) without.add(row.app_id);
+      else if (taken.length < options.limit) taken.push(row);
+    }
+    if (!rows.some((row) => without.has(row.app_id))) break;
+  }
+  if (taken.length === 0) return [];
+  const keys = taken.map(({ contract, owner }) => ({ contract, owner }));
+  await sql`
+    update contract_reads set fence = fence + 1, due_at = ${options.leaseUntil}
+      from ${rowSet(trx, { contract: "text", owner: "text" }, keys)} as input
+     where contract_reads.contract = input.contract and contract_reads.owner = input.owner`.execute(trx);
+  await countReads(
+    trx,
+    Map.groupBy(taken, (row) => row.app_id),
+    minute,
+  );
+  return taken.flatMap(({ app_id: appId, search, fence, type, ...row }) =>
+    type === null ? [] : [{ ...row, appId, type, search: search === 1, fence: fence + 1 }],
+  );
+}
+
+/** @param without apps that get no more. */
+async function dueReads(trx: Trx, options: TakeOptions, without: readonly string[]): Promise<DueRow[]> {
+  const apps = without.map((id) => ({ id }));
+  return firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
+    const first = trx
+      .selectFrom("contract_reads as read")
+      .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
+      .select(["read.contract", "read.owner", "read.app_id", "read.search", "read.tries", "read.fence"])
+      .select("contract.type")
+      .where("read.due_at", comparison, at)
+      .where("contract.state", "=", "followed")
+      .where(sql<SqlBool>`read.app_id not in (select id from ${rowSet(trx, { id: "text" }, apps)} as input)`)
+      .orderBy("read.due_at")
+      .limit(most);
+    return (engineOf(trx) === "postgres" ? first.forUpdate("read").skipLocked() : first).execute();
+  });
+}
+
+async function countReads(trx: Trx, byApp: ReadonlyMap<string, readonly unknown[]>, minute: number): Promise<void> {
+  const rows = [...byApp].map(([app_id, reads]) => ({ app_id, used: reads.length }));
+  await sql`
+    insert into read_rates (app_id, minute, used)
+    select app_id, cast(${minute} as bigint), used from ${rowSet(trx, { app_id: "text", used: "integer" }, rows)} as input
+     where true
+    on conflict (app_id) do update set
+      used = case when read_rates.minute = excluded.minute then read_rates.used + excluded.used else excluded.used end,
+      minute = excluded.minute`.execute(trx);
+}
+
+/**
+ * Stores the tokens that a search found. Their balances are to be read next.
+ * @returns false when another process has taken the read over; then nothing is changed.
+ */
+export async function recordSearch(
+  trx: Trx,
+  read: ContractRead,
+  tokenIds: readonly string[],
+  start: ReadStart,
+): Promise<boolean> {
+  const updated = await trx
+    .updateTable("contract_reads")
+    .set({ search: 2 })
+    .where("contract", "=", read.contract)
+    .where("owner", "=", read.owner)
+    .where("fence", "=", read.fence)
+    .executeTakeFirst();
+  if (updated.numUpdatedRows === 0n) return false;
+  const { contract, owner } = read;
+  const tokens = tokenIds.map((tokenId) => ({ contract, tokenId, owner }));
+  await markUncertain(trx, tokens, { block: start.checkpoint, completeTo: start.checkpoint });
+  return true;
+}
+
+/** Balances that were read at a block. */
+export interface ReadBalances {
+  held: { tokenId: string; quantity: bigint }[];
+  /** The block whose state was read. No reorg can drop it, unless it is the checkpoint of the start. */
+  block: number;
+  /** Whether everything was read that was known to be read. */
+  all: boolean;
+}
+
+/**
+ * Stores what was read, and ends the read, or makes it due again.
+ * @returns false when another process has taken the read over, or a reorg came in between; then nothing is changed.
+ */
+export async function finishRead(
+  trx: Trx,
+  read: ContractRead,
+  start: ReadStart,
+  { held, block, all }: ReadBalances,
+  next: { retryAt: number },
+): Promise<boolean> {
+  const { contract, owner } = read;
+  const row = await trx
+    .selectFrom("contract_reads")
+    .select(["fence", "search"])
+    .where("contract", "=", contract)
+    .where("owner", "=", owner)
+    .executeTakeFirst();
+  if (row?.fence !== read.fence || (await isDropped(trx, start))) return false;
+  const keyOf = ({ tokenId }: { tokenId: string }): UncertainHolding => ({ contract, tokenId, owner });
+  const marked = new Set((await takeMarks(trx, held.map(keyOf), block)).map(({ tokenId }) => tokenId));
+  const counters = new CounterDeltas();
+  const known = held.filter(({ tokenId }) => marked.has(tokenId));
+  await setHoldings(
+    trx,
+    known.map((one) => ({ ...keyOf(one), quantity: one.quantity, sinceBlock: start.checkpoint })),
+    counters,
+  );
+  await counters.flush(trx);
+  const left = await trx
+    .selectFrom("uncertain_holdings")
+    .select("token_id")
+    .where("contract", "=", contract)
+    .where("owner", "=", owner)
+    .limit(1)
+    .executeTakeFirst();
+  await trx
+    .updateTable("contract_reads")
+    .set(
+      left === undefined
+        ? { due_at: null, tries: 0, complete_to: row.search === 2 ? start.checkpoint : null }
+        : { due_at: all ? AT_ONCE : next.retryAt, tries: all ? 0 : read.tries + 1 },
+    )
+    .where("contract", "=", contract)
+    .where("owner", "=", owner)
+    .execute();
+  return true;
+}
+
+/** Returns a read, due again at `dueAt`. @param counts whether this try counts as failed. */
+export async function returnRead(trx: Trx, read: ContractRead, dueAt: number, counts: boolean): Promise<void> {
+  await trx
+    .updateTable("contract_reads")
+    .set({ due_at: dueAt, tries: read.tries + (counts ? 1 : 0) })
+    .where("contract", "=", read.contract)
+    .where("owner", "=", read.owner)
+    .where("fence", "=", read.fence)
+    .execute();
+}
+
+/** Makes the tokens of a wallet due to be searched, unless they were searched before or will be. Idempotent. */
+export async function wantSearch(
+  trx: Trx,
+  read: { contract: string; owner: string; appId: string },
+  dueAt: number,
+): Promise<void> {
+  await trx
+    .insertInto("contract_reads")
+    .values({
+      contract: read.contract,
+      owner: read.owner,
+      app_id: read.appId,
+      search: 1,
+      complete_to: null,
+      due_at: dueAt,
+      tries: 0,
+      fence: 0,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["contract", "owner"])
+        .doUpdateSet((eb) => ({ search: 1, due_at: eb.fn.coalesce("contract_reads.due_at", eb.val(dueAt)) }))
+        .where("contract_reads.search", "=", 0),
+    )
+    .execute();
+}

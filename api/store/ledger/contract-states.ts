@@ -1,0 +1,224 @@
+import { sql } from "kysely";
+
+import {
+  FAILURES_ALLOWED,
+  LONGEST_QUARANTINE,
+  type QuarantineReason,
+  quarantineLength,
+} from "../../domain/followed-contract.ts";
+import { AT_ONCE, firstDue } from "../db/due.ts";
+import { engineOf, type Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
+import type { ForeignContractRow } from "../db/schema-contracts.ts";
+import { checkpointOf, type KnownContract, unfollowContract } from "./foreign.ts";
+import { noteForeignChange } from "./watched.ts";
+
+/** Blocks over which transfer logs are counted. */
+export const FLOOD_BLOCKS = 500;
+/** A contract that behaves this long after a quarantine starts with short ones again. In milliseconds. */
+const FORGIVEN = 86_400_000;
+/** How long the service remembers that an address is no token contract. In milliseconds. */
+const UNSUPPORTED_FOR = 600_000;
+
+/** A contract that was put into quarantine now. */
+export interface Quarantined {
+  address: string;
+  reason: QuarantineReason;
+  /** When the quarantine ends, in milliseconds since 1970. */
+  until: number;
+}
+
+/** Counts the transfer logs of contracts, and quarantines those with more than `limit` in 500 blocks. */
+export async function countLogs(
+  trx: Trx,
+  logs: ReadonlyMap<string, number>,
+  { block, limit, now }: { block: number; limit: number; now: number },
+): Promise<Quarantined[]> {
+  if (logs.size === 0) return [];
+  const rows = [...logs].map(([address, count]) => ({ address, count }));
+  const { rows: counted } = await sql<{ address: string; window_logs: number }>`
+    update foreign_contracts set
+           window_logs = case when window_from > ${block - FLOOD_BLOCKS} then window_logs + input.count else input.count end,
+           window_from = case when window_from > ${block - FLOOD_BLOCKS} then window_from else ${block} end
+      from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input
+     where foreign_contracts.address = input.address
+    returning foreign_contracts.address as address, window_logs`.execute(trx);
+  const flooding = counted.flatMap(({ address, window_logs: count }) => (count > limit ? [address] : []));
+  return quarantine(trx, flooding, "flood", { asOf: block, now });
+}
+
+/** Records which contracts answered a read within its limits, and quarantines those that keep failing. */
+export async function recordReads(
+  trx: Trx,
+  reads: { answered: readonly string[]; failed: readonly string[] },
+  now: number,
+): Promise<Quarantined[]> {
+  let changed = false;
+  if (reads.answered.length > 0) {
+    const answered = reads.answered.map((address) => ({ address }));
+    const { rows: healed } = await sql`
+      update foreign_contracts set failures = 0
+       where failures > 0 and address in (select address from ${rowSet(trx, { address: "text" }, answered)} as input)
+      returning address`.execute(trx);
+    changed = healed.length > 0;
+  }
+  if (reads.failed.length === 0) {
+    if (changed) await noteForeignChange(trx);
+    return [];
+  }
+  const rows = reads.failed.map((address) => ({ address }));
+  const { rows: failed } = await sql<{ address: string; failures: number }>`
+    update foreign_contracts set failures = failures + 1
+     where state = 'followed' and address in (select address from ${rowSet(trx, { address: "text" }, rows)} as input)
+    returning address, failures`.execute(trx);
+  await noteForeignChange(trx);
+  const failing = failed.flatMap(({ address, failures }) => (failures >= FAILURES_ALLOWED ? [address] : []));
+  return quarantine(trx, failing, "failing", { asOf: await checkpointOf(trx), now });
+}
+
+/** @param asOf the last block whose logs of the contracts were read. */
+async function quarantine(
+  trx: Trx,
+  addresses: readonly string[],
+  reason: QuarantineReason,
+  { asOf, now }: { asOf: number; now: number },
+): Promise<Quarantined[]> {
+  const quarantined: Quarantined[] = [];
+  for (const address of addresses) {
+    const contract = await trx
+      .selectFrom("foreign_contracts")
+      .select(["quarantines", "released_at"])
+      .where("address", "=", address)
+      .where("state", "=", "followed")
+      .executeTakeFirst();
+    if (contract === undefined) continue;
+    const forgiven = contract.released_at === null || now - contract.released_at > FORGIVEN;
+    const earlier = forgiven ? 0 : contract.quarantines;
+    const until = now + quarantineLength(earlier);
+    await trx
+      .updateTable("foreign_contracts")
+      .set({ state: "quarantined", reason, due_at: until, as_of: asOf, quarantines: earlier + 1 })
+      .where("address", "=", address)
+      .execute();
+    // Its reads wait, and do not stand in the way of others.
+    await trx
+      .updateTable("contract_reads")
+      .set({ due_at: until })
+      .where("contract", "=", address)
+      .where("due_at", "is not", null)
+      .execute();
+    quarantined.push({ address, reason, until });
+  }
+  if (quarantined.length > 0) await noteForeignChange(trx);
+  return quarantined;
+}
+
+/** Takes contracts whose type must be asked, or whose quarantine is over. The lease keeps other processes away. */
+export async function takeContracts(
+  trx: Trx,
+  options: { now: number; leaseUntil: number; limit: number },
+): Promise<ForeignContractRow[]> {
+  const due = await firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
+    const search = trx.selectFrom("foreign_contracts").selectAll().where("due_at", comparison, at);
+    const first = search.orderBy("due_at").limit(most);
+    return (engineOf(trx) === "postgres" ? first.forUpdate().skipLocked() : first).execute();
+  });
+  if (due.length === 0) return [];
+  const [forgotten, taken] = [
+    due.filter(({ state }) => state === "unsupported"),
+    due.filter(({ state }) => state !== "unsupported"),
+  ];
+  const addresses = (rows: readonly ForeignContractRow[]) =>
+    rowSet(
+      trx,
+      { address: "text" },
+      rows.map(({ address }) => ({ address })),
+    );
+  await sql`
+    delete from foreign_contracts where address in (select address from ${addresses(forgotten)} as input)`.execute(trx);
+  await sql`
+    update foreign_contracts set due_at = ${options.leaseUntil}
+     where address in (select address from ${addresses(taken)} as input)`.execute(trx);
+  return taken;
+}
+
+/** Stores the answer of a contract that was asked for its type. @param known null: it is no token contract. */
+export async function recordInspection(
+  trx: Trx,
+  contract: ForeignContractRow,
+  known: KnownContract | null,
+  now: number,
+): Promise<void> {
+  const released = contract.state === "quarantined";
+  const changed = await trx
+    .updateTable("foreign_contracts")
+    .set({
+      ...(known === null
+        ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
+        : { state: "followed", due_at: null, type: known.type, name: known.name, reason: null, as_of: null }),
+      ...(released ? { failures: 0, window_logs: 0, released_at: now } : {}),
+    })
+    .where("address", "=", contract.address)
+    // Unchanged since it was taken.
+    .where("state", "=", contract.state)
+    .executeTakeFirst();
+  if (changed.numUpdatedRows === 0n) return;
+  const follows = await followsOf(trx, contract.address);
+  if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, contract.address);
+  else if (released) await readAllAgain(trx, follows);
+  await noteForeignChange(trx);
+}
+
+/** Makes a contract due to be asked for its type later. */
+export async function inspectAt(trx: Trx, address: string, dueAt: number): Promise<void> {
+  await trx
+    .updateTable("foreign_contracts")
+    .set({ due_at: dueAt })
+    .where("address", "=", address)
+    .where("state", "in", ["checking", "quarantined"])
+    .execute();
+}
+
+/** A contract, for one app that follows it. */
+export interface Follow {
+  appId: string;
+  contract: string;
+}
+
+/**
+ * Reads the wallets of apps from the chain again: the balances that are stored, and, by a search, the tokens that the
+ * wallets received meanwhile. For contracts whose logs were not read for some blocks.
+ */
+export async function readAllAgain(trx: Trx, follows: readonly Follow[]): Promise<void> {
+  if (follows.length === 0) return;
+  const block = await checkpointOf(trx);
+  const rows = follows.map(({ appId, contract }) => ({ app_id: appId, address: contract }));
+  const held = () => sql`
+    ${rowSet(trx, { app_id: "text", address: "text" }, rows)} as input
+      join holdings on holdings.contract = input.address
+      join wallets on wallets.address = holdings.owner and wallets.app_id = input.app_id`;
+  await sql`
+    insert into uncertain_holdings (contract, token_id, owner, block)
+    select holdings.contract, holdings.token_id, holdings.owner, cast(${block} as bigint) from ${held()} where true
+    on conflict (contract, owner, token_id) do update set block = excluded.block`.execute(trx);
+  await sql`
+    insert into contract_reads (contract, owner, app_id, search, complete_to, due_at, tries, fence)
+    select distinct holdings.contract, holdings.owner, wallets.app_id, 1, cast(null as bigint), ${AT_ONCE}, 0, 0
+      from ${held()} where true
+    on conflict (contract, owner) do nothing`.execute(trx);
+  // The fence ends reads that began before.
+  await sql`
+    update contract_reads set search = 1, due_at = ${AT_ONCE}, fence = fence + 1, tries = 0
+     where (app_id, contract) in
+      (select app_id, address from ${rowSet(trx, { app_id: "text", address: "text" }, rows)} as input)`.execute(trx);
+}
+
+/** The apps that follow a contract. */
+async function followsOf(trx: Trx, contract: string): Promise<Follow[]> {
+  return trx
+    .selectFrom("contract_follows")
+    .select(["app_id as appId", "address as contract"])
+    .where("address", "=", contract)
+    .where("ended_at", "is", null)
+    .execute();
+}

@@ -1,0 +1,78 @@
+import { contractHealth } from "../../../../api/store/doctor/contracts.ts";
+import { walletApps } from "../../../../api/store/apps/wallets.ts";
+import {
+  finishRead,
+  recordSearch,
+  returnRead,
+  takeReads,
+  wantSearch,
+} from "../../../../api/store/ledger/contract-reads.ts";
+import {
+  countLogs,
+  inspectAt,
+  readAllAgain,
+  recordInspection,
+  recordReads,
+  takeContracts,
+} from "../../../../api/store/ledger/contract-states.ts";
+import { findForeignContract, followContract, unfollowContract } from "../../../../api/store/ledger/foreign.ts";
+import { startOfRead } from "../../../../api/store/ledger/read-start.ts";
+import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
+import { everWatchedContracts } from "../../../../api/store/ledger/watched.ts";
+import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
+import { BUSY } from "../support/large-database.ts";
+import { NOW, type Tour } from "./tour.ts";
+
+const UNKNOWN = "tour-unknown";
+
+/** Follows of contracts, their reads, a quarantine, and their end. */
+export async function runContracts({ read, write }: Tour, held: { contract: string; owner: string }): Promise<void> {
+  const { contract, owner } = held;
+  const appId = BUSY.app;
+  await findForeignContract(read, appId, contract);
+  await listFollowedContracts(read, appId, { limit: 30, offset: 0, after: null });
+  await listFollowedContracts(read, appId, { limit: 30, offset: 0, after: 1 });
+  await everWatchedContracts(read);
+  await walletApps(read, [owner]);
+  await storedContents(read, contract, owner);
+  const token = { ...held, tokenId: "9" };
+  await isUncertain(read, token);
+  await write((trx) => wantSearch(trx, { ...held, appId }, 0));
+  await write((trx) => markUncertain(trx, [token], { block: 1, completeTo: 1 }));
+  await uncertainOf(read, held, 10);
+  const take = { now: NOW, leaseUntil: NOW + 1_000, limit: 4, limitOfApp: 2, perMinute: 1_000 };
+  const start = await write((trx) => startOfRead(trx));
+  for (const again of [true, false]) {
+    await write((trx) => readAllAgain(trx, [{ appId, contract }]));
+    const reads = await write((trx) => takeReads(trx, take));
+    const taken = reads.find((one) => one.owner === owner);
+    if (taken === undefined) throw new Error("the read is due");
+    if (again) await write((trx) => returnRead(trx, taken, 0, true));
+    else {
+      await write((trx) => recordSearch(trx, taken, ["9"], start));
+      const balances = { held: [{ tokenId: "9", quantity: 1n }], block: start.checkpoint, all: true };
+      await write((trx) => finishRead(trx, taken, start, balances, { retryAt: NOW }));
+    }
+  }
+  await contractHealth(read);
+  await quarantineAndRelease({ read, write }, contract);
+  await write((trx) => unfollowContract(trx, appId, contract));
+}
+
+async function quarantineAndRelease({ write }: Pick<Tour, "read" | "write">, contract: string): Promise<void> {
+  const known = { type: "ERC721", name: null } as const;
+  await write((trx) => recordReads(trx, { answered: [], failed: [contract] }, NOW));
+  await write((trx) => recordReads(trx, { answered: [contract], failed: [] }, NOW));
+  await write((trx) => countLogs(trx, new Map([[contract, 5]]), { block: 1_000, limit: 4, now: NOW }));
+  const later = NOW + 60_000;
+  const [released] = await write((trx) => takeContracts(trx, { now: later, leaseUntil: later + 1, limit: 4 }));
+  if (released === undefined) throw new Error("the quarantine is over");
+  await write((trx) => inspectAt(trx, released.address, later));
+  await write((trx) => recordInspection(trx, released, known, later));
+  const follow = { appId: BUSY.app, address: UNKNOWN, quota: 10, now: NOW };
+  await write((trx) => followContract(trx, { ...follow, known: null }));
+  const [checking] = await write((trx) => takeContracts(trx, { now: later, leaseUntil: later + 1, limit: 4 }));
+  if (checking === undefined) throw new Error("the contract is to be asked");
+  await write((trx) => recordInspection(trx, checking, null, later));
+  await write((trx) => followContract(trx, { ...follow, known }));
+}
