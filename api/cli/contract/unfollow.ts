@@ -18,8 +18,7 @@ export function contractUnfollow(terminal: Terminal): Command {
     .argument("<address>", "address of the contract, from `contract list`")
     .action(async (which: string, text: string, { json }: { json?: boolean }) => {
       const valid: boolean = isAddress(text);
-      if (!valid)
-        throw new OperatorError(`${text} is not an address. \`contract list\` shows the addresses.`);
+      if (!valid) throw new OperatorError(`${text} is not an address. \`contract list\` shows the addresses.`);
       const address = getAddress(text);
       const app = await withDatabase(terminal, async (database) => {
         const found = await appNamed(database.read, which);

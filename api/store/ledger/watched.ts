@@ -109,7 +109,11 @@ async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<stri
   const contracts = new Map<string, WatchedForeign & { followers: Map<string, FollowTime[]> }>();
   for (const row of await query.execute()) {
     if (row.type === null) continue;
-    const found = contracts.get(row.address) ?? { type: row.type, healthy: row.failures === 0, followers: new Map<string, FollowTime[]>() };
+    const found = contracts.get(row.address) ?? {
+      type: row.type,
+      healthy: row.failures === 0,
+      followers: new Map<string, FollowTime[]>(),
+    };
     const times = found.followers.get(row.app_id) ?? [];
     times.push({ from: row.followed_from, to: row.ended_at });
     found.followers.set(row.app_id, times);
