@@ -11,20 +11,16 @@ contract HostileERC721 {
         RevertWithMegabytes
     }
 
-    error Refused(bytes reason);
-
     event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
+
+    error Refused(bytes reason);
 
     Mode private _mode;
     mapping(uint256 tokenId => address) private _claimed;
 
     /// @notice Answers `ownerOf`, which returns raw bytes here.
     fallback(bytes calldata data) external returns (bytes memory) {
-        if (_mode == Mode.ReturnMegabytes) return new bytes(2_800_000);
-        if (_mode == Mode.RevertWithMegabytes) revert Refused(new bytes(2_800_000));
-        uint256 rounds;
-        while (_mode == Mode.BurnAllGas) ++rounds;
-        return abi.encode(_claimed[uint256(bytes32(data[4:]))]);
+        return _answer(data);
     }
 
     function program(Mode mode) external {
@@ -43,5 +39,13 @@ contract HostileERC721 {
 
     function supportsInterface(bytes4 id) external pure returns (bool) {
         return id == 0x01ffc9a7 || id == 0x80ac58cd;
+    }
+
+    function _answer(bytes calldata data) private view returns (bytes memory) {
+        if (_mode == Mode.ReturnMegabytes) return new bytes(2_800_000);
+        if (_mode == Mode.RevertWithMegabytes) revert Refused(new bytes(2_800_000));
+        uint256 rounds;
+        while (_mode == Mode.BurnAllGas) ++rounds;
+        return abi.encode(_claimed[uint256(bytes32(data[4:]))]);
     }
 }
