@@ -11,12 +11,12 @@ contract HostileERC721 {
         RevertWithMegabytes
     }
 
+    Mode private _mode;
+    mapping(uint256 tokenId => address) private _claimed;
+
     event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
 
     error Refused(bytes reason);
-
-    Mode private _mode;
-    mapping(uint256 tokenId => address) private _claimed;
 
     /// @notice Answers `ownerOf`, which returns raw bytes here.
     fallback(bytes calldata data) external returns (bytes memory) {

@@ -106,7 +106,7 @@ async function foreignOf(db: Db, when: "now" | "ever"): Promise<ReadonlyMap<stri
     .select("follow.ended_at")
     .where("contract.type", "is not", null);
   if (when === "now") query = query.where("contract.state", "=", "followed").where("follow.ended_at", "is", null);
-  const contracts = new Map<string, WatchedForeign & { followers: Map<string, FollowTime[]> }>();
+  const contracts = new Map<string, { type: CollectionType; healthy: boolean; followers: Map<string, FollowTime[]> }>();
   for (const row of await query.execute()) {
     if (row.type === null) continue;
     const found = contracts.get(row.address) ?? {
