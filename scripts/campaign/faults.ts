@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import { CRASH_POINTS } from "../../api/shared/crash-point.ts";
+import { LimitedProvider, type ProviderLimits } from "../nodes/limited-provider.ts";
 import type { NodeKind } from "../nodes/node-process.ts";
 import type { RpcFault } from "./proxy.ts";
 import { CONFIRMATIONS, type World } from "./world.ts";
@@ -36,6 +37,11 @@ const RPC_FAULTS: Record<string, RpcFault> = {
   "rpc lags behind": { kind: "lag", probability: 0.5, methods: ["eth_blockNumber"], amount: 2 },
   "rpc answers an old nonce": { kind: "old-nonce", probability: 0.8, methods: ["eth_getTransactionCount"] },
 };
+
+/** Limits of a small plan. One block of the load can have more logs than a query may find. */
+const PROVIDER_LIMITS: ProviderLimits = { blocks: 10, addresses: 1, results: 100, batch: 12, callsPerSecond: 60 };
+/** Blocks that are mined while the limits apply. */
+const BLOCKS_BEHIND_LIMITS = 40;
 
 /** Milliseconds, longer than any lease. */
 const BEYOND_LEASES = 20_000;
@@ -103,6 +109,18 @@ export const FAULTS: Fault[] = [
       await load;
       await wait(world.random.integer(0, 300));
       return reorganise(world, world.random.integer(CONFIRMATIONS + 1, CONFIRMATIONS + 4));
+    },
+  },
+  {
+    name: "provider limits",
+    inject: async (world, load) => {
+      const provider = await LimitedProvider.start(world.node.url, PROVIDER_LIMITS);
+      world.proxy.target = provider.url;
+      await world.mine(BLOCKS_BEHIND_LIMITS);
+      await Promise.all([load, wait(DURATION)]);
+      world.proxy.target = world.node.url;
+      await provider.stop();
+      return provider.refusals;
     },
   },
   {

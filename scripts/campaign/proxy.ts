@@ -88,7 +88,7 @@ export class FaultProxy {
     const affected =
       fault !== null && calls.some((call) => canAffect(fault, call)) && this.#random.chance(fault.probability);
     if (!affected) {
-      response.setHeader("content-type", "application/json").end(await this.#forward(body));
+      await this.#pass(body, response);
       return;
     }
     this.injected++;
@@ -150,6 +150,14 @@ export class FaultProxy {
         return;
       }
     }
+  }
+
+  /** Passes a call on unchanged, with the status and the headers of a refusal. */
+  async #pass(body: string, response: ServerResponse): Promise<void> {
+    const answer = await fetch(this.#target, { method: "POST", headers: { "content-type": "application/json" }, body });
+    const retryAfter = answer.headers.get("retry-after");
+    if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
   }
 
   async #forward(body: string): Promise<string> {
