@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { inOrder, type Output } from "./outputs.ts";
 import { addCounts, type Counts, judgePart, readCounts, summaryLine } from "./counts.ts";
 
 /** `npm test [-- contracts | api | scripts ...]` runs all tests or the named parts. The last line is `N passed, N failed[, N skipped]`. */
@@ -39,8 +40,13 @@ function mochaPart(name: string, files: string): Part {
   };
 }
 
-/** Longest run of one part. A part that takes longer is stopped: it hangs. */
-const PART_TIMEOUT_MS = 15 * 60_000;
+/**
+ * Parts that run at the same time. Each of these takes its parts one after the other. More than two would make the tests wait
+ * for each other on the machines of CI, which have two cores.
+ */
+const SIDE_BY_SIDE = [["api"], ["contracts", "scripts"]];
+/** A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. */
+const SILENCE_MS = 10 * 60_000;
 /** How long a runner may keep running after its last test. It hangs when a test left a handle open. */
 const LINGER_MS = 30_000;
 const LOOK_MS = 1_000;
@@ -56,52 +62,69 @@ function chooseParts(names: string[]): Part[] {
   return names.length === 0 ? PARTS : PARTS.filter(({ name }) => names.includes(name));
 }
 
-async function runPart(part: Part, folder: string): Promise<Counts> {
-  console.log(`\n=== ${part.name} ===\n`);
+async function runPart(part: Part, folder: string, output: Output): Promise<Counts> {
+  output.write(`\n=== ${part.name} ===\n\n`);
   function count(): (Counts | undefined)[] {
     return part.counted.map((file) => readCounts(join(folder, file)));
   }
-  const endedWell = await runProcess(part.args(folder), () => !count().includes(undefined));
+  const endedWell = await runProcess(part.args(folder), output, () => !count().includes(undefined));
   const { counts, problem } = judgePart(count(), endedWell);
-  if (problem !== null) console.log(`${part.name}: ${problem}`);
-  console.log(`${part.name}: ${summaryLine(counts)}`);
+  if (problem !== null) output.write(`${part.name}: ${problem}\n`);
+  output.write(`${part.name}: ${summaryLine(counts)}\n`);
   return counts;
 }
 
 /** Runs a program and kills it if it hangs. @returns whether it ended by itself with exit code 0. */
-function runProcess(args: string[], isDone: () => boolean): Promise<boolean> {
+function runProcess(args: string[], output: Output, isDone: () => boolean): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--import", "tsx", ...args], { stdio: ["ignore", "inherit", "inherit"] });
-    const started = performance.now();
+    const child = spawn(process.execPath, ["--import", "tsx", ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    let lastOutput = performance.now();
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text: Buffer) => {
+        lastOutput = performance.now();
+        output.write(text.toString());
+      });
+    }
     let doneSince: number | null = null;
     const watch = setInterval(() => {
       const now = performance.now();
       doneSince ??= isDone() ? now : null;
       if (doneSince !== null && now - doneSince > LINGER_MS)
         give("its tests are done, but a handle that they left open keeps it running");
-      else if (now - started > PART_TIMEOUT_MS) give("it ran for more than 15 minutes");
+      else if (now - lastOutput > SILENCE_MS) give("it printed nothing for 10 minutes");
     }, LOOK_MS);
     function give(reason: string): void {
-      console.log(`Killed the test runner: ${reason}.`);
+      output.write(`Killed the test runner: ${reason}.\n`);
       child.kill("SIGKILL");
     }
     child.once("error", (error) => {
-      console.log(`The test runner did not start: ${error.message}`);
+      output.write(`The test runner did not start: ${error.message}\n`);
       clearInterval(watch);
       resolve(false);
     });
-    child.once("exit", (code) => {
+    // Not "exit": the rest of its output may still come.
+    child.once("close", (code) => {
       clearInterval(watch);
       resolve(code === 0);
     });
   });
 }
 
+/** Runs parts one after the other. */
+async function runInTurn(parts: Part[], folder: string, output: Output): Promise<Counts[]> {
+  const counts: Counts[] = [];
+  for (const part of parts) counts.push(await runPart(part, folder, output));
+  output.end();
+  return counts;
+}
+
 const parts = chooseParts(process.argv.slice(2));
 const folder = mkdtempSync(join(tmpdir(), "moneta-test-"));
-const counts: Counts[] = [];
+let counts: Counts[];
 try {
-  for (const part of parts) counts.push(await runPart(part, folder));
+  const lines = SIDE_BY_SIDE.map((names) => parts.filter(({ name }) => names.includes(name)));
+  const outputs = inOrder(lines.length, (text) => process.stdout.write(text));
+  counts = (await Promise.all(outputs.map((output, index) => runInTurn(lines[index] ?? [], folder, output)))).flat();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
