@@ -54,6 +54,7 @@ async function createContracts(db: Kysely<unknown>): Promise<void> {
     .addColumn("window_logs", INT, (c) => c.notNull())
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
+  await sql`create index foreign_contracts_as_of on foreign_contracts (as_of) where as_of is not null`.execute(db);
   await sql`create index foreign_contracts_due on foreign_contracts (due_at) where due_at is not null`.execute(db);
 }
 
@@ -73,7 +74,8 @@ async function createFollows(db: Kysely<unknown>): Promise<void> {
   await sql`create unique index contract_follows_open on contract_follows (app_id, address) where ended_at is null`.execute(
     db,
   );
-  await sql`create index contract_follows_app on contract_follows (app_id, seq) where ended_at is null`.execute(db);
+  await db.schema.createIndex("contract_follows_app").on("contract_follows").columns(["app_id", "seq"]).execute();
+  await db.schema.createIndex("contract_follows_from").on("contract_follows").column("followed_from").execute();
   await db.schema.createIndex("contract_follows_address").on("contract_follows").column("address").execute();
 }
 

@@ -30,24 +30,19 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "doctor: a sample of the first or the last rows",
   },
   {
-    statement: /from "uncertain_holdings" limit/,
-    liberties: ["scan"],
-    because: "any rows will do, up to the limit",
-  },
-  {
     statement: /select "seq", "address", "type" from "collections" where "seq" > \?/,
     liberties: ["slow"],
     because: "the indexer reads all collections when it starts, and later only new ones",
   },
   {
-    statement: /^select .* from "foreign_contracts"$/,
+    statement: /^select .* from "contract_follows" as "follow" inner join "foreign_contracts" .* where "contract"."type" is/,
     liberties: ["scan", "slow"],
     because: "the indexer reads the followed contracts when they change",
   },
   {
-    statement: /^update "foreign_contracts" set "followed_from"/,
-    liberties: ["scan", "slow"],
-    because: "once for each reorg, and the followed contracts are few",
+    statement: /^select .* from "foreign_contracts" where "state" = \?/,
+    liberties: ["scan", "sort", "slow"],
+    because: "doctor counts and names the contracts in quarantine",
   },
   {
     statement: /^delete from "events" where "app_id"/,
