@@ -35,7 +35,8 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "the indexer reads all collections when it starts, and later only new ones",
   },
   {
-    statement: /^select .* from "contract_follows" as "follow" inner join "foreign_contracts" .* where "contract"."type" is/,
+    statement:
+      /^select .* from "contract_follows" as "follow" inner join "foreign_contracts" .* where "contract"."type" is/,
     liberties: ["scan", "slow"],
     because: "the indexer reads the followed contracts when they change",
   },
