@@ -39,12 +39,12 @@ contract CollectionFactory is ICollectionFactory {
 
     /// @inheritdoc ICollectionFactory
     function createERC721(bytes calldata args) external returns (address collection) {
-        return _create(erc721Implementation, args);
+        return _create(erc721Implementation, args, CloneArguments.ERC721_FLAGS);
     }
 
     /// @inheritdoc ICollectionFactory
     function createERC1155(bytes calldata args) external returns (address collection) {
-        return _create(erc1155Implementation, args);
+        return _create(erc1155Implementation, args, CloneArguments.ERC1155_FLAGS);
     }
 
     /// @inheritdoc ICollectionFactory
@@ -58,9 +58,14 @@ contract CollectionFactory is ICollectionFactory {
     }
 
     /// @dev Deploys a clone with the request number as its salt. Reverts if the arguments are invalid.
-    function _create(address implementation, bytes calldata args) private returns (address collection) {
+    function _create(
+        address implementation,
+        bytes calldata args,
+        uint256 allowedFlags
+    ) private returns (address collection) {
         if (msg.sender != relay) revert FactoryUnauthorizedRelay(msg.sender);
-        CloneArguments.decode(args);
+        // As owner, the relay would let every operator act for the owner.
+        if (CloneArguments.decodeNew(args, allowedFlags).owner == relay) revert OwnableInvalidOwner(relay);
         uint256 number = RequestNumber.fromCalldata();
         collection = Clones.cloneDeterministicWithImmutableArgs(implementation, args, bytes32(number));
         emit CollectionCreated(number, collection);

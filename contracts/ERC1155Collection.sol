@@ -61,6 +61,7 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
         bytes32 r,
         bytes32 vs
     ) external {
+        _checkTransferable();
         _checkAuthorization(from, to, id, amount, r, vs);
         _safeTransferFrom(from, to, id, amount, "");
     }
@@ -106,6 +107,24 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
     }
 
     /// @inheritdoc ERC1155
+    function safeTransferFrom(address from, address to, uint256 id, uint256 value, bytes memory data) public override {
+        _checkTransferable();
+        super.safeTransferFrom(from, to, id, value, data);
+    }
+
+    /// @inheritdoc ERC1155
+    function safeBatchTransferFrom(
+        address from,
+        address to,
+        uint256[] memory ids,
+        uint256[] memory values,
+        bytes memory data
+    ) public override {
+        _checkTransferable();
+        super.safeBatchTransferFrom(from, to, ids, values, data);
+    }
+
+    /// @inheritdoc ERC1155
     function uri(uint256 id) public view override returns (string memory) {
         return _tokens[id].hasOwnURI ? _ownURIs[id] : _effectiveBaseURI("/{id}");
     }
@@ -127,6 +146,16 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
                 }
             }
         }
+    }
+
+    /// @inheritdoc ERC1155
+    function _setApprovalForAll(address owner_, address operator, bool approved) internal override {
+        if (approved) {
+            _checkTransferable();
+            // The relay calls what its operators tell it to: every operator could move the tokens.
+            if (operator == relay) revert ERC1155InvalidOperator(operator);
+        }
+        super._setApprovalForAll(owner_, operator, approved);
     }
 
     function _setServiceDismissed(bool dismissed) internal override {

@@ -31,6 +31,9 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
     /// @inheritdoc IRelay
     string public hostedBaseURI;
 
+    /// @inheritdoc IRelay
+    uint256 public ownershipEpoch;
+
     /// @param initialOwner The account that administers the relay.
     /// @param hostedBaseURI_ The base of all hosted URIs, ending in a slash.
     constructor(address initialOwner, string memory hostedBaseURI_) Ownable(initialOwner) {
@@ -128,6 +131,12 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
     /// @inheritdoc IRelay
     function owner() public view override(IRelay, Ownable) returns (address) {
         return super.owner();
+    }
+
+    /// @dev Counts the change of the owner.
+    function _transferOwnership(address newOwner) internal override {
+        ++ownershipEpoch;
+        super._transferOwnership(newOwner);
     }
 
     /// @dev Returns the gas that must remain before a call. A caller keeps 1/64 of its gas (EIP-150), which is at most

@@ -30,8 +30,12 @@ contract WalletDelegate is IWalletDelegate, IERC1271, ERC721Holder, ERC1155Holde
         relay = relay_;
     }
 
-    /// @dev A wallet that delegated must still be able to receive the native currency.
+    /// @dev A wallet that delegated must still be able to receive the native currency, also with data. A call of an
+    /// unknown function does nothing, as if the wallet had no code.
     receive() external payable {}
+
+    /// @dev See {receive}.
+    fallback() external payable {}
 
     /// @inheritdoc IWalletDelegate
     function execute(address target, bytes calldata data, bytes32 r, bytes32 vs) external {

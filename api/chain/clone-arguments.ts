@@ -1,8 +1,10 @@
-import { concat, getBytes, hexlify, toBeHex, toUtf8Bytes } from "ethers";
+import { concat, getBytes, hexlify, toBeHex, toUtf8Bytes, ZeroAddress } from "ethers";
 
 /** Immutable arguments of both kinds of collections. Without an owner the relay's owner owns the collection. */
 export interface Erc1155Arguments {
   readonly hosted: boolean;
+  /** Whether the tokens can never be transferred. */
+  readonly soulbound: boolean;
   readonly name: string;
   readonly symbol: string;
   readonly owner: string | null;
@@ -31,9 +33,12 @@ export const MAX_CLONE_ARGUMENTS_LENGTH = 24_576 - 45;
 export const MAX_MAX_SUPPLY = 2n ** 64n - 2n;
 
 /** Bits of the first byte, as in `CloneArguments.sol`. */
-export const CLONE_FLAGS = { hosted: 1, owner: 2, royalty: 4, maxSupply: 8 } as const;
+export const CLONE_FLAGS = { hosted: 1, owner: 2, royalty: 4, maxSupply: 8, soulbound: 16 } as const;
 
-/** Packs the immutable arguments of an ERC721 clone, as `CloneArguments.sol` unpacks them. */
+/** The flags that a collection of each type can have. */
+export const ALLOWED_FLAGS = { ERC721: 31, ERC1155: 31 - CLONE_FLAGS.maxSupply } as const;
+
+/** Packs the immutable arguments of an ERC721 clone, as `CloneArguments.sol` unpacks them. Equal values have one encoding. */
 export function encodeErc721Arguments(args: Erc721Arguments): string {
   return encodeArguments(args, args.maxSupply);
 }
@@ -47,9 +52,10 @@ function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
   if (!Number.isInteger(args.royaltyBps) || args.royaltyBps < 0 || args.royaltyBps > 10_000) {
     throw new CloneArgumentsError(`A royalty must be 0 to 10,000 basis points, not ${args.royaltyBps}.`);
   }
-  if (args.royaltyBps > 0 && args.royaltyRecipient === null) {
+  if (args.royaltyBps > 0 && (args.royaltyRecipient === null || args.royaltyRecipient === ZeroAddress)) {
     throw new CloneArgumentsError("A royalty above 0 needs a recipient.");
   }
+  if (args.owner === ZeroAddress) throw new CloneArgumentsError("The owner cannot be the zero address.");
   if (maxSupply < 0n || maxSupply > MAX_MAX_SUPPLY) {
     throw new CloneArgumentsError(`The supply cap must be 0 to ${MAX_MAX_SUPPLY}, not ${maxSupply}.`);
   }
@@ -61,7 +67,7 @@ function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
 
   // Absent fields take no bytes: each byte costs 200 gas.
   const head: string[] = [];
-  let flags = args.hosted ? CLONE_FLAGS.hosted : 0;
+  let flags = (args.hosted ? CLONE_FLAGS.hosted : 0) | (args.soulbound ? CLONE_FLAGS.soulbound : 0);
   if (args.owner !== null) {
     flags |= CLONE_FLAGS.owner;
     head.push(args.owner);

@@ -1,10 +1,13 @@
-import { dataSlice, getAddress, getBytes } from "ethers";
+import { dataSlice, getAddress, getBytes, ZeroAddress } from "ethers";
 
 import type { CreateCollection, CollectionType } from "../domain/command.ts";
-import { CLONE_FLAGS } from "./clone-arguments.ts";
+import { ALLOWED_FLAGS, CLONE_FLAGS, MAX_MAX_SUPPLY } from "./clone-arguments.ts";
 import { textOfBytes } from "./text.ts";
 
-/** Decodes what `clone-arguments.ts` encodes. Metadata that is not on chain is missing. */
+/**
+ * Decodes what `clone-arguments.ts` encodes. Metadata that is not on chain is missing.
+ * @throws RangeError for arguments that the factory refuses
+ */
 export function decodeCloneArguments(type: CollectionType, packed: string): CreateCollection {
   const bytes = getBytes(packed);
   let cursor = 0;
@@ -15,18 +18,20 @@ export function decodeCloneArguments(type: CollectionType, packed: string): Crea
   };
   const number = (length: number) => Number(BigInt(take(length)));
   const flags = number(1);
+  if ((flags & ~ALLOWED_FLAGS[type]) !== 0) throw new RangeError(`unknown flags in the clone arguments: ${flags}`);
   const hosted = (flags & CLONE_FLAGS.hosted) !== 0;
-  const newOwner = (flags & CLONE_FLAGS.owner) === 0 ? null : getAddress(take(20));
+  const newOwner = (flags & CLONE_FLAGS.owner) === 0 ? null : account(take(20));
   const royalty =
     (flags & CLONE_FLAGS.royalty) === 0
       ? {}
-      : { seller_fee_basis_points: number(2), fee_recipient: getAddress(take(20)) };
-  const maxSupply = (flags & CLONE_FLAGS.maxSupply) === 0 ? null : number(8);
+      : { seller_fee_basis_points: Number(within(BigInt(take(2)), 10_000n)), fee_recipient: account(take(20)) };
+  const maxSupply = (flags & CLONE_FLAGS.maxSupply) === 0 ? null : Number(within(BigInt(take(8)), MAX_MAX_SUPPLY));
   const [nameLength, symbolLength, baseLength] = [number(2), number(2), hosted ? 0 : number(2)];
   const name = textOfBytes(take(nameLength));
   const symbol = textOfBytes(take(symbolLength));
   const baseUri = textOfBytes(take(baseLength));
   const collectionUri = textOfBytes(take(bytes.length - cursor));
+  if (hosted && collectionUri !== "") throw new RangeError("bytes after the clone arguments of a hosted collection");
   return {
     kind: "create-collection",
     type,
@@ -38,5 +43,19 @@ export function decodeCloneArguments(type: CollectionType, packed: string): Crea
     collectionUri: hosted || collectionUri === "" ? null : collectionUri,
     metadata: royalty,
     newOwner,
+    soulbound: (flags & CLONE_FLAGS.soulbound) !== 0,
   };
+}
+
+/** A value that is left out where it would be zero. */
+function within(value: bigint, most: bigint): bigint {
+  if (value === 0n || value > most) throw new RangeError(`a clone argument must be 1 to ${most}, not ${value}`);
+  return value;
+}
+
+/** An address that is left out where it would be zero. */
+function account(value: string): string {
+  const address = getAddress(value);
+  if (address === ZeroAddress) throw new RangeError("a clone argument is the zero address");
+  return address;
 }

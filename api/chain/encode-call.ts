@@ -132,6 +132,7 @@ function encodeCreate(command: CreateCollection): string {
   const { seller_fee_basis_points: basisPoints = 0, fee_recipient: recipient = null } = command.metadata;
   const common = {
     hosted: command.hosting === "hosted",
+    soulbound: command.soulbound,
     name: command.name,
     symbol: command.symbol,
     owner: command.newOwner,

@@ -176,5 +176,6 @@ function collection(type: CollectionType, nameLength: number) {
     collectionUri: null,
     metadata: {},
     newOwner: null,
+    soulbound: false,
   } satisfies CreateCollection;
 }

@@ -678,6 +678,7 @@ export interface paths {
          *     | 422, request | `supply_exceeded` | The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer. | [docs/errors#supply_exceeded](docs/errors#supply_exceeded) |
          *     | 422 | `wrong_collection_type` | Some fields belong to the other collection type. Remove the fields that `errors` names. | [docs/errors#wrong_collection_type](docs/errors#wrong_collection_type) |
          *     | 422 | `wrong_hosting` | The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned. | [docs/errors#wrong_hosting](docs/errors#wrong_hosting) |
+         *     | 422 | `not_transferable` | The collection is soulbound: its tokens can never be transferred. | [docs/errors#not_transferable](docs/errors#not_transferable) |
          *     | 422 | `token_busy` | An earlier transfer of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
          *     | 422, request | `receiver_rejected` | The contract at the destination refused the token. Choose a destination that accepts it. | [docs/errors#receiver_rejected](docs/errors#receiver_rejected) |
          *     | 422, request | `service_cannot_mint` | The collection's owner removed the service as a minter. Ask the owner to appoint it again. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
@@ -760,6 +761,8 @@ export interface components {
             /** @description Another name for mint_supply_count. */
             mint_supply_account?: (number | string) | null;
             new_owner?: string | null;
+            /** @description If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192. */
+            soulbound?: boolean | null;
             description?: string | null;
             image?: string | null;
             external_link?: string | null;
@@ -960,6 +963,8 @@ export interface components {
             hosting: components["schemas"]["Hosting"];
             /** @description null means unlimited. */
             mint_supply_count: number | null;
+            /** @description true: the tokens can never be transferred. */
+            soulbound: boolean;
             /** @description Tokens (ERC721) or distinct ids (ERC1155) ever minted. */
             minted: number;
             owner: components["schemas"]["Address"];
@@ -1848,6 +1853,7 @@ export interface operations {
                      *           "symbol": "CAT",
                      *           "hosting": "hosted",
                      *           "mint_supply_count": 1000,
+                     *           "soulbound": false,
                      *           "minted": 12,
                      *           "owner": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
                      *           "collection_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
@@ -2569,6 +2575,7 @@ export interface operations {
              *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
              *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
              *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
+             *     - `not_transferable`: The collection is soulbound: its tokens can never be transferred.
              *     - `token_busy`: An earlier transfer of this token is still pending. Try again when that request is final.
              */
             422: {
@@ -2579,7 +2586,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "validation_failed" | "wallet_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "insufficient_balance" | "token_busy";
+                        error_code: "validation_failed" | "wallet_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "insufficient_balance" | "not_transferable" | "token_busy";
                         /** @description What happened, and what to do next. */
                         message: string;
                         errors: components["schemas"]["FieldErrors"];

@@ -11,6 +11,7 @@ import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import { acceptGroup, type AcceptLimits, type Candidate, type Decision } from "./accept-group.ts";
 import type { BacklogLimits, BacklogRefusal } from "./backlog.ts";
 import { type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
+import { refuseRelay } from "./refuse-relay.ts";
 
 /** `Retry-After` in seconds when the backlog has no room. */
 const RETRY_WHEN_FULL = 30;
@@ -26,6 +27,8 @@ const BACKLOG_MESSAGES: Record<BacklogRefusal, string> = {
 export interface AcceptDeps extends IdempotencyDeps {
   database: Database;
   accepting: AcceptQueue;
+  /** Address of the relay, which can be neither a destination nor an owner. */
+  relay: string;
   /** Notified when a request can be claimed. */
   signals: { requests: { notify(): void } };
 }
@@ -101,6 +104,7 @@ class NotAccepted extends Error {
  * @throws ApiError `quota_exceeded`, `unavailable`, `idempotency_key_reused`, and the command's refusals
  */
 export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
+  refuseRelay(deps.relay, acceptance.command);
   const id = randomId();
   const response = JSON.stringify({ request_id: id });
   const candidate: Candidate = {

@@ -31,8 +31,11 @@ export async function transfer(deps: TransferDeps, caller: Caller, fields: Trans
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
   const places = { appId: caller.appId, wallet: fields.from_address, contract: fields.contract_address };
-  const { ownsWallet, collectionType } = await deps.lookUps.transferSource(places);
+  const { ownsWallet, collectionType, soulbound } = await deps.lookUps.transferSource(places);
   if (!ownsWallet) throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
+  if (soulbound) {
+    throw fieldError("not_transferable", "contract_address", "The tokens of this collection can never be transferred.");
+  }
   const source = collectionType === null ? await inspectForeign(deps, caller.appId, fields) : { type: collectionType };
   const command: Transfer = {
     kind: "transfer",

@@ -77,7 +77,6 @@ export async function startService(
   const chain = await connectChain(settings, database, client);
   const { identity, keys, local } = chain;
   const guard = await guardChain(settings.rpcUrl, database, connections, opened);
-
   const signals = shared?.signals ?? createSignals();
   const now = () => Date.now();
   const addressPolicy = {
@@ -105,6 +104,7 @@ export async function startService(
           readiness: createReadiness({ database, client: impatient, health }),
           chainId: Number(identity.chainId),
           chainProblem: () => guard.problem,
+          relay: identity.contracts.relay,
         },
         settings,
         opened,

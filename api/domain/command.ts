@@ -39,6 +39,8 @@ export interface CreateCollection {
   collectionUri: string | null;
   metadata: CollectionMetadata;
   newOwner: string | null;
+  /** Whether the tokens can never be transferred. */
+  soulbound: boolean;
 }
 
 export interface MintErc721 {

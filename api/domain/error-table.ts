@@ -109,6 +109,10 @@ export const ERROR_ENTRIES = {
     status: 422,
     message: "The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.",
   },
+  not_transferable: {
+    status: 422,
+    message: "The collection is soulbound: its tokens can never be transferred.",
+  },
   token_busy: {
     status: 422,
     message: "An earlier transfer of this token is still pending. Try again when that request is final.",

@@ -30,6 +30,8 @@ export interface AppDeps {
   chainId: number;
   /** Why the node's chain is not the chain of the database; null while it is. */
   chainProblem(): string | null;
+  /** Address of the relay contract. */
+  relay: string;
 }
 
 /** What the endpoints need. */

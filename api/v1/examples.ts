@@ -18,6 +18,7 @@ export const collectionExample = {
   symbol: "CAT",
   hosting: "hosted" as const,
   mint_supply_count: 1000,
+  soulbound: false,
   minted: 12,
   owner: ALICE,
   collection_uri: `https://nft.example/metadata/1/${COLLECTION}`,

@@ -20,6 +20,11 @@ abstract contract CollectionContext is ICollection {
     }
 
     /// @inheritdoc ICollection
+    function isSoulbound() external view returns (bool) {
+        return CloneArguments.isSoulbound();
+    }
+
+    /// @inheritdoc ICollection
     function hosted() external view returns (bool) {
         return _head().hosted;
     }
@@ -42,6 +47,11 @@ abstract contract CollectionContext is ICollection {
     function _symbolArgument() internal view returns (string memory) {
         bytes memory packed = _packedArguments();
         return CloneArguments.decode(packed).symbol(packed);
+    }
+
+    /// @dev Reverts if the collection is soulbound.
+    function _checkTransferable() internal view {
+        if (CloneArguments.isSoulbound()) revert CollectionSoulbound();
     }
 
     /// @dev Reverts unless the caller is the relay.

@@ -17,9 +17,10 @@ abstract contract CollectionOwnership is CollectionContext {
     /// @dev True once the ownership was accepted or renounced. Shares a slot with `_owner`.
     bool private _ownershipMoved;
 
-    /// @dev The account to which the ownership is offered, and the owner who offered it.
+    /// @dev The account to which the ownership is offered, the owner who offered it, and {_epoch} at that moment.
     address private _offeredTo;
     address private _offeredBy;
+    uint96 private _offeredAt;
 
     modifier onlyOwner() {
         _checkOwner();
@@ -33,8 +34,10 @@ abstract contract CollectionOwnership is CollectionContext {
 
     /// @inheritdoc ICollection
     function transferOwnership(address newOwner) external onlyOwner {
+        if (newOwner == relay) revert OwnableInvalidOwner(newOwner);
         _offeredTo = newOwner;
         _offeredBy = msg.sender;
+        _offeredAt = _epoch();
         emit OwnershipTransferStarted(msg.sender, newOwner);
     }
 
@@ -59,8 +62,8 @@ abstract contract CollectionOwnership is CollectionContext {
     /// @inheritdoc ICollection
     function pendingOwner() public view returns (address) {
         // The owner can change without a call to this contract, when the relay's owner changes. An offer by the
-        // previous owner is then void.
-        return _offeredBy == owner() ? _offeredTo : address(0);
+        // previous owner is then void, even if the same account becomes the relay's owner again.
+        return _offeredBy == owner() && _offeredAt == _epoch() ? _offeredTo : address(0);
     }
 
     /// @dev Reverts unless the caller is the owner.
@@ -70,7 +73,7 @@ abstract contract CollectionOwnership is CollectionContext {
 
     /// @dev Reverts unless the caller is the owner, or is the service while the relay's owner is the owner by default.
     function _checkSteward() internal view {
-        bool serviceIsSteward = msg.sender == relay && !_ownershipMoved && _head().owner == address(0);
+        bool serviceIsSteward = msg.sender == relay && _followsRelay();
         if (!serviceIsSteward && msg.sender != owner()) revert CollectionUnauthorizedSteward(msg.sender);
     }
 
@@ -79,8 +82,20 @@ abstract contract CollectionOwnership is CollectionContext {
         address previousOwner = owner();
         delete _offeredTo;
         delete _offeredBy;
+        delete _offeredAt;
         _ownershipMoved = true;
         _owner = newOwner;
         emit OwnershipTransferred(previousOwner, newOwner);
+    }
+
+    /// @dev Tells whether the relay's owner owns the collection by default.
+    function _followsRelay() private view returns (bool) {
+        return !_ownershipMoved && _head().owner == address(0);
+    }
+
+    /// @dev Returns a number that changes whenever the owner changes without a call to this contract.
+    function _epoch() private view returns (uint96) {
+        // The cast is safe: nobody can pay for 2^96 changes.
+        return _followsRelay() ? uint96(IRelay(relay).ownershipEpoch()) : 0;
     }
 }

@@ -6,7 +6,7 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface ERC1155CollectionInterface extends Interface {
-    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "balanceOf" | "balanceOfBatch" | "burn" | "burnBatch" | "contractURI" | "create" | "eip712Domain" | "exists" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "hosted" | "isApprovedForAll" | "isMinter" | "metadataFrozen" | "mint" | "name" | "owner" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeBatchTransferFrom" | "safeTransferFrom" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "setTokenURI" | "supportsInterface" | "symbol" | "totalSupply" | "transferOwnership" | "transferWithAuthorization" | "uri"): FunctionFragment;
+    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "balanceOf" | "balanceOfBatch" | "burn" | "burnBatch" | "contractURI" | "create" | "eip712Domain" | "exists" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "hosted" | "isApprovedForAll" | "isMinter" | "isSoulbound" | "metadataFrozen" | "mint" | "name" | "owner" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeBatchTransferFrom" | "safeTransferFrom" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "setTokenURI" | "supportsInterface" | "symbol" | "totalSupply" | "transferOwnership" | "transferWithAuthorization" | "uri"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "ApprovalForAll" | "BaseURIUpdated" | "BatchMetadataUpdate" | "ContractURIUpdated" | "EIP712DomainChanged" | "MetadataFrozen" | "MetadataUpdate" | "MinterSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "RoyaltyFrozen" | "RoyaltyUpdated" | "TransferBatch" | "TransferSingle" | "URI"): EventFragment;
 
@@ -27,6 +27,7 @@ encodeFunctionData(functionFragment: 'freezeRoyalty', values?: undefined): strin
 encodeFunctionData(functionFragment: 'hosted', values?: undefined): string;
 encodeFunctionData(functionFragment: 'isApprovedForAll', values: [AddressLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'isMinter', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'isSoulbound', values?: undefined): string;
 encodeFunctionData(functionFragment: 'metadataFrozen', values?: undefined): string;
 encodeFunctionData(functionFragment: 'mint', values: [AddressLike, BigNumberish, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'name', values?: undefined): string;
@@ -68,6 +69,7 @@ decodeFunctionResult(functionFragment: 'freezeRoyalty', data: BytesLike): Result
 decodeFunctionResult(functionFragment: 'hosted', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isApprovedForAll', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isMinter', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'isSoulbound', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'metadataFrozen', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'mint', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'name', data: BytesLike): Result;
@@ -444,6 +446,14 @@ decodeFunctionResult(functionFragment: 'uri', data: BytesLike): Result;
     
 
     
+    isSoulbound: TypedContractMethod<
+      [],
+      [boolean],
+      'view'
+    >
+    
+
+    
     metadataFrozen: TypedContractMethod<
       [],
       [boolean],
@@ -712,6 +722,11 @@ getFunction(nameOrSignature: 'isApprovedForAll'): TypedContractMethod<
     >;
 getFunction(nameOrSignature: 'isMinter'): TypedContractMethod<
       [account: AddressLike, ],
+      [boolean],
+      'view'
+    >;
+getFunction(nameOrSignature: 'isSoulbound'): TypedContractMethod<
+      [],
       [boolean],
       'view'
     >;

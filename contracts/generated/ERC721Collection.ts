@@ -6,9 +6,9 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface ERC721CollectionInterface extends Interface {
-    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "approve" | "balanceOf" | "burn" | "contractURI" | "eip712Domain" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "getApproved" | "hosted" | "isApprovedForAll" | "isMinter" | "lowerMaxSupply" | "maxSupply" | "metadataFrozen" | "mint" | "mintToWallet" | "name" | "owner" | "ownerOf" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeTransferFrom(address,address,uint256)" | "safeTransferFrom(address,address,uint256,bytes)" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "supportsInterface" | "symbol" | "tokenURI" | "totalMinted" | "totalSupply" | "transferFrom" | "transferOwnership" | "transferWithAuthorization"): FunctionFragment;
+    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "approve" | "balanceOf" | "burn" | "contractURI" | "eip712Domain" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "getApproved" | "hosted" | "isApprovedForAll" | "isMinter" | "isSoulbound" | "locked" | "lowerMaxSupply" | "maxSupply" | "metadataFrozen" | "mint" | "mintToWallet" | "name" | "owner" | "ownerOf" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeTransferFrom(address,address,uint256)" | "safeTransferFrom(address,address,uint256,bytes)" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "supportsInterface" | "symbol" | "tokenURI" | "totalMinted" | "totalSupply" | "transferFrom" | "transferOwnership" | "transferWithAuthorization"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "Approval" | "ApprovalForAll" | "BaseURIUpdated" | "BatchMetadataUpdate" | "ContractURIUpdated" | "EIP712DomainChanged" | "MaxSupplyLowered" | "MetadataFrozen" | "MetadataUpdate" | "MinterSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "RoyaltyFrozen" | "RoyaltyUpdated" | "Transfer"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "Approval" | "ApprovalForAll" | "BaseURIUpdated" | "BatchMetadataUpdate" | "ContractURIUpdated" | "EIP712DomainChanged" | "Locked" | "MaxSupplyLowered" | "MetadataFrozen" | "MetadataUpdate" | "MinterSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "RoyaltyFrozen" | "RoyaltyUpdated" | "Transfer"): EventFragment;
 
     encodeFunctionData(functionFragment: 'acceptOwnership', values?: undefined): string;
 encodeFunctionData(functionFragment: 'announceContractURIUpdate', values?: undefined): string;
@@ -25,6 +25,8 @@ encodeFunctionData(functionFragment: 'getApproved', values: [BigNumberish]): str
 encodeFunctionData(functionFragment: 'hosted', values?: undefined): string;
 encodeFunctionData(functionFragment: 'isApprovedForAll', values: [AddressLike, AddressLike]): string;
 encodeFunctionData(functionFragment: 'isMinter', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'isSoulbound', values?: undefined): string;
+encodeFunctionData(functionFragment: 'locked', values: [BigNumberish]): string;
 encodeFunctionData(functionFragment: 'lowerMaxSupply', values: [BigNumberish]): string;
 encodeFunctionData(functionFragment: 'maxSupply', values?: undefined): string;
 encodeFunctionData(functionFragment: 'metadataFrozen', values?: undefined): string;
@@ -69,6 +71,8 @@ decodeFunctionResult(functionFragment: 'getApproved', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'hosted', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isApprovedForAll', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isMinter', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'isSoulbound', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'locked', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'lowerMaxSupply', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'maxSupply', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'metadataFrozen', data: BytesLike): Result;
@@ -164,6 +168,18 @@ decodeFunctionResult(functionFragment: 'transferWithAuthorization', data: BytesL
       export type InputTuple = [];
       export type OutputTuple = [];
       export interface OutputObject {};
+      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
+      export type Filter = TypedDeferredTopicFilter<Event>
+      export type Log = TypedEventLog<Event>
+      export type LogDescription = TypedLogDescription<Event>
+    }
+
+  
+
+    export namespace LockedEvent {
+      export type InputTuple = [tokenId: BigNumberish];
+      export type OutputTuple = [tokenId: bigint];
+      export interface OutputObject {tokenId: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -428,6 +444,22 @@ decodeFunctionResult(functionFragment: 'transferWithAuthorization', data: BytesL
     
     isMinter: TypedContractMethod<
       [account: AddressLike, ],
+      [boolean],
+      'view'
+    >
+    
+
+    
+    isSoulbound: TypedContractMethod<
+      [],
+      [boolean],
+      'view'
+    >
+    
+
+    
+    locked: TypedContractMethod<
+      [tokenId: BigNumberish, ],
       [boolean],
       'view'
     >
@@ -735,6 +767,16 @@ getFunction(nameOrSignature: 'isMinter'): TypedContractMethod<
       [boolean],
       'view'
     >;
+getFunction(nameOrSignature: 'isSoulbound'): TypedContractMethod<
+      [],
+      [boolean],
+      'view'
+    >;
+getFunction(nameOrSignature: 'locked'): TypedContractMethod<
+      [tokenId: BigNumberish, ],
+      [boolean],
+      'view'
+    >;
 getFunction(nameOrSignature: 'lowerMaxSupply'): TypedContractMethod<
       [newMaxSupply: BigNumberish, ],
       [void],
@@ -882,6 +924,7 @@ getEvent(key: 'BaseURIUpdated'): TypedContractEvent<BaseURIUpdatedEvent.InputTup
 getEvent(key: 'BatchMetadataUpdate'): TypedContractEvent<BatchMetadataUpdateEvent.InputTuple, BatchMetadataUpdateEvent.OutputTuple, BatchMetadataUpdateEvent.OutputObject>;
 getEvent(key: 'ContractURIUpdated'): TypedContractEvent<ContractURIUpdatedEvent.InputTuple, ContractURIUpdatedEvent.OutputTuple, ContractURIUpdatedEvent.OutputObject>;
 getEvent(key: 'EIP712DomainChanged'): TypedContractEvent<EIP712DomainChangedEvent.InputTuple, EIP712DomainChangedEvent.OutputTuple, EIP712DomainChangedEvent.OutputObject>;
+getEvent(key: 'Locked'): TypedContractEvent<LockedEvent.InputTuple, LockedEvent.OutputTuple, LockedEvent.OutputObject>;
 getEvent(key: 'MaxSupplyLowered'): TypedContractEvent<MaxSupplyLoweredEvent.InputTuple, MaxSupplyLoweredEvent.OutputTuple, MaxSupplyLoweredEvent.OutputObject>;
 getEvent(key: 'MetadataFrozen'): TypedContractEvent<MetadataFrozenEvent.InputTuple, MetadataFrozenEvent.OutputTuple, MetadataFrozenEvent.OutputObject>;
 getEvent(key: 'MetadataUpdate'): TypedContractEvent<MetadataUpdateEvent.InputTuple, MetadataUpdateEvent.OutputTuple, MetadataUpdateEvent.OutputObject>;
@@ -916,6 +959,10 @@ getEvent(key: 'Transfer'): TypedContractEvent<TransferEvent.InputTuple, Transfer
 
       'EIP712DomainChanged()': TypedContractEvent<EIP712DomainChangedEvent.InputTuple, EIP712DomainChangedEvent.OutputTuple, EIP712DomainChangedEvent.OutputObject>;
       EIP712DomainChanged: TypedContractEvent<EIP712DomainChangedEvent.InputTuple, EIP712DomainChangedEvent.OutputTuple, EIP712DomainChangedEvent.OutputObject>;
+    
+
+      'Locked(uint256)': TypedContractEvent<LockedEvent.InputTuple, LockedEvent.OutputTuple, LockedEvent.OutputObject>;
+      Locked: TypedContractEvent<LockedEvent.InputTuple, LockedEvent.OutputTuple, LockedEvent.OutputObject>;
     
 
       'MaxSupplyLowered(uint256,uint256)': TypedContractEvent<MaxSupplyLoweredEvent.InputTuple, MaxSupplyLoweredEvent.OutputTuple, MaxSupplyLoweredEvent.OutputObject>;

@@ -13,7 +13,7 @@ export declare namespace IRelay {
     }
 
   export interface RelayInterface extends Interface {
-    getFunction(nameOrSignature: "GAS_RESERVE" | "MAX_REASON_LENGTH" | "acceptOwnership" | "cancel" | "execute" | "executing" | "hostedBaseURI" | "isConsumed" | "isOperator" | "owner" | "pause" | "paused" | "pendingOwner" | "renounceOwnership" | "setHostedBaseURI" | "setOperator" | "transferOwnership" | "unpause"): FunctionFragment;
+    getFunction(nameOrSignature: "GAS_RESERVE" | "MAX_REASON_LENGTH" | "acceptOwnership" | "cancel" | "execute" | "executing" | "hostedBaseURI" | "isConsumed" | "isOperator" | "owner" | "ownershipEpoch" | "pause" | "paused" | "pendingOwner" | "renounceOwnership" | "setHostedBaseURI" | "setOperator" | "transferOwnership" | "unpause"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "BatchExecuted" | "CallFailed" | "CallSkipped" | "HostedBaseURIUpdated" | "NumberCancelled" | "OperatorSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "Paused" | "Unpaused"): EventFragment;
 
@@ -27,6 +27,7 @@ encodeFunctionData(functionFragment: 'hostedBaseURI', values?: undefined): strin
 encodeFunctionData(functionFragment: 'isConsumed', values: [BigNumberish]): string;
 encodeFunctionData(functionFragment: 'isOperator', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'owner', values?: undefined): string;
+encodeFunctionData(functionFragment: 'ownershipEpoch', values?: undefined): string;
 encodeFunctionData(functionFragment: 'pause', values?: undefined): string;
 encodeFunctionData(functionFragment: 'paused', values?: undefined): string;
 encodeFunctionData(functionFragment: 'pendingOwner', values?: undefined): string;
@@ -46,6 +47,7 @@ decodeFunctionResult(functionFragment: 'hostedBaseURI', data: BytesLike): Result
 decodeFunctionResult(functionFragment: 'isConsumed', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'isOperator', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'owner', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'ownershipEpoch', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pause', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'paused', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pendingOwner', data: BytesLike): Result;
@@ -291,6 +293,14 @@ decodeFunctionResult(functionFragment: 'unpause', data: BytesLike): Result;
     
 
     
+    ownershipEpoch: TypedContractMethod<
+      [],
+      [bigint],
+      'view'
+    >
+    
+
+    
     pause: TypedContractMethod<
       [],
       [void],
@@ -405,6 +415,11 @@ getFunction(nameOrSignature: 'isOperator'): TypedContractMethod<
 getFunction(nameOrSignature: 'owner'): TypedContractMethod<
       [],
       [string],
+      'view'
+    >;
+getFunction(nameOrSignature: 'ownershipEpoch'): TypedContractMethod<
+      [],
+      [bigint],
       'view'
     >;
 getFunction(nameOrSignature: 'pause'): TypedContractMethod<

@@ -27,7 +27,7 @@ interface ICollection {
     /// @notice Emitted when the royalty is frozen: it can never change again.
     event RoyaltyFrozen();
 
-    /// @notice ERC-173: emitted when the collection gets a new owner.
+    /// @notice Emitted when the collection gets a new owner.
     /// @param previousOwner The old owner.
     /// @param newOwner The new owner; zero after the ownership was renounced.
     event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
@@ -52,6 +52,13 @@ interface ICollection {
     /// @notice Thrown when the caller is not the owner, or accepts an ownership that was not offered to it.
     /// @param account The caller.
     error OwnableUnauthorizedAccount(address account);
+
+    /// @notice Thrown when the ownership is offered to the relay: every operator could then act as the owner.
+    /// @param owner The account.
+    error OwnableInvalidOwner(address owner);
+
+    /// @notice Thrown when a token of a soulbound collection is transferred, or an account is approved there.
+    error CollectionSoulbound();
 
     /// @notice Thrown when a function that only the relay can call is called by another account.
     /// @param caller The caller.
@@ -142,6 +149,7 @@ interface ICollection {
     function freezeRoyalty() external;
 
     /// @notice Offers the ownership to an account, which must accept it. Only the owner can call this.
+    /// @dev The relay is refused. Unlike in ERC-173, zero does not renounce the ownership.
     /// @param newOwner The account that can accept; zero withdraws the offer.
     function transferOwnership(address newOwner) external;
 
@@ -158,13 +166,16 @@ interface ICollection {
     /// the relay's owner.
     function owner() external view returns (address);
 
-    /// @notice Returns the account that can accept the ownership now. An offer is void once its author is no longer the
-    /// owner.
+    /// @notice Returns the account that can accept the ownership now. An offer is void for good once its author is no
+    /// longer the owner.
     function pendingOwner() external view returns (address);
 
     /// @notice Tells whether the account can mint.
     /// @param account The account; the relay's address stands for the service.
     function isMinter(address account) external view returns (bool);
+
+    /// @notice Tells whether the tokens are soulbound: they can be minted and burnt, but not transferred.
+    function isSoulbound() external view returns (bool);
 
     /// @notice Tells whether the collection was created with the service's hosted URIs. The owner may have replaced
     /// some of them since.

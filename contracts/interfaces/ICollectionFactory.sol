@@ -24,6 +24,10 @@ interface ICollectionFactory {
     /// @param implementation The address.
     error FactoryInvalidImplementation(address implementation);
 
+    /// @notice Thrown when the owner of a new collection is the relay: every operator could then act as the owner.
+    /// @param owner The owner.
+    error OwnableInvalidOwner(address owner);
+
     /// @notice Creates an ERC721 collection. Only the relay can call this.
     /// @param args The packed arguments, see {CloneArguments}.
     /// @return collection The collection's address.

@@ -12,6 +12,10 @@ interface IERC721Collection is ICollection {
     /// @param maxSupply The new maximum.
     event MaxSupplyLowered(uint256 previousMaxSupply, uint256 maxSupply);
 
+    /// @notice ERC-5192: emitted when a token of a soulbound collection is minted, before its `Transfer` event.
+    /// @param tokenId The token.
+    event Locked(uint256 tokenId);
+
     /// @notice Thrown when a mint would exceed the maximum supply.
     /// @param maxSupply The maximum supply.
     error ERC721ExceededMaxSupply(uint256 maxSupply);
@@ -51,6 +55,11 @@ interface IERC721Collection is ICollection {
     /// @notice Lowers the maximum supply, at most down to the number of minted tokens. Only the owner can call this.
     /// @param newMaxSupply The new maximum.
     function lowerMaxSupply(uint256 newMaxSupply) external;
+
+    /// @notice ERC-5192: tells whether the token can never be transferred, which is so for all tokens of a soulbound
+    /// collection. Reverts if the token does not exist.
+    /// @param tokenId The token.
+    function locked(uint256 tokenId) external view returns (bool);
 
     /// @notice Returns the number of tokens that can ever be minted; zero means that there is no maximum.
     function maxSupply() external view returns (uint256);

@@ -111,6 +111,10 @@ interface IRelay {
     /// @notice Returns the base of all hosted URIs, for example `https://host/metadata/`.
     function hostedBaseURI() external view returns (string memory);
 
+    /// @notice Returns a number that grows with each change of the owner. A collection uses it to recognize an offer of
+    /// ownership that is older than the last change.
+    function ownershipEpoch() external view returns (uint256);
+
     /// @notice Returns the account that administers the relay.
     function owner() external view returns (address);
 }

@@ -29,7 +29,7 @@ library MintStateLibrary {
         return uint64(MintState.unwrap(state) >> 64);
     }
 
-    /// @notice Returns the maximum supply. Zero until the state is written for the first time.
+    /// @notice Returns the maximum supply; zero if it is not stored.
     function cap(MintState state) internal pure returns (uint256) {
         return uint64(MintState.unwrap(state) >> _CAP_SHIFT);
     }

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { Interface, ZeroAddress } from "ethers";
-import hre from "hardhat";
 
 import { encodeErc1155Arguments, encodeErc721Arguments } from "../../api/chain/clone-arguments.ts";
+import { decodeCloneArguments } from "../../api/chain/decode-clone-arguments.ts";
 import {
   createErc721,
   deploySystem,
@@ -13,9 +13,11 @@ import {
   nextNumber,
   run,
 } from "./support/deploy.ts";
+import { refusedArguments } from "./support/refused-arguments.ts";
 
 const BASE = {
   hosted: true,
+  soulbound: false,
   name: "Harbour Lights",
   symbol: "HARB",
   owner: null,
@@ -23,18 +25,6 @@ const BASE = {
   royaltyRecipient: null,
   baseUri: "",
   contractUri: "",
-};
-
-/**
- * Upper bounds in bytes. Each byte of code costs 200 gas to deploy, and about 1,530 after the Amsterdam hard fork. Code
- * above 24,576 bytes cannot be deployed (EIP-170).
- */
-const MAX_CODE_SIZE = {
-  Relay: 6_000,
-  ERC721Collection: 22_000,
-  ERC1155Collection: 24_000,
-  CollectionFactory: 3_500,
-  WalletDelegate: 4_200,
 };
 
 describe("CollectionFactory", () => {
@@ -88,15 +78,6 @@ describe("CollectionFactory", () => {
           .withArgs(wrong);
       }
     });
-
-    for (const [name, limit] of Object.entries(MAX_CODE_SIZE)) {
-      it(`keeps the code of ${name} at or below ${limit.toLocaleString("en-US")} bytes`, async function () {
-        // Code instrumented for coverage is larger.
-        if (hre.globalOptions.coverage) this.skip();
-        const { deployedBytecode } = await hre.artifacts.readArtifact(name);
-        expect((deployedBytecode.length - 2) / 2).to.be.at.most(limit);
-      });
-    }
   });
 
   for (const [kind, create, predict, args] of [
@@ -169,21 +150,34 @@ describe("CollectionFactory", () => {
         }
         const clones = new ethers.Interface(["error CloneArgumentsTooLong()"]);
         const number = nextNumber();
-        const long = ethers.concat(["0x0100000000", new Uint8Array(24_576 - 45 - 4)]);
+        const long = ethers.concat(["0x00000000000000", new Uint8Array(24_576 - 45 - 6)]);
         await expect(run(relay, { ...(await item(factory, create, long)), number, gasLimit: 8_000_000n }))
           .to.emit(relay, "CallFailed")
           .withArgs(number, clones.encodeErrorResult("CloneArgumentsTooLong"));
       });
 
-      it("fails with CloneArgumentsInvalidRoyalty for a royalty above the price", async () => {
-        const { factory, relay, alice } = await setUp();
-        const errors = await ethers.getContractAt("CloneArguments", factory.target);
+      it("fails with OwnableInvalidOwner for the relay as owner", async () => {
+        const { factory, relay } = await setUp();
+        const owner = await relay.getAddress();
         const number = nextNumber();
-        const bad = ethers.concat(["0x05", "0x2711", alice.address, "0x00000000"]);
-        await expect(run(relay, { ...(await item(factory, create, bad)), number }))
+        const encode = kind === "ERC721" ? encodeErc721Arguments : encodeErc1155Arguments;
+        const call = await item(factory, create, encode({ ...BASE, maxSupply: 0n, owner }));
+        await expect(run(relay, { ...call, number }))
           .to.emit(relay, "CallFailed")
-          .withArgs(number, errors.interface.encodeErrorResult("CloneArgumentsInvalidRoyalty", [10_001n]));
+          .withArgs(number, factory.interface.encodeErrorResult("OwnableInvalidOwner", [owner]));
       });
+
+      for (const [what, packed, error, values] of refusedArguments(kind)) {
+        it(`fails with ${error} for ${what}`, async () => {
+          const { factory, relay } = await setUp();
+          const errors = await ethers.getContractAt("CloneArguments", factory.target);
+          const number = nextNumber();
+          await expect(run(relay, { ...(await item(factory, create, packed)), number }))
+            .to.emit(relay, "CallFailed")
+            .withArgs(number, errors.interface.encodeErrorResult(error, values));
+          expect(() => decodeCloneArguments(kind, packed)).to.throw(RangeError);
+        });
+      }
     });
   }
 

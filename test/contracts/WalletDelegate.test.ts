@@ -182,6 +182,15 @@ describe("WalletDelegate", () => {
       expect(await ethers.provider.getBalance(wallet.address)).to.equal(5n);
     });
 
+    it("receives the native currency with data, and answers nothing, as an account without code does", async () => {
+      const { alice, wallet } = await setUp();
+      const before = await ethers.provider.getBalance(wallet.address);
+      await alice.sendTransaction({ to: wallet.address, value: 5n, data: "0xdeadbeef01" });
+      await alice.sendTransaction({ to: wallet.address, value: 1n, data: "0x01" });
+      expect(await ethers.provider.getBalance(wallet.address)).to.equal(before + 6n);
+      expect(await ethers.provider.call({ to: wallet.address, data: "0xdeadbeef" })).to.equal("0x");
+    });
+
     it("receives tokens of both standards, single and in batches", async () => {
       const { plain, multi, wallet, alice } = await setUp();
       await plain.mint(wallet.address, 9n);

@@ -195,6 +195,8 @@ interface CollectionsTable {
   name: string;
   symbol: string;
   max_supply: number | null;
+  /** 1 if the tokens can never be transferred. */
+  soulbound: number;
   /** Tokens (ERC721) or distinct ids (ERC1155) ever minted on chain. */
   minted: number;
   /** Accepted ERC721 mints that are not on chain yet. */

@@ -82,6 +82,7 @@ export async function insertCollection(
       name: command.name,
       symbol: command.symbol,
       max_supply: command.maxSupply,
+      soulbound: command.soulbound ? 1 : 0,
       minted: 0,
       reserved: 0,
       owner: made.owner,

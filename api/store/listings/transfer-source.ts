@@ -17,17 +17,24 @@ export interface TransferSource {
   ownsWallet: boolean;
   /** The type of the service's collection at this address, of any app; null for a foreign contract. */
   collectionType: CollectionType | null;
+  /** Whether the service's collection does not allow transfers. */
+  soulbound: boolean;
 }
 
 /** The sources of transfers that arrive together, in their order. */
 export async function findTransferSources(db: Db, transfers: readonly TransferPlaces[]): Promise<TransferSource[]> {
   const columns = { app_id: "text", wallet: "text", contract: "text" } as const;
   const wanted = transfers.map(({ appId, wallet, contract }) => ({ app_id: appId, wallet, contract }));
-  const { rows } = await sql<{ owned: number; type: CollectionType | null }>`
-    select case when wallets.app_id = input.app_id then 1 else 0 end as owned, collections.type as type
+  const { rows } = await sql<{ owned: number; type: CollectionType | null; soulbound: number | null }>`
+    select case when wallets.app_id = input.app_id then 1 else 0 end as owned, collections.type as type,
+           collections.soulbound as soulbound
       from ${rowSet(db, columns, wanted)} as input
       left join wallets on wallets.address = input.wallet
       left join collections on collections.address = input.contract
      order by input.ord`.execute(db);
-  return rows.map(({ owned, type }) => ({ ownsWallet: owned === 1, collectionType: type }));
+  return rows.map(({ owned, type, soulbound }) => ({
+    ownsWallet: owned === 1,
+    collectionType: type,
+    soulbound: soulbound === 1,
+  }));
 }

@@ -61,6 +61,7 @@ function commandOf(body: CreateCollectionBody): CreateCollection {
     collectionUri: body.collection_uri ?? null,
     metadata: metadataOf(body),
     newOwner: body.new_owner ?? null,
+    soulbound: body.soulbound ?? false,
   };
 }
 

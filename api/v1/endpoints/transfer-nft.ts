@@ -40,6 +40,7 @@ export function transferNft() {
       "token_not_found",
       "insufficient_balance",
       "token_busy",
+      "not_transferable",
     ],
     handle: async (deps, call) => new Verbatim(await transfer(deps, call, call.body)),
   });

@@ -14,6 +14,7 @@ export function presentCollection(place: Place, row: StoredCollection): z.input<
     symbol: row.symbol,
     hosting: row.hosting,
     mint_supply_count: row.max_supply,
+    soulbound: row.soulbound === 1,
     minted: row.minted,
     owner: row.owner,
     collection_uri: row.collection_uri ?? (hosted ? hostedCollectionUri(place, row.address) : null),

@@ -14,6 +14,11 @@ export const HOSTED_FIELDS = [
   "fee_recipient",
 ] as const;
 
+const soulboundInput = optional(z.boolean()).meta({
+  description:
+    "If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192.",
+});
+
 /** Both variants in one schema: `base_uri` or `collection_uri` makes the collection self-hosted. */
 export function createCollectionBody(limits: Limits) {
   const cap = count(Number.MAX_SAFE_INTEGER);
@@ -27,6 +32,7 @@ export function createCollectionBody(limits: Limits) {
       }),
       mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
       new_owner: optional(destination),
+      soulbound: soulboundInput,
       description: optional(text(limits.description)),
       image: optional(contentUri(limits.uri)),
       external_link: optional(linkUri(limits.uri)),
@@ -84,6 +90,7 @@ export const collection = z
     symbol: z.string(),
     hosting,
     mint_supply_count: z.int().nullable().meta({ description: "null means unlimited." }),
+    soulbound: z.boolean().meta({ description: "true: the tokens can never be transferred." }),
     minted: z.int().meta({ description: "Tokens (ERC721) or distinct ids (ERC1155) ever minted." }),
     owner: address,
     collection_uri: z.string().nullable(),

@@ -183,6 +183,7 @@ describe("attribute", () => {
       collectionUri: null,
       metadata: {},
       newOwner: null,
+      soulbound: false,
     });
     const created = new Map([[8n, COLLECTION]]);
     const { result } = attribute(

@@ -44,6 +44,54 @@ describe("minting and transferring on a real node", function () {
     });
   });
 
+  describe("a soulbound collection", () => {
+    for (const type of ["ERC721", "ERC1155"] as const) {
+      it(`mints ${type} tokens that can never be transferred, and shows what it is`, async () => {
+        const [alice, bob] = [await api.wallet(), await api.wallet()];
+        const collection = await api.collection({ type, soulbound: true });
+        const id = { token_id: 1, initial_supply: 5, initial_owner: alice };
+        for (let i = 0; i < (type === "ERC721" ? 3 : 1); i++) {
+          await api.completed("/v1/nfts", {
+            collection_address: collection,
+            ...(type === "ERC721" ? { to_address: alice } : id),
+          });
+        }
+        const { nfts } = await contents(alice, collection);
+        expect(nfts.map((nft) => Number(nft.token_id))).to.deep.equal(type === "ERC721" ? [1, 2, 3] : [1]);
+        const { collections } = await answerOf(api.client.GET("/v1/collections"));
+        expect(collections.find(({ address }) => address === collection)).to.include({ soulbound: true });
+        const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+        expect(await contract.isSoulbound()).to.equal(true);
+        if (type === "ERC721") expect(await contract.locked(3n)).to.equal(true);
+        const refused = await api.send("POST", "/v1/transfers", {
+          from_address: alice,
+          to_address: bob,
+          contract_address: collection,
+          token_id: 1,
+          amount: 1,
+        });
+        expect(refused.status).to.equal(422);
+        expect(refused.body).to.include({ error_code: "not_transferable" });
+      });
+    }
+  });
+
+  describe("the relay's own address", () => {
+    it("is refused as a destination and as an owner, and nothing is stored", async () => {
+      const { relay } = moneta.service.contracts;
+      const collection = await api.collection({ type: "ERC721" });
+      for (const [path, body, field] of [
+        ["/v1/nfts", { collection_address: collection, to_address: relay }, "to_address"],
+        ["/v1/collections", { type: "ERC721", name: "N", symbol: "S", new_owner: relay }, "new_owner"],
+      ] as const) {
+        const refused = await api.send("POST", path, body);
+        expect(refused.status).to.equal(422);
+        expect(refused.body).to.have.nested.property("errors[0].field", field);
+        expect(refused.body).to.have.nested.property("errors[0].code", "relay_address");
+      }
+    });
+  });
+
   describe("a transfer", () => {
     it("moves the token, its unlockable content and the listing", async () => {
       const [alice, bob] = [await api.wallet(), await api.wallet()];

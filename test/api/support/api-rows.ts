@@ -20,6 +20,7 @@ export interface CollectionOptions {
   cap?: number | null;
   baseUri?: string | null;
   metadata?: CollectionMetadata;
+  soulbound?: boolean;
   listed?: boolean;
   mayMint?: boolean;
   /** Whether the service may still announce and freeze. */
@@ -44,6 +45,7 @@ export function addCollection(api: TestApi, options: CollectionOptions = {}): Pr
     maxSupply: options.cap ?? null,
     baseUri: options.baseUri ?? (hosting === "hosted" ? null : selfHostedBase),
     metadata: options.metadata ?? {},
+    soulbound: options.soulbound ?? false,
   };
   return addCollectionRow(api.database, fields, { app, listed, mayMint, steward, block: 1 });
 }

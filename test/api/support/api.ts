@@ -24,6 +24,7 @@ import { FakeForeign } from "./fake-foreign.ts";
 
 export const PUBLIC_URL = "https://nft.example";
 export const CHAIN_ID = 31337;
+export const RELAY = "0xe1EC00000000000000000000000000000000e1EC";
 
 /** An app with a token, as a caller of the API. */
 export interface Tenant {
@@ -177,6 +178,7 @@ export async function startApi(
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
     chainProblem: () => null,
     chainId: CHAIN_ID,
+    relay: RELAY,
   });
   const server = createHttpServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -74,6 +74,7 @@ export function creation(fields: Partial<CreateCollection> = {}): CreateCollecti
     collectionUri: null,
     metadata: {},
     newOwner: null,
+    soulbound: false,
     ...fields,
   };
 }

@@ -37,6 +37,7 @@ describe("collections", () => {
         type: "ERC721",
         hosting: "hosted",
         mint_supply_count: 10,
+        soulbound: false,
         minted: 0,
         collection_uri: `https://nft.example/metadata/31337/${hosted}`,
         description: "d",

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { RELAY, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -58,8 +58,15 @@ describe("POST /v1/collections", () => {
         fee_recipient: recipient,
       },
       newOwner: owner,
+      soulbound: false,
     });
     expect(api.notified).to.equal(before + 1);
+  });
+
+  it("accepts a soulbound collection of either type", async () => {
+    expect(await commandOf({ ...HOSTED, soulbound: true })).to.include({ soulbound: true });
+    expect(await commandOf({ ...HOSTED, type: "ERC1155", soulbound: true })).to.include({ soulbound: true });
+    expect(await commandOf({ ...HOSTED, soulbound: null })).to.include({ soulbound: false });
   });
 
   it("accepts a self-hosted collection, with or without a collection_uri", async () => {
@@ -116,6 +123,12 @@ describe("POST /v1/collections", () => {
       { seller_fee_basis_points: "too_big" },
     ],
     ["with a fee for nobody", { ...HOSTED, seller_fee_basis_points: 1 }, { fee_recipient: "required" }],
+    ["with text for soulbound", { ...HOSTED, soulbound: "yes" }, { soulbound: "wrong_type" }],
+    [
+      "owned by the relay, or with a fee for it",
+      { ...HOSTED, new_owner: RELAY, seller_fee_basis_points: 1, fee_recipient: RELAY.toLowerCase() },
+      { new_owner: "relay_address", fee_recipient: "relay_address" },
+    ],
     ["owned by the zero address", { ...HOSTED, new_owner: `0x${"0".repeat(40)}` }, { new_owner: "zero_address" }],
     [
       "self-hosted with hosted fields",

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { RELAY, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -111,6 +111,7 @@ describe("POST /v1/nfts, ERC1155", () => {
         { token_id: undefined, initial_owner: undefined },
         { token_id: "required", initial_owner: "required" },
       ],
+      ["for the relay", { initial_owner: RELAY }, { initial_owner: "relay_address" }],
       ["without a supply", { initial_supply: null }, { initial_supply: "required" }],
       ["of no copies", { initial_supply: 0 }, { initial_supply: "too_small" }],
       ["of a negative id", { token_id: -1 }, { token_id: "too_small" }],

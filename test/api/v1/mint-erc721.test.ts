@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { RELAY, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -76,6 +76,7 @@ describe("POST /v1/nfts, ERC721", () => {
 
     for (const [title, fields, refusal] of [
       ["without a destination", { to_address: undefined }, { to_address: "required" }],
+      ["to the relay", { to_address: RELAY }, { to_address: "relay_address" }],
       ["to the zero address", { to_address: `0x${"0".repeat(40)}` }, { to_address: "zero_address" }],
       [
         "with a wrong checksum",

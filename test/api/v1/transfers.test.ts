@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { RELAY, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -134,6 +134,37 @@ describe("POST /v1/transfers", () => {
       expectInvalid(await transfer(fields), refusal);
     });
   }
+
+  describe("given a soulbound collection", () => {
+    it("refuses with not_transferable, whoever holds the token", async () => {
+      for (const type of ["ERC721", "ERC1155"] as const) {
+        const contract = await addCollection(api, { type, soulbound: true });
+        await addMint(api, { contract, to: wallet, tokenId: 1, type, quantity: 3 });
+        const answer = await transfer({ contract_address: contract, token_id: 1, amount: 1 });
+        expectRefusal(answer, 422, "not_transferable", { contract_address: "not_transferable" });
+      }
+    });
+
+    it("refuses a wallet of another app as for every collection", async () => {
+      const contract = await addCollection(api, { soulbound: true });
+      const theirs = await addWallet(api, api.other.token);
+      const answer = await transfer({ from_address: theirs, contract_address: contract, token_id: 1 });
+      expectRefusal(answer, 422, "wallet_not_found", { from_address: "wallet_not_found" });
+    });
+  });
+
+  describe("given the relay as destination", () => {
+    it("refuses a transfer of any token", async () => {
+      await addMint(api, { contract: erc721, to: wallet, tokenId: 77 });
+      const foreign = randomAddress();
+      api.foreign.contracts.set(foreign, { type: "ERC721", name: "Elsewhere" });
+      api.foreign.give(foreign, "77", wallet);
+      for (const contract of [erc721, foreign]) {
+        const answer = await transfer({ to_address: RELAY, contract_address: contract, token_id: 77 });
+        expectInvalid(answer, { to_address: "relay_address" });
+      }
+    });
+  });
 
   describe("given a foreign contract", () => {
     it("reads its type and the token's holder, and follows it from then on", async () => {

@@ -105,6 +105,50 @@ for (const { kind, deploy } of KINDS) {
       });
     });
 
+    describe("given an offer of an owner of the relay who left and came back", () => {
+      it("stays void until it is made again", async () => {
+        const { hosted, relay, admin, alice, bob } = await setUp();
+        await hosted.connect(admin).transferOwnership(alice.address);
+        await relay.connect(admin).transferOwnership(bob.address);
+        await relay.connect(bob).acceptOwnership();
+        await relay.connect(bob).transferOwnership(admin.address);
+        await relay.connect(admin).acceptOwnership();
+        expect(await hosted.owner()).to.equal(admin.address);
+        expect(await hosted.pendingOwner()).to.equal(ZeroAddress);
+        await expect(hosted.connect(alice).acceptOwnership())
+          .to.be.revertedWithCustomError(hosted, "OwnableUnauthorizedAccount")
+          .withArgs(alice.address);
+        await hosted.connect(admin).transferOwnership(alice.address);
+        await hosted.connect(alice).acceptOwnership();
+        expect(await hosted.owner()).to.equal(alice.address);
+      });
+    });
+
+    describe("given an offer of an owner named at creation", () => {
+      it("survives a change of the relay's owner", async () => {
+        const { owned, owner, relay, admin, alice, bob } = await setUp();
+        await owned.connect(owner).transferOwnership(alice.address);
+        await relay.connect(admin).transferOwnership(bob.address);
+        await relay.connect(bob).acceptOwnership();
+        expect(await owned.pendingOwner()).to.equal(alice.address);
+        await owned.connect(alice).acceptOwnership();
+        expect(await owned.owner()).to.equal(alice.address);
+      });
+    });
+
+    describe("given the relay as new owner", () => {
+      it("reverts with OwnableInvalidOwner, because every operator could act as the owner", async () => {
+        const { hosted, owned, relay, admin, owner } = await setUp();
+        for (const offer of [
+          hosted.connect(admin).transferOwnership(relay.target),
+          owned.connect(owner).transferOwnership(relay.target),
+        ]) {
+          await expect(offer).to.be.revertedWithCustomError(hosted, "OwnableInvalidOwner").withArgs(relay.target);
+        }
+        expect(await owned.pendingOwner()).to.equal(ZeroAddress);
+      });
+    });
+
     describe("renounceOwnership", () => {
       it("removes the owner for good", async () => {
         const { hosted, admin, alice } = await setUp();

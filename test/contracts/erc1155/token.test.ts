@@ -47,6 +47,15 @@ describe("ERC1155Collection", () => {
   });
 
   describe("safeTransferFrom and safeBatchTransferFrom", () => {
+    it("cannot be made by the relay: it is refused as an operator, and can be revoked", async () => {
+      const { collection, relay, alice } = await setUp();
+      await expect(collection.connect(alice).setApprovalForAll(relay.target, true))
+        .to.be.revertedWithCustomError(collection, "ERC1155InvalidOperator")
+        .withArgs(relay.target);
+      await collection.connect(alice).setApprovalForAll(relay.target, false);
+      expect(await collection.isApprovedForAll(alice.address, relay.target)).to.equal(false);
+    });
+
     it("move copies without changing the supply", async () => {
       const { collection, does, alice, bob } = await setUp();
       await does("create", alice.address, 1n, 10n, "");
@@ -125,7 +134,8 @@ describe("ERC1155Collection", () => {
       ["ERC-165", "0x01ffc9a7", true],
       ["ERC-1155", "0xd9b67a26", true],
       ["ERC-1155 metadata", "0x0e89341c", true],
-      ["ERC-173", "0x7f5828d0", true],
+      ["ERC-173, whose transferOwnership(0) renounces", "0x7f5828d0", false],
+      ["ERC-5192", "0xb45a3c0e", false],
       ["ERC-2981", "0x2a55205a", true],
       ["ERC-4906", "0x49064906", true],
       ["ERC-7572", "0xe8a3d485", true],

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
-import { HOSTED_BASE_URI, item, run } from "../support/deploy.ts";
+import { createErc721, ethers, HOSTED_BASE_URI, item, run } from "../support/deploy.ts";
 import { CHAIN_ID } from "../support/sign.ts";
 import { setUp } from "./set-up.ts";
 
@@ -39,6 +39,38 @@ describe("ERC721Collection", () => {
       await expect(collection.connect(bob).approve(bob.address, 1n))
         .to.be.revertedWithCustomError(collection, "ERC721InvalidApprover")
         .withArgs(bob.address);
+    });
+
+    it("revert with ERC721InvalidOperator for the relay, because every operator could move the tokens", async () => {
+      const { collection, relay, alice, mintTo } = await setUp();
+      await mintTo(alice.address);
+      for (const attempt of [
+        collection.connect(alice).approve(relay.target, 1n),
+        collection.connect(alice).setApprovalForAll(relay.target, true),
+      ]) {
+        await expect(attempt).to.be.revertedWithCustomError(collection, "ERC721InvalidOperator").withArgs(relay.target);
+      }
+      await collection.connect(alice).setApprovalForAll(relay.target, false);
+      expect(await collection.isApprovedForAll(alice.address, relay.target)).to.equal(false);
+    });
+
+    it("are checked whenever _approve gets the account to check, even if no token was ever approved", async () => {
+      const system = await setUp();
+      const { relay, factory, alice, bob } = system;
+      const harness = await ethers.deployContract("ApprovalHarness", [relay.target]);
+      const harnessFactory = await ethers.deployContract("CollectionFactory", [
+        relay.target,
+        harness.target,
+        await factory.erc1155Implementation(),
+      ]);
+      const created = await createErc721({ ...system, factory: harnessFactory });
+      const collection = await ethers.getContractAt("ApprovalHarness", created.target);
+      await run(relay, await item(created, "mint", alice.address));
+      await expect(collection.approveAs(ZeroAddress, 1n, bob.address, false))
+        .to.be.revertedWithCustomError(collection, "ERC721InvalidApprover")
+        .withArgs(bob.address);
+      await collection.approveAs(ZeroAddress, 1n, alice.address, false);
+      await collection.approveAs(ZeroAddress, 1n, ZeroAddress, false);
     });
   });
 
@@ -82,7 +114,8 @@ describe("ERC721Collection", () => {
       ["ERC-165", "0x01ffc9a7", true],
       ["ERC-721", "0x80ac58cd", true],
       ["ERC-721 metadata", "0x5b5e139f", true],
-      ["ERC-173", "0x7f5828d0", true],
+      ["ERC-173, whose transferOwnership(0) renounces", "0x7f5828d0", false],
+      ["ERC-5192", "0xb45a3c0e", false],
       ["ERC-2981", "0x2a55205a", true],
       ["ERC-4906", "0x49064906", true],
       ["ERC-7572", "0xe8a3d485", true],

@@ -129,7 +129,7 @@ contract CollectionsFuzz is TestSystem {
         string memory uri
     ) public {
         VM.assume(owner != address(0) && recipient != address(0));
-        basisPoints = basisPoints % 10_001;
+        basisPoints = (basisPoints % 10_000) + 1;
         VM.assume(bytes(name).length + bytes(symbol).length + bytes(uri).length < 3_000);
         bytes memory args = bytes.concat(
             abi.encodePacked(uint8(6), owner, basisPoints, recipient, uint16(bytes(name).length)),

@@ -131,6 +131,7 @@ function createCollections(chain: Chain, { batch, lastNumber }: Batches) {
   function commonArguments(hosted: boolean) {
     return {
       hosted,
+      soulbound: false,
       name: NAME,
       symbol: SYMBOL,
       owner: hosted ? null : newOwner.address,

@@ -23,6 +23,7 @@ import {
 
 const SELF_HOSTED: Erc721Arguments = {
   hosted: false,
+  soulbound: false,
   name: "N",
   symbol: "S",
   owner: null,
@@ -45,12 +46,13 @@ describe("CloneArguments", () => {
       const text = fc.string({ unit: "binary", maxLength: 300 });
       const values = fc.record({
         hosted: fc.boolean(),
+        soulbound: fc.boolean(),
         name: text,
         symbol: text,
         owner: fc.option(address.filter((value) => value !== ZeroAddress)),
         maxSupply: fc.oneof(fc.constant(0n), fc.bigInt({ min: 1n, max: MAX_MAX_SUPPLY })),
         royaltyBps: fc.integer({ min: 0, max: 10_000 }),
-        royaltyRecipient: address,
+        royaltyRecipient: address.filter((value) => value !== ZeroAddress),
         baseUri: text,
         contractUri: text,
       });
@@ -63,6 +65,7 @@ describe("CloneArguments", () => {
           expect(await collection.owner()).to.equal(args.owner ?? system.admin.address);
           expect(await collection.maxSupply()).to.equal(args.maxSupply);
           expect(await collection.hosted()).to.equal(args.hosted);
+          expect(await collection.isSoulbound()).to.equal(args.soulbound);
           const recipient = args.royaltyBps === 0 ? ZeroAddress : args.royaltyRecipient;
           expect([...(await collection.royaltyInfo(1n, 10_000n))]).to.deep.equal([recipient, BigInt(args.royaltyBps)]);
           if (!args.hosted) {
@@ -139,6 +142,8 @@ describe("CloneArguments", () => {
       ["a negative royalty", { royaltyBps: -1, royaltyRecipient: ZeroAddress }, "must be 0 to 10,000 basis points"],
       ["half a basis point", { royaltyBps: 0.5, royaltyRecipient: ZeroAddress }, "must be 0 to 10,000 basis points"],
       ["a royalty without a recipient", { royaltyBps: 1 }, "needs a recipient"],
+      ["a royalty to nobody", { royaltyBps: 1, royaltyRecipient: ZeroAddress }, "needs a recipient"],
+      ["an owner that is nobody", { owner: ZeroAddress }, "cannot be the zero address"],
       ["a negative cap", { maxSupply: -1n }, "must be 0 to 18446744073709551614"],
       ["a cap beyond the counter", { maxSupply: MAX_MAX_SUPPLY + 1n }, "must be 0 to 18446744073709551614"],
     ] as const) {

@@ -61,6 +61,27 @@ describe("Relay", () => {
       }).timeout(60_000);
     });
 
+    describe("given a call with a high limit that burns all its gas", () => {
+      it("either fails the call or does not start it, at every amount of gas around its limit", async () => {
+        const { relay, probe } = await setUp();
+        const burn = toCall({ ...(await item(probe, "burnAllGas")), gasLimit: 8_000_000n });
+        const seen = new Set<string>();
+        for (let gasLimit = 8_080_000n; gasLimit <= 8_300_000n; gasLimit += 10_000n) {
+          const snapshot = await networkHelpers.takeSnapshot();
+          const receipt = await (await relay.execute([burn], { gasLimit })).wait();
+          const events = receipt!.logs.map((log) => relay.interface.parseLog(log)!);
+          const executed = events.at(-1)!.args["executed"] as bigint;
+          expect(events.map((event) => event.name)).to.deep.equal(
+            executed === 0n ? ["BatchExecuted"] : ["CallFailed", "BatchExecuted"],
+          );
+          expect(await relay.isConsumed(burn.number)).to.equal(executed === 1n);
+          seen.add(executed.toString());
+          await snapshot.restore();
+        }
+        expect([...seen].sort()).to.deep.equal(["0", "1"]);
+      }).timeout(60_000);
+    });
+
     describe("given the gas check before a call is too low", () => {
       it("reverts the batch with RelayCallStarved instead of failing the call", async () => {
         const { admin, operator, probe } = await setUp();

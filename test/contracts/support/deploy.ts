@@ -90,6 +90,7 @@ export function run(relay: Relay, ...items: Item[]) {
 
 const DEFAULTS: Erc721Arguments = {
   hosted: true,
+  soulbound: false,
   name: "Harbour Lights",
   symbol: "HARB",
   owner: null,

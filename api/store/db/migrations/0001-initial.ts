@@ -161,6 +161,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("name", "text", (c) => c.notNull())
     .addColumn("symbol", "text", (c) => c.notNull())
     .addColumn("max_supply", INT)
+    .addColumn("soulbound", "integer", (c) => c.notNull())
     .addColumn("minted", INT, (c) => c.notNull())
     .addColumn("reserved", INT, (c) => c.notNull())
     .addColumn("owner", "text", (c) => c.notNull())

@@ -50,6 +50,7 @@ export async function bareChain(node: { url: string; provider: JsonRpcProvider }
       collectionUri: null,
       metadata: {},
       newOwner: null,
+      soulbound: false,
     },
     contracts,
   );
