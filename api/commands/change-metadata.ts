@@ -2,6 +2,8 @@ import type { AnnounceMetadata, CollectionMetadata, TokenMetadata } from "../dom
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
 import type { Trx } from "../store/db/engine.ts";
+import { contentNamedIn } from "../ipfs/named-content.ts";
+import { keepContent } from "../store/media/pins.ts";
 import { isMetadataOpen } from "../store/requests/freezing.ts";
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/requests/metadata.ts";
 import { findMintedNft } from "../store/listings/nfts.ts";
@@ -96,7 +98,10 @@ async function apply<M extends object>(
     }
     const metadata = change.merge(stored);
     const changed = JSON.stringify(metadata) !== JSON.stringify(stored);
-    if (changed) await change.write(trx, metadata);
+    if (changed) {
+      await change.write(trx, metadata);
+      await keepContent(trx, namedBy(metadata), Date.now());
+    }
     return { metadata, changed };
   };
   if (collection.service_is_steward === 0) {
@@ -126,6 +131,11 @@ function requestIdOf(answer: string): string {
 /** Rolls back the request, because there is nothing to announce. */
 class NothingChanged extends Error {
   override readonly name = "NothingChanged";
+}
+
+/** The content that the metadata names, as CIDs. */
+function namedBy(metadata: object): string[] {
+  return [...contentNamedIn(Object.values(metadata).filter((value) => typeof value === "string")).keys()];
 }
 
 function merged<M extends object>(stored: M, changes: Changes<M>): M {

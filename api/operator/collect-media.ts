@@ -58,7 +58,10 @@ export async function collectMedia(
       get: (cid: CID) => restore(cid).then(() => blocks.get(cid)),
     };
     await addNeeded(deps, reader, needed);
-    await forgetAll(deps, await quarantine.all(), started);
+    // What was named again since that check is restored: from here on, rows decide together with their writers.
+    for (const root of await forgetAll(deps, await quarantine.all(), started)) {
+      for await (const _block of walkBlocks(reader, root, needed));
+    }
     await quarantine.confirm();
   } catch (error) {
     await quarantine.restoreAll();
@@ -97,22 +100,28 @@ async function addNeeded(
   }
 }
 
-/** Rows go before blocks: a block without rows is collected next time, but rows without a block are damage. */
-async function forgetAll({ database }: { database: Database }, cids: CID[], started: number): Promise<void> {
+/**
+ * Rows go before blocks: a block without rows is collected next time, but rows without a block are damage.
+ * @returns content that was stored or named again since the start. Its rows stay.
+ */
+async function forgetAll({ database }: { database: Database }, cids: CID[], started: number): Promise<CID[]> {
+  const kept: CID[] = [];
   for (let at = 0; at < cids.length; at += CHUNK) {
     const chunk = cids.slice(at, at + CHUNK);
     await database.write(async (trx) => {
-      for (const cid of chunk) await forget(trx, canonicalCid(cid), started);
+      for (const cid of chunk) if (!(await forget(trx, canonicalCid(cid), started))) kept.push(cid);
     });
   }
+  return kept;
 }
 
-async function forget(trx: Trx, cid: string, started: number): Promise<void> {
-  // The same content may have been stored again in the meantime.
-  if (await isHostedSince(trx, cid, started)) return;
+/** @returns false when the content was stored or named again since the start. */
+async function forget(trx: Trx, cid: string, started: number): Promise<boolean> {
+  if (await isHostedSince(trx, cid, started)) return false;
   await forgetFile(trx, cid);
   await forgetPin(trx, cid);
   await forgetAnnouncement(trx, cid);
+  return true;
 }
 
 /** Counts the stored files and lists those whose first block is missing. */

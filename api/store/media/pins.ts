@@ -62,7 +62,16 @@ export async function returnPin(trx: Trx, pin: DuePin, dueAt: number, error: str
   await update(trx, pin, { due_at: dueAt, ...(error === null ? {} : { tries: pin.tries + 1, error }) });
 }
 
-/** Whether the content was stored, or stored again, since then. */
+/** Notes that hosted content is named again now, so that a running garbage collection does not remove it. */
+export async function keepContent(trx: Trx, cids: readonly string[], now: number): Promise<void> {
+  if (cids.length === 0) return;
+  const named = cids.map((cid) => ({ cid }));
+  await sql`
+    update pins set created_at = ${now}
+     where cid in (select cid from ${rowSet(trx, { cid: "text" }, named)} as input)`.execute(trx);
+}
+
+/** Whether the content was stored, stored again or named again, since then. */
 export async function isHostedSince(db: Db, cid: string, since: number): Promise<boolean> {
   const row = await db.selectFrom("pins").select("created_at").where("cid", "=", cid).executeTakeFirst();
   return row !== undefined && row.created_at >= since;

@@ -21,7 +21,9 @@ interface Steps {
   searched?: () => Promise<void>;
   /** All of them are quarantined; the references are not checked again yet. */
   quarantined?: () => Promise<void>;
-  /** The references are checked again; the removal is not confirmed yet. */
+  /** The references are checked again; the rows of the content are not removed yet. */
+  checkedOnce?: () => Promise<void>;
+  /** The rows are removed as well; the removal is not confirmed yet. */
   checkedAgain?: () => Promise<void>;
 }
 
@@ -38,7 +40,13 @@ class Interrupted extends BlockFiles {
 
   override quarantine(): Quarantine {
     const steps = this.#steps;
+    let asked = false;
     return new (class extends Quarantine {
+      override async all(): Promise<CID[]> {
+        if (!asked) await steps.checkedOnce?.();
+        asked = true;
+        return super.all();
+      }
       override async confirm(): Promise<void> {
         await steps.checkedAgain?.();
         return super.confirm();
@@ -132,6 +140,13 @@ describe("collectMedia", () => {
     expect([...seen, await status()]).to.deep.equal([404, 404, 404]);
   });
 
+  it("keeps hosted content that a metadata change refers to after the last check", async () => {
+    await api.database.write((trx) => addPin(trx, cid.toString(), 1));
+    const checkedOnce = () => patch(1, `ipfs://${cid.toString()}`);
+    expect(await run({ checkedOnce })).to.include({ kept: 3, removed: 0 });
+    await expectWhole();
+  });
+
   it("keeps blocks whose reference moves from row to row during the check", async () => {
     const uri = `ipfs://${cid.toString()}`;
     const patchCollection = async (image: string | null) => {
@@ -171,9 +186,7 @@ describe("collectMedia", () => {
   });
 
   it("restores all blocks after an interrupted collection", async () => {
-    const never = run({
-      quarantined: () => Promise.reject(new Error("killed")),
-    });
+    const never = run({ quarantined: () => Promise.reject(new Error("killed")) });
     expect(await never.catch(String)).to.equal("Error: killed");
     await expectWhole();
     // A process that was killed has restored nothing itself.

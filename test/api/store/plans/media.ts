@@ -23,6 +23,7 @@ import {
   finishPin,
   forgetPin,
   isHostedSince,
+  keepContent,
   renewPins,
   returnPin,
   takePins,
@@ -48,6 +49,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => finishPin(trx, first));
   await write((trx) => returnPin(trx, second, NOW, "no answer"));
   await write((trx) => returnPin(trx, third, NOW, null));
+  await write((trx) => keepContent(trx, ["new"], NOW));
   await isHostedSince(read, "new", NOW);
   await write((trx) => forgetPin(trx, "new"));
   await waitingPins(read);
