@@ -12,6 +12,7 @@ export const SMALL_TABLES: Readonly<Record<string, string>> = {
   blocks: "only headers that a reorg can still drop",
   lanes: "one for each sending key",
   meta: "a handful of facts",
+  read_rates: "one for each app",
   webhooks: "one for each app",
 };
 

@@ -91,7 +91,7 @@ function timed<T>(work: () => T): { result: T; ms: number } {
 }
 
 function readsOrWritesRows(sql: string): boolean {
-  return /^\s*(select|insert|update|delete|with)\b/i.test(sql) && !/kysely_migration|sqlite_master|_0001"/.test(sql);
+  return /^\s*(select|insert|update|delete|with)\b/i.test(sql) && !/kysely_migration|sqlite_master|_0001\b/.test(sql);
 }
 
 /** Asks SQLite for the plans of statements. */
