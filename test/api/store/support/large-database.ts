@@ -93,9 +93,9 @@ const STATEMENTS = [
           case i % 2 when 0 then i end, '${BUSY.collection}', cast(i as text), 1, 1
      from n`,
   `${N} insert into batch_items (batch_id, position, request_id) select i, 0, 'request-' || i from n`,
-  `${N} insert into collections (address, app_id, request_id, type, hosting, name, symbol, minted, reserved, owner, metadata,
+  `${N} insert into collections (address, app_id, request_id, type, hosting, soulbound, name, symbol, minted, reserved, owner, metadata,
                            service_may_mint, service_is_steward, metadata_frozen, listed, block_number, created_at)
-   select 'collection-' || (i - 1), '${BUSY.app}', 'request-' || i, case i when 2 then 'ERC1155' else 'ERC721' end, 'hosted',
+   select 'collection-' || (i - 1), '${BUSY.app}', 'request-' || i, case i when 2 then 'ERC1155' else 'ERC721' end, 'hosted', 0,
           'c', 'c', 0, 0, 'owner', '{}', 1, 1, 0, 1, 1, 1 from n`,
   `${N} insert into foreign_contracts (address, type, state, due_at, failures, quarantines, window_from, window_logs, created_at)
    select 'foreign-' || i, 'ERC721', 'followed', null, 0, 0, 0, 0, 1 from n`,
