@@ -18,6 +18,11 @@ const TABLES = ["meta", "batches", "deliveries", "media_jobs", "pins", "announce
 const MESSAGES = [
   ["the lane cannot send; it retries", "the lane can send again"],
   ["the indexer cannot follow the chain; it retries", "the indexer follows the chain again"],
+  [
+    "the gas costs of the chain cannot be measured; the last figures stay in use",
+    "the gas costs of the chain are measured again",
+  ],
+  ["followed contracts cannot be read; retrying", "followed contracts can be read again"],
   ["webhook deliveries cannot be read or recorded; retrying", "webhook deliveries can be read and recorded again"],
   ["media jobs cannot be read or recorded; retrying", "media jobs can be read and recorded again"],
   ["hosted content cannot be pinned; retrying", "hosted content is pinned again"],
