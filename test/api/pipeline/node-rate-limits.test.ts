@@ -22,12 +22,9 @@ describe("a node that rejects every call with its rate limit", function () {
     moneta.intercept = () => ({ error: { code: -32_005, message: "too many requests" } });
 
     const transfer = { from_address: wallet, to_address: followed, contract_address: unknown, token_id: 5 };
-    for (const answer of [
-      await api.send("POST", "/v1/transfers", transfer),
-      await api.send("GET", `/v1/accounts/${wallet}/${unknown}`),
-    ]) {
-      expect([answer.status, answer.body["error_code"]]).to.deep.equal([503, "unavailable"]);
-    }
+    const answer = await api.send("POST", "/v1/transfers", transfer);
+    expect([answer.status, answer.body["error_code"]]).to.deep.equal([503, "unavailable"]);
+    expect((await api.send("GET", `/v1/accounts/${wallet}/${unknown}`)).status).to.equal(200);
     expect((await api.send("GET", `/v1/accounts/${wallet}/${followed}`)).status).to.equal(200);
   });
 });

@@ -80,7 +80,8 @@ describe("unmined transactions", function () {
       const sent = onBroadcast((transaction) =>
         transaction.nonce === first && !isEmpty(transaction.serialized) ? lost(transaction) : undefined,
       );
-      const ids = [await mint(), await mint()];
+      // Accepted together, they share a batch.
+      const ids = await Promise.all([mint(), mint()]);
       const requests = await Promise.all(ids.map((id) => moneta.api.settled(id)));
       expect(requests.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
       const closing = sent.filter(({ nonce }) => nonce === first);

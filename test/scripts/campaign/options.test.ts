@@ -4,8 +4,16 @@ import { parseOptions } from "../../../scripts/campaign/options.ts";
 
 describe("campaign: parseOptions", () => {
   it("has defaults", () => {
-    const defaults = { seed: 1, faults: 60, requestsPerFault: 40, only: null, json: null, soak: null, verbose: false };
-    expect(parseOptions([])).to.deep.equal(defaults);
+    expect(parseOptions([])).to.deep.equal({
+      seed: 1,
+      faults: 60,
+      requestsPerFault: 40,
+      only: null,
+      hardfork: null,
+      json: null,
+      soak: null,
+      verbose: false,
+    });
   });
 
   it("spreads the requests over the faults, at least as many as asked for", () => {
