@@ -73,10 +73,10 @@ describe("look-ups of calls that arrive together", () => {
       lookUps.transferSource({ appId: me, wallet: randomAddress(), contract }),
     ]);
     expect(found).to.deep.equal([
-      { ownsWallet: true, collectionType: null },
-      { ownsWallet: false, collectionType: "ERC721" },
-      { ownsWallet: true, collectionType: "ERC721" },
-      { ownsWallet: false, collectionType: "ERC721" },
+      { ownsWallet: true, collectionType: null, soulbound: false },
+      { ownsWallet: false, collectionType: "ERC721", soulbound: false },
+      { ownsWallet: true, collectionType: "ERC721", soulbound: false },
+      { ownsWallet: false, collectionType: "ERC721", soulbound: false },
     ]);
     expect(statements()).to.equal(1);
   });
