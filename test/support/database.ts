@@ -1,25 +1,77 @@
+import { existsSync } from "node:fs";
+import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
+import { TEST_ENGINE } from "./engine.ts";
 import { temporaryFolder } from "./folder.ts";
+import { createPostgresDatabase } from "./shared-postgres.ts";
 
-/** A new database file. */
-export interface TestDatabase extends Database {
+/** A database that nobody else uses, and that nobody has opened yet. */
+export interface DatabasePlace {
   url: string;
-  /** Closes it and removes the file. */
+  /** Whether anybody has opened it. */
+  isOpen(): Promise<boolean>;
+  /** Keeps a copy of the database, which must be closed. @returns a function that puts the copy in its place. */
+  backUp(): Promise<() => Promise<void>>;
   remove(): Promise<void>;
 }
 
+/** A new database of the run's engine. */
+export interface TestDatabase extends Database {
+  url: string;
+  /** Closes it and removes it. */
+  remove(): Promise<void>;
+}
+
+/**
+ * For a test that opens the database itself, or lets a service open it.
+ * @param folder where SQLite keeps it, as in a DATA_DIR; the caller removes the folder. By default a folder of its own.
+ */
+export async function createTestDatabase(folder?: string): Promise<DatabasePlace> {
+  if (TEST_ENGINE === "postgres") return createPostgresDatabase();
+  if (folder !== undefined) return placeInFolder(folder, () => Promise.resolve());
+  const own = await temporaryFolder();
+  return placeInFolder(own.path, () => own.remove());
+}
+
+function placeInFolder(folder: string, remove: () => Promise<void>): DatabasePlace {
+  const url = `file:${join(folder, "moneta.sqlite")}`;
+  const file = fileOf(url);
+  let copies = 0;
+  return {
+    url,
+    // SQLite removes this file when the last connection is closed.
+    isOpen: () => Promise.resolve(existsSync(`${file}-wal`)),
+    backUp: async () => {
+      const copy = `${file}.copy-${(++copies).toString()}`;
+      // Opening and closing the database moves the write-ahead log of a killed process into the file.
+      await (await openDatabase(url)).close();
+      await copyFile(file, copy);
+      return async () => {
+        for (const suffix of ["", "-wal", "-shm"]) await rm(file + suffix, { force: true });
+        await copyFile(copy, file);
+      };
+    },
+    remove,
+  };
+}
+
+/** The file of a SQLite database, for tests about database files: see `describeOn`. */
+export function fileOf(url: string): string {
+  if (!url.startsWith("file:")) throw new Error("A database on PostgreSQL has no file.");
+  return url.slice("file:".length);
+}
+
 export async function openTestDatabase(): Promise<TestDatabase> {
-  const folder = await temporaryFolder();
-  const url = `file:${join(folder.path, "test.sqlite")}`;
-  const database = await openDatabase(url);
+  const place = await createTestDatabase();
+  const database = await openDatabase(place.url);
   return {
     ...database,
-    url,
+    url: place.url,
     remove: async () => {
       await database.close();
-      await folder.remove();
+      await place.remove();
     },
   };
 }

@@ -1,5 +1,3 @@
-import { join } from "node:path";
-
 import type { JsonRpcProvider } from "ethers";
 import type { Logger } from "pino";
 
@@ -8,6 +6,8 @@ import { freePort } from "../../scripts/nodes/free-port.ts";
 import { createApp } from "../../api/operator/create-app.ts";
 import { ApiClient } from "./api-client.ts";
 import { Cleanups } from "./cleanups.ts";
+import { createTestDatabase, type DatabasePlace } from "./database.ts";
+import { TEST_ENGINE } from "./engine.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startNode, type TestNode } from "./node.ts";
 import { TestProcess } from "./process.ts";
@@ -68,6 +68,7 @@ export class ServiceFixture {
   #node: TestNode | null = null;
   #proxy: RpcProxy | null = null;
   #folder: string | null = null;
+  #database: DatabasePlace | null = null;
   #service: (Service & { baseUrl: string }) | null = null;
   #processUrl: string | null = null;
   /** Every process gets the same one: it is a part of the URIs of hosted metadata. */
@@ -91,14 +92,21 @@ export class ServiceFixture {
     return present(this.#folder, "data folder");
   }
 
-  get databaseFile(): string {
-    return join(this.folder, "moneta.sqlite");
+  /** The service's DATABASE_URL. */
+  get databaseUrl(): string {
+    return this.database.url;
+  }
+
+  get database(): DatabasePlace {
+    return present(this.#database, "database");
   }
 
   /** Settings that another process needs to work on the same chain and data. */
   get env(): Settings {
     const rpcUrl = this.#proxy?.url ?? this.node.url;
-    return { PORT: "0", RPC_URL: rpcUrl, DATA_DIR: this.folder, ...this.#options.settings };
+    // A SQLite file is where the service expects it.
+    const database = TEST_ENGINE === "sqlite" ? {} : { DATABASE_URL: this.databaseUrl };
+    return { PORT: "0", RPC_URL: rpcUrl, DATA_DIR: this.folder, ...database, ...this.#options.settings };
   }
 
   /** The service in this process. */
@@ -171,7 +179,7 @@ export class ServiceFixture {
     const process = this.spawn({ ...settings, PORT: this.#port.toString() }, options);
     await process.printed(/"msg":"serving"/);
     this.#processUrl = `http://127.0.0.1:${this.#port.toString()}`;
-    this.#app ??= await createAppIn(`file:${this.databaseFile}`, "test");
+    this.#app ??= await createAppIn(this.databaseUrl, "test");
     return process;
   }
 
@@ -200,6 +208,9 @@ export class ServiceFixture {
     const folder = await temporaryFolder();
     this.#folder = folder.path;
     this.#cleanups.add(() => folder.remove());
+    const database = await createTestDatabase(folder.path);
+    this.#database = database;
+    this.#cleanups.add(() => database.remove());
     this.#cleanups.add(() => this.stop());
     if (this.#options.start !== false) await this.start();
   }
@@ -207,6 +218,7 @@ export class ServiceFixture {
   async close(): Promise<void> {
     await this.#cleanups.run();
     this.#folder = null;
+    this.#database = null;
     this.#app = null;
     this.#processUrl = null;
   }

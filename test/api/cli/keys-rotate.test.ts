@@ -21,8 +21,7 @@ describe("command line: keys rotate", function () {
     unchanged: number;
     idempotency_keys: number;
   }
-  const rotate = (more: Record<string, string>) =>
-    jsonOfCli<Rotated>({ DATA_DIR: moneta.folder, ...more }, "keys", "rotate");
+  const rotate = (more: Record<string, string>) => jsonOfCli<Rotated>({ ...moneta.env, ...more }, "keys", "rotate");
 
   it("re-encrypts everything while the service runs, after which the old key can be removed", async () => {
     await moneta.start(OLD);
@@ -88,7 +87,7 @@ describe("command line: keys rotate", function () {
     expect((await refusalOf(rotate(NEW))).message).to.match(
       /request [0-9a-f]{64} cannot be decrypted: .* Keep every older key/,
     );
-    const database = await openDatabase(`file:${moneta.databaseFile}`);
+    const database = await openDatabase(moneta.databaseUrl);
     const last = (sealed: string) =>
       database.write((trx) =>
         trx

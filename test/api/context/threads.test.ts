@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 
@@ -32,7 +31,7 @@ describe("a process with all roles", function () {
     }
     expect(Math.min(...durations)).to.be.below(1_000);
     expect(await process.end("SIGTERM")).to.equal(0);
-    expect(existsSync(`${moneta.databaseFile}-wal`)).to.equal(false);
+    expect(await moneta.database.isOpen()).to.equal(false);
   });
 
   describe("given workers that cannot start", () => {

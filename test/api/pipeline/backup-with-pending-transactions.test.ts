@@ -1,17 +1,13 @@
-import { copyFile, rm } from "node:fs/promises";
-
 import { expect } from "chai";
 
 import { StartupError } from "../../../api/context/chain-identity.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
-import { openDatabase } from "../../../api/store/db/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("start-up from an old backup whose later transactions are still pending in the node", function () {
   this.timeout(60_000);
   const moneta = useService({ start: false });
-  const file = () => moneta.databaseFile;
 
   it("is refused, because requests could be executed twice", async () => {
     await moneta.start();
@@ -20,9 +16,7 @@ describe("start-up from an old backup whose later transactions are still pending
     await moneta.restart({ ROLES: "api" });
     await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
     await moneta.stop();
-    // When the last connection closes, SQLite moves the write-ahead log into the file.
-    await (await openDatabase(`file:${file()}`)).close();
-    await copyFile(file(), `${moneta.folder}/backup`);
+    const restore = await moneta.database.backUp();
 
     await moneta.provider.send("evm_setAutomine", [false]);
     await moneta.start();
@@ -30,8 +24,7 @@ describe("start-up from an old backup whose later transactions are still pending
       async () => (await openBatches(moneta.service.database.read))[0]?.attempts[0]?.sentAt ?? undefined,
     );
     await moneta.stop();
-    for (const suffix of ["", "-wal", "-shm"]) await rm(file() + suffix, { force: true });
-    await copyFile(`${moneta.folder}/backup`, file());
+    await restore();
 
     const error: unknown = await moneta.start().catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(StartupError);

@@ -9,7 +9,7 @@ import { useService } from "../../support/use-service.ts";
 
 type Json = Record<string, unknown>;
 
-/** Two API processes on one database file. No relayer runs yet, so accepted requests stay pending. */
+/** Two API processes on one database. No relayer runs yet, so accepted requests stay pending. */
 describe("concurrent calls to two API processes", function () {
   this.timeout(120_000);
   const moneta = useService();
@@ -20,7 +20,6 @@ describe("concurrent calls to two API processes", function () {
   let erc721: string;
   let erc1155: string;
   const accepted: string[] = [];
-  const databaseUrl = () => `file:${moneta.databaseFile}`;
 
   before(async () => {
     const { api } = moneta;
@@ -36,9 +35,8 @@ describe("concurrent calls to two API processes", function () {
     processes = ports.map(
       (port) =>
         new TestProcess(["--import", "tsx", "api/main.ts"], {
+          ...moneta.env,
           PORT: port.toString(),
-          RPC_URL: moneta.node.url,
-          DATA_DIR: moneta.folder,
           ROLES: "api",
         }),
     );
@@ -122,7 +120,7 @@ describe("concurrent calls to two API processes", function () {
   }
 
   it("are refused by both as soon as the token is revoked", async () => {
-    const leaving = await createAppIn(databaseUrl(), "leaving");
+    const leaving = await createAppIn(moneta.databaseUrl, "leaving");
     const statuses = () =>
       Promise.all(urls.map(async (url) => (await ApiClient.at(url, leaving.token).send("GET", "/v1/accounts")).status));
     expect(await statuses()).to.deep.equal([200, 200]);
@@ -136,7 +134,7 @@ describe("concurrent calls to two API processes", function () {
     const write = (text: string) => {
       output += text;
     };
-    await createProgram({ env: { DATABASE_URL: databaseUrl() }, write }).parseAsync(words, { from: "user" });
+    await createProgram({ env: { DATABASE_URL: moneta.databaseUrl }, write }).parseAsync(words, { from: "user" });
     return output;
   }
 

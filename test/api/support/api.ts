@@ -20,6 +20,7 @@ import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { createApp } from "../../../api/v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
 import { type Conformance, conformanceOf } from "../../support/conformance.ts";
+import { createTestDatabase } from "../../support/database.ts";
 import { FakeForeign } from "./fake-foreign.ts";
 
 export const PUBLIC_URL = "https://nft.example";
@@ -83,7 +84,7 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** The whole HTTP side with its own port and SQLite file. Only the chain is a fake. */
+/** The whole HTTP side with its own port and database. Only the chain is a fake. */
 export class TestApi {
   readonly baseUrl: string;
   readonly database: Database;
@@ -152,8 +153,8 @@ export async function startApi(
   options: { limits?: Partial<Limits>; appGasPerDay?: number; addressPolicy?: AddressPolicy } = {},
 ): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
-  const databaseUrl = `file:${join(folder, "moneta.sqlite")}`;
-  const database = await openDatabase(databaseUrl);
+  const place = await createTestDatabase(folder);
+  const database = await openDatabase(place.url);
   const blocksFolder = join(folder, "blocks");
   const blocks = new BlockFiles(blocksFolder);
   const foreign = new FakeForeign();
@@ -184,13 +185,14 @@ export async function startApi(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const baseUrl = `http://127.0.0.1:${port.toString()}`;
-  const api = new TestApi({ baseUrl, database, blocks, blocksFolder, foreign, sealer, databaseUrl, log });
+  const api = new TestApi({ baseUrl, database, blocks, blocksFolder, foreign, sealer, databaseUrl: place.url, log });
   state.api = api;
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");
   api.close = async () => {
     await stopHttpServer(server, 1_000);
     await database.close();
+    await place.remove();
     await rm(folder, { recursive: true, force: true });
   };
   return api;

@@ -52,7 +52,7 @@ export class DoctorFixture {
 
   /** Changes rows of the service's database through a separate connection. */
   async change(work: Change): Promise<void> {
-    const database = await openDatabase(`file:${this.moneta.databaseFile}`);
+    const database = await openDatabase(this.moneta.databaseUrl);
     try {
       await work(database);
     } finally {

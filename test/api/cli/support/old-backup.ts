@@ -1,5 +1,3 @@
-import { copyFile, rm } from "node:fs/promises";
-
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import { PlainERC721__factory } from "../../../../types/ethers-contracts/index.js";
 import type { ApiClient } from "../../../support/api-client.ts";
@@ -30,6 +28,7 @@ export class OldBackupFixture {
   lost = { wallet: "", nameless: "", collection: "" };
   /** Cursor of the last event before the backup was restored. */
   oldCursor = "";
+  restoreBackup: () => Promise<void> = () => Promise.reject(new Error("There is no backup yet."));
 
   constructor(moneta: ServiceFixture) {
     this.moneta = moneta;
@@ -39,12 +38,12 @@ export class OldBackupFixture {
   async prepare(): Promise<void> {
     await this.#workBeforeBackup();
     await this.#acceptWaiting();
-    await this.#backUp("backup");
+    this.restoreBackup = await this.moneta.database.backUp();
     await this.#workAfterBackup();
   }
 
   async inDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    const database = await openDatabase(`file:${this.moneta.databaseFile}`);
+    const database = await openDatabase(this.moneta.databaseUrl);
     try {
       return await work(database);
     } finally {
@@ -52,26 +51,11 @@ export class OldBackupFixture {
     }
   }
 
-  restoreBackup(): Promise<void> {
-    return this.#restore("backup");
-  }
-
   /** Runs work whose changes to the database the next test must not see. */
   async undoing(work: () => Promise<void>): Promise<void> {
-    await this.#backUp("kept");
+    const restore = await this.moneta.database.backUp();
     await work();
-    await this.#restore("kept");
-  }
-
-  async #backUp(name: string): Promise<void> {
-    // Opening and closing the database moves the write-ahead log into the file.
-    await this.inDatabase((database) => database.read.selectFrom("meta").select("key").execute());
-    await copyFile(this.moneta.databaseFile, `${this.moneta.folder}/${name}`);
-  }
-
-  async #restore(name: string): Promise<void> {
-    for (const suffix of ["", "-wal", "-shm"]) await rm(this.moneta.databaseFile + suffix, { force: true });
-    await copyFile(`${this.moneta.folder}/${name}`, this.moneta.databaseFile);
+    await restore();
   }
 
   async #workBeforeBackup(): Promise<void> {

@@ -1,0 +1,80 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+
+import { createCluster } from "./cluster.ts";
+import { freePort } from "../nodes/free-port.ts";
+import { findPostgres } from "./programs.ts";
+
+/*
+ * Runs a PostgreSQL server as long as its stdin is open, and removes its data afterwards. The process that needs the server
+ * holds the other end, which the operating system closes however that process ends. So no server outlives its users.
+ */
+
+/** What the guard prints once the server accepts connections, as one line of JSON. */
+export interface Ready {
+  port: number;
+  password: string;
+}
+
+/** Another process may take the free port first. */
+const START_TRIES = 5;
+/** How much of the server's log is kept for a failure, in characters. */
+const KEPT_LOG = 10_000;
+
+/** Aborted when nobody needs the server any more. */
+const unneeded = new AbortController();
+for (const event of ["end", "error", "close"]) {
+  process.stdin.once(event, () => {
+    unneeded.abort();
+  });
+}
+process.stdin.resume();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.once(signal, () => {
+    unneeded.abort();
+  });
+}
+// The reader may be gone. Then stdin has ended too, and the server is stopped.
+process.stdout.on("error", () => undefined);
+
+/** @returns false when the server could not listen on the port. */
+async function serve(port: number): Promise<boolean> {
+  const server = spawn(cluster.postgres, ["-D", cluster.data, "-p", port.toString()], {
+    ...cluster.owner,
+    cwd: cluster.folder,
+    // A terminal's Ctrl-C goes to a whole group of processes, and must not stop the server before its users.
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const said = { log: "", isReady: false };
+  server.stderr.on("data", (text: Buffer) => {
+    said.log = (said.log + text.toString()).slice(-KEPT_LOG);
+    if (said.isReady || !said.log.includes("ready to accept connections")) return;
+    said.isReady = true;
+    process.stdout.write(`${JSON.stringify({ port, password: cluster.password } satisfies Ready)}\n`);
+  });
+  // SIGQUIT: at once. The data is removed, so there is nothing to save.
+  const stop = () => server.kill("SIGQUIT");
+  if (unneeded.signal.aborted) stop();
+  unneeded.signal.addEventListener("abort", stop);
+  const [code] = (await once(server, "close")) as [number | null];
+  unneeded.signal.removeEventListener("abort", stop);
+  if (unneeded.signal.aborted) return true;
+  if (!said.isReady && said.log.includes("could not bind")) return false;
+  throw new Error(`The PostgreSQL server ended with code ${String(code)}. The end of its log:\n${said.log}`);
+}
+
+const cluster = createCluster(findPostgres());
+try {
+  let tries = 0;
+  while (!(await serve(await freePort()))) {
+    if (++tries === START_TRIES) throw new Error("Another program took each free port before PostgreSQL did.");
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  rmSync(cluster.folder, { recursive: true, force: true });
+  process.stdin.destroy();
+}

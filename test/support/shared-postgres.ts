@@ -1,0 +1,60 @@
+import { openDatabase } from "../../api/store/db/database.ts";
+import { PostgresServer } from "../../scripts/postgres/server.ts";
+import type { DatabasePlace } from "./database.ts";
+import { eventually } from "./eventually.ts";
+
+/* One PostgreSQL server for all test files of a Mocha run: a start takes seconds, a copy of a database milliseconds. */
+
+/** An empty database with the newest schema, which the databases of tests are copies of. */
+const TEMPLATE = "migrated";
+/** The server ends a connection some moments after its client. */
+const CLOSING_MS = 1_000;
+
+let starting: Promise<PostgresServer> | null = null;
+let migrating: Promise<void> | null = null;
+let created = 0;
+
+/** @param schema "migrated": with the newest schema and no rows. "none": without tables. */
+export async function createPostgresDatabase(schema: "migrated" | "none" = "migrated"): Promise<DatabasePlace> {
+  const server = await (starting ??= PostgresServer.start());
+  if (schema === "migrated") await (migrating ??= migrateTemplate(server));
+  const name = nextName();
+  const copies: string[] = [];
+  const closed = async () => ((await server.connections(name)) === 0 ? true : undefined);
+  return {
+    url: await server.createDatabase(name, schema === "migrated" ? TEMPLATE : "template1"),
+    isOpen: () =>
+      eventually(closed, CLOSING_MS).then(
+        () => false,
+        () => true,
+      ),
+    backUp: async () => {
+      await eventually(closed, CLOSING_MS);
+      const copy = nextName();
+      await server.createDatabase(copy, name);
+      copies.push(copy);
+      return async () => {
+        await server.dropDatabase(name);
+        await server.createDatabase(name, copy);
+      };
+    },
+    remove: async () => {
+      for (const database of [name, ...copies]) await server.dropDatabase(database);
+    },
+  };
+}
+
+function nextName(): string {
+  return `test_${(++created).toString()}`;
+}
+
+async function migrateTemplate(server: PostgresServer): Promise<void> {
+  await (await openDatabase(await server.createDatabase(TEMPLATE))).close();
+}
+
+// A hook outside of every `describe`: it runs once, after the last file.
+after("stop the PostgreSQL server", async () => {
+  const server = await starting;
+  [starting, migrating] = [null, null];
+  await server?.stop();
+});
