@@ -23,7 +23,7 @@ export function withDatabase<T>(terminal: Terminal, work: (database: Database) =
 /** The same, for the one command that may come before the first start of the service. It says when it creates the database. */
 export async function withNewDatabase<T>(terminal: Terminal, work: (database: Database) => Promise<T>): Promise<T> {
   const { databaseUrl } = parseDatabaseSettings(terminal.env);
-  const missing = await fileMissing(databaseUrl);
+  const missing = await databaseMissing(databaseUrl);
   const result = await use(await openDatabase(databaseUrl), work);
   if (missing !== null) terminal.remark?.(`Created a new database at ${missing}.${hintFor(missing)}\n`);
   return result;
@@ -46,13 +46,13 @@ async function use<T>(database: Database, work: (database: Database) => Promise<
   }
 }
 
-/** @returns the path of the database file when there is none. */
-async function fileMissing(databaseUrl: string): Promise<string | null> {
+/** @returns where the database would be, when there is none. */
+async function databaseMissing(databaseUrl: string): Promise<string | null> {
   try {
     await (await openExistingDatabase(databaseUrl)).close();
     return null;
   } catch (error) {
-    if (error instanceof DatabaseMissing) return error.file;
+    if (error instanceof DatabaseMissing) return error.place;
     throw error;
   }
 }
@@ -62,8 +62,8 @@ async function withHint<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof DatabaseMissing)) throw error;
-    const hint = hintFor(error.file);
-    throw hint === "" ? error : new OperatorError(`There is no database at ${error.file}.${hint}`, { cause: error });
+    const hint = hintFor(error.place);
+    throw hint === "" ? error : new OperatorError(`There is no database at ${error.place}.${hint}`, { cause: error });
   }
 }
 

@@ -32,11 +32,17 @@ export const publicUrl = httpUrl.refine((text) => {
   return url !== null && url.search === "" && url.hash === "" && url.username === "" && url.password === "";
 }, "must not contain a query, a fragment or credentials");
 
+/** The text is never part of a message: it may contain a password. */
 export const databaseUrl = z.string().superRefine((text, context) => {
   if (/^postgres(ql)?:/.test(text)) {
-    context.addIssue({ code: "custom", message: "postgres:// is not supported by this version; use file:<path>" });
+    const url = URL.parse(text);
+    if (url === null || !/^postgres(ql)?:\/\//.test(text) || url.pathname.length < 2) {
+      const message =
+        "must be postgres://user:password@host:port/database; write special characters of the password as %XX";
+      context.addIssue({ code: "custom", message });
+    }
   } else if (!/^file:./.test(text)) {
-    context.addIssue({ code: "custom", message: "must be file:<path>" });
+    context.addIssue({ code: "custom", message: "must be file:<path> or postgres://user:password@host:port/database" });
   }
 });
 

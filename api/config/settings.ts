@@ -17,6 +17,8 @@ export interface Settings {
   dataDir: string;
   deploymentsDir: string;
   databaseUrl: string;
+  /** Most connections to a PostgreSQL database. */
+  databasePool: number;
   seedFile: string;
   seedPassphrase: string | null;
   /** Newest first; empty when none is set. */
@@ -74,6 +76,7 @@ export function parseSettings(env: Environment): Settings {
     dataDir,
     deploymentsDir: reader.read("DEPLOYMENTS_DIR"),
     databaseUrl: reader.read("DATABASE_URL", defaultDatabase(dataDir)),
+    databasePool: reader.read("DATABASE_POOL"),
     seedFile: reader.read("SEED_FILE", join(dataDir, "seed.jwe")),
     seedPassphrase: reader.optional("SEED_PASSPHRASE"),
     secretKeys: reader.optional("SECRET_KEYS") ?? [],

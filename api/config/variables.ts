@@ -56,7 +56,12 @@ export const VARIABLES = {
   DATABASE_URL: {
     schema: databaseUrl,
     fallback: "`file:<DATA_DIR>/moneta.sqlite`",
-    description: "SQLite database, as `file:<path>`.",
+    description: "Database: SQLite as `file:<path>`, or PostgreSQL as `postgres://user:password@host:port/database`.",
+  },
+  DATABASE_POOL: {
+    schema: wholeNumber(4, 1_000),
+    fallback: "10",
+    description: "PostgreSQL: most connections of this process. Half of them are for reads.",
   },
   SEED_FILE: {
     schema: z.string(),

@@ -9,6 +9,7 @@ import { type ContractAddresses, contractAddresses } from "../chain/contracts.ts
 import { contractsWithoutCode } from "../chain/deployment-reads.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import type { Database } from "../store/db/database.ts";
+import { databaseName } from "../store/db/database-name.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 
 /** Thrown when the service cannot start. The message says what to do. */
@@ -98,7 +99,7 @@ async function recogniseChain(
   const advice =
     `Set RPC_URL to a node of the database's chain, or use a new database (another DATA_DIR or DATABASE_URL) ` +
     `for this chain. Nothing was changed.`;
-  const where = `The database ${settings.databaseUrl}`;
+  const where = `The database ${databaseName(settings.databaseUrl)}`;
   if (met.known !== met.chainId.toString()) {
     throw new StartupError(
       `${where} belongs to chain ${met.known}, but the node at RPC_URL serves chain ${met.chainId.toString()}. ${advice}`,

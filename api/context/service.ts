@@ -68,7 +68,7 @@ export async function startService(
   }
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
-  const database = await openDatabase(settings.databaseUrl, shared?.turns);
+  const database = await openStore(settings, logger, shared);
   opened.defer(() => database.close());
   // A caller of the API does not wait for a provider's rate limit: it gets 503 at once.
   const connections = [new Rpc(settings.rpcUrl, { maxWait: WORKER_WAIT }), new Rpc(settings.rpcUrl)] as const;
@@ -159,5 +159,16 @@ function runWorkers(workers: NamedWorker[], opened: AsyncDisposableStack): void 
   opened.defer(async () => {
     stopping.abort();
     await Promise.allSettled(running);
+  });
+}
+
+function openStore(settings: Settings, logger: Logger, shared: SharedByThreads | null): Promise<Database> {
+  return openDatabase(settings.databaseUrl, {
+    turns: shared?.turns,
+    // The threads of a process share its connections.
+    connections: shared === null ? settings.databasePool : Math.floor(settings.databasePool / 2),
+    onConnectionLost: (err) => {
+      logger.warn({ err }, "A connection to the database was lost. Later statements use a new one.");
+    },
   });
 }

@@ -8,6 +8,7 @@ import { OperatorError } from "../operator/operator-error.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
 import { type Database, openExistingDatabase } from "../store/db/database.ts";
+import { databaseName } from "../store/db/database-name.ts";
 import { readContracts, readMeta } from "../store/db/meta.ts";
 import { deployedAddresses } from "./chain-identity.ts";
 import { findKeys } from "./keys.ts";
@@ -32,7 +33,7 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
     const chainId = await readMeta(database.read, "chain_id");
     if (chainId === null) {
       throw new OperatorError(
-        `The database ${settings.databaseUrl} is new: the service was never started with it. Set DATABASE_URL or DATA_DIR ` +
+        `The database ${databaseName(settings.databaseUrl)} is new: the service was never started with it. Set DATABASE_URL or DATA_DIR ` +
           `to the service's, or start the service once.`,
       );
     }

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Response } from "express";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
+import { DatabaseUnavailable } from "../store/db/database-error.ts";
 
 /** Seconds after which the caller may retry when the chain or the database was unavailable. */
 const RETRY_AFTER = 5;
@@ -40,6 +41,7 @@ function codeOfHttpError(error: unknown): HttpErrorCode | null {
 }
 
 function isBusyDatabase(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable) return true;
   return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 }
 

@@ -3,16 +3,25 @@ export class DatabaseError extends Error {
   override readonly name: string = "DatabaseError";
 }
 
-/** Thrown by `openExistingDatabase` when there is no database file. */
+/**
+ * Thrown when the database cannot serve at the moment: the connection is lost, the server is restarting or busy. The same
+ * call may succeed later. A write that fails so may have been committed.
+ */
+export class DatabaseUnavailable extends DatabaseError {
+  override readonly name = "DatabaseUnavailable";
+}
+
+/** Thrown by `openExistingDatabase` when there is no database file, or when the database has no tables. */
 export class DatabaseMissing extends DatabaseError {
   override readonly name = "DatabaseMissing";
-  readonly file: string;
+  /** Path of the SQLite file, or the name of the database on its server. */
+  readonly place: string;
 
-  constructor(file: string) {
+  constructor(place: string) {
     super(
-      `There is no database at ${file}. Set DATA_DIR (or DATABASE_URL) to that of the service, or start the service once: ` +
+      `There is no database at ${place}. Set DATA_DIR (or DATABASE_URL) to that of the service, or start the service once: ` +
         "it creates the database.",
     );
-    this.file = file;
+    this.place = place;
   }
 }

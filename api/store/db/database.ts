@@ -1,15 +1,20 @@
 import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 
+import { ConcurrentWrites } from "./concurrent-writes.ts";
+import { isPostgres } from "./database-name.ts";
 import type { Db, Trx } from "./engine.ts";
-import { migrate } from "./migrate.ts";
-import { type OpenMode, openSqlite } from "./sqlite.ts";
 import { GroupCommit } from "./group-commit.ts";
+import { migrate } from "./migrate.ts";
+import { openPostgres } from "./postgres.ts";
+import { type OpenMode, openSqlite } from "./sqlite.ts";
 import type { WriteTurns } from "./write-turns.ts";
 
 /**
- * The database. `read` sees committed rows only. `write` runs one operation atomically and returns after its commit. An
- * operation must await nothing but its transaction.
+ * The database. `read` sees committed rows only. `write` runs one operation atomically and returns after its commit.
+ *
+ * An operation must await nothing but its transaction. It may run several times, and only its last run counts: PostgreSQL
+ * ends one of two transactions that wait for each other. So it must not change anything outside of its transaction.
  */
 export interface Database {
   readonly read: Db;
@@ -19,14 +24,25 @@ export interface Database {
   close(): Promise<void>;
 }
 
+export interface DatabaseOptions {
+  /** SQLite: shared with the other threads of this process that write into it. */
+  turns?: WriteTurns | undefined;
+  /** PostgreSQL: most connections. */
+  connections?: number | undefined;
+  /** PostgreSQL: called when a connection is lost. */
+  onConnectionLost?: ((error: Error) => void) | undefined;
+}
+
+/** Connections of a command, or of a test. */
+const FEW_CONNECTIONS = 4;
+
 /**
  * Opens the database, creates it if there is none, and brings its schema up to date.
- * @param url `file:<path>` (SQLite).
- * @param turns shared with the other threads of this process that write into it.
+ * @param url `file:<path>` (SQLite) or `postgres://...`. A PostgreSQL database must exist; its tables need not.
  * @throws DatabaseError
  */
-export function openDatabase(url: string, turns: WriteTurns | null = null): Promise<Database> {
-  return open(url, "create", turns);
+export function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  return open(url, "create", options);
 }
 
 /**
@@ -34,19 +50,18 @@ export function openDatabase(url: string, turns: WriteTurns | null = null): Prom
  * @throws DatabaseMissing, DatabaseError
  */
 export function openExistingDatabase(url: string): Promise<Database> {
-  return open(url, "existing", null);
+  return open(url, "existing", {});
 }
 
-async function open(url: string, mode: OpenMode, turns: WriteTurns | null): Promise<Database> {
+function open(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
+  return isPostgres(url) ? openOnPostgres(url, mode, options) : openOnSqlite(url, mode, options);
+}
+
+async function openOnSqlite(url: string, mode: OpenMode, { turns }: DatabaseOptions): Promise<Database> {
   const { writer, reader } = openSqlite(pathOf(url), mode);
-  try {
-    await migrate(writer);
-  } catch (error) {
-    await writer.destroy();
-    throw error;
-  }
+  await migrateOrClose(writer);
   const read = reader();
-  const commits = new GroupCommit(writer, turns);
+  const commits = new GroupCommit(writer, turns ?? null);
   return {
     read,
     write: (operation) => commits.run(operation),
@@ -57,6 +72,32 @@ async function open(url: string, mode: OpenMode, turns: WriteTurns | null): Prom
       await writer.destroy();
     },
   };
+}
+
+async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
+  const { connections = FEW_CONNECTIONS, onConnectionLost } = options;
+  const db = await openPostgres(url, mode, { connections, onConnectionLost });
+  await migrateOrClose(db);
+  // The other half is for reads.
+  const writes = new ConcurrentWrites(db, Math.max(1, Math.floor(connections / 2)));
+  return {
+    read: db,
+    write: (operation) => writes.run(operation),
+    writeGroup: (operation) => writes.runAlone(operation),
+    close: async () => {
+      await writes.drained();
+      await db.destroy();
+    },
+  };
+}
+
+async function migrateOrClose(db: Db): Promise<void> {
+  try {
+    await migrate(db);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
 }
 
 function pathOf(url: string): string {

@@ -1,15 +1,16 @@
 import { type Migration, Migrator } from "kysely/migration";
 
 import { DatabaseError } from "./database-error.ts";
-import type { Db } from "./engine.ts";
+import { type Db, engineOf } from "./engine.ts";
 import * as initial from "./migrations/0001-initial.ts";
-import * as followedContracts from "./migrations/0002-followed-contracts.ts";
+import { lockMigrations } from "./postgres-driver.ts";
+import { codeOf } from "./postgres-errors.ts";
 
 /** All migrations in order. A released name never changes. */
-const MIGRATIONS: Record<string, Migration> = {
-  "0001-initial": initial,
-  "0002-followed-contracts": followedContracts,
-};
+const MIGRATIONS: Record<string, Migration> = { "0001-initial": initial };
+
+/** PostgreSQL's code: this user may not do that. */
+const NO_PRIVILEGE = "42501";
 
 export class SchemaError extends DatabaseError {
   override readonly name = "SchemaError";
@@ -23,6 +24,7 @@ export class SchemaError extends DatabaseError {
 export async function migrate(db: Db): Promise<void> {
   // One transaction for everything: racing processes check one after the other, and a crash leaves nothing half done.
   await db.transaction().execute(async (trx) => {
+    if (engineOf(trx) === "postgres") await lockMigrations(trx);
     const unknown = (await namesOfApplied(trx)).filter((name) => !(name in MIGRATIONS));
     if (unknown.length > 0) {
       throw new SchemaError(
@@ -31,15 +33,15 @@ export async function migrate(db: Db): Promise<void> {
     }
     const migrator = new Migrator({ db: trx, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
     const { error } = await migrator.migrateToLatest();
-    if (error !== undefined) {
-      throw new SchemaError(
-        `The database could not be migrated: ${error instanceof Error ? error.message : "unknown"}`,
-        {
-          cause: error,
-        },
-      );
-    }
+    if (error !== undefined) throw new SchemaError(messageOf(error), { cause: error });
   });
+}
+
+function messageOf(error: unknown): string {
+  const message = `The database could not be migrated: ${error instanceof Error ? error.message : "unknown"}`;
+  return codeOf(error) === NO_PRIVILEGE
+    ? `${message}. Make the user of DATABASE_URL the owner of the database, or run: grant create, usage on schema public to the user.`
+    : message;
 }
 
 async function namesOfApplied(db: Db): Promise<string[]> {

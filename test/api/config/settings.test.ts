@@ -25,6 +25,7 @@ describe("settings", () => {
       dataDir: "data",
       deploymentsDir: "deployments",
       databaseUrl: "file:data/moneta.sqlite",
+      databasePool: 10,
       seedFile: "data/seed.jwe",
       seedPassphrase: null,
       secretKeys: [],
@@ -100,10 +101,16 @@ describe("settings", () => {
     expect(problemsOf({ SECRET_KEYS: "hunter2" }).join()).to.not.contain("hunter2");
   });
 
-  for (const url of ["postgres://db/moneta", "postgresql://db/moneta"]) {
-    it(`rejects ${url}, which this version does not support`, () => {
+  for (const url of ["postgres://db/moneta", "postgresql://me:secret@db:5433/moneta?sslmode=verify-full"]) {
+    it(`accepts ${url}`, () => {
+      expect(parseSettings({ DATABASE_URL: url }).databaseUrl).to.equal(url);
+    });
+  }
+
+  for (const url of ["postgres:moneta", "postgres://me:secret@db", "postgres://me:se/cret@db/moneta", "postgres://"]) {
+    it(`rejects ${url} without printing its password`, () => {
       expect(problemsOf({ DATABASE_URL: url })).to.deep.equal([
-        "DATABASE_URL: postgres:// is not supported by this version; use file:<path>",
+        "DATABASE_URL: must be postgres://user:password@host:port/database; write special characters of the password as %XX",
       ]);
     });
   }

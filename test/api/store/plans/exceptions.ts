@@ -45,11 +45,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "doctor: followed contracts are few",
   },
   {
-    statement: /'contracts:' \|\| app_id, 0, count\(\*\) from contract_follows/,
-    liberties: ["scan", "sort", "slow"],
-    because: "once, in a migration",
-  },
-  {
     statement: /^update "(foreign_contracts|contract_follows)" set "(as_of|followed_from)"/,
     liberties: ["scan", "slow"],
     because: "once for each reorg, and the followed contracts are few",

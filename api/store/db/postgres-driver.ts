@@ -1,0 +1,193 @@
+import {
+  AbortedTransactionError,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  type QueryResult,
+  sql,
+  type TransactionSettings,
+} from "kysely";
+import type pg from "pg";
+
+import type { Db } from "./engine.ts";
+import { connectionProblem, explainedAtRun } from "./postgres-errors.ts";
+import { storableText } from "./postgres-types.ts";
+
+/** Longest time of one statement, in milliseconds. The server ends it then. */
+const STATEMENT_TIMEOUT = 60_000;
+/** The server ends a transaction that waits so long for its client, in milliseconds: a frozen process must not hold locks. */
+const IDLE_TIMEOUT = 30_000;
+/** A statement that is not answered by then has lost its connection, in milliseconds. */
+const ANSWER_TIMEOUT = STATEMENT_TIMEOUT + 10_000;
+
+/*
+ * A pooler in transaction mode (PgBouncer) may give each transaction another server connection. So a transaction brings its
+ * settings along, in the message that begins it. The settings of a connection are for statements outside of transactions;
+ * behind a pooler they may be missing there, which costs the time limit only.
+ */
+const SETTINGS = [
+  `statement_timeout = ${STATEMENT_TIMEOUT.toString()}`,
+  `idle_in_transaction_session_timeout = ${IDLE_TIMEOUT.toString()}`,
+  "timezone = 'UTC'",
+  // Compiling a statement takes longer than running any of the service's.
+  "jit = off",
+];
+const OF_CONNECTION = [...SETTINGS, "default_transaction_isolation = 'read committed'"];
+
+/** One connection of the pool, for as long as Kysely uses it. */
+class PostgresConnection implements DatabaseConnection {
+  readonly client: pg.PoolClient;
+  /** Whether the connection must be closed, because its state is not known. */
+  broken = false;
+
+  constructor(client: pg.PoolClient) {
+    this.client = client;
+  }
+
+  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const values = parameters.map((value) => (typeof value === "string" ? storableText(value) : value));
+    const { command, rowCount, rows } = await this.#answered(this.client.query<R & pg.QueryResultRow>(text, values));
+    const changes = ["INSERT", "UPDATE", "DELETE", "MERGE"].includes(command);
+    return changes ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
+  }
+
+  /** Runs statements without parameters, in one message. */
+  async command(text: string): Promise<string> {
+    // `pg` answers several statements with several results, which its types do not say.
+    const answer = (await this.#answered(this.client.query(text))) as pg.QueryResult | pg.QueryResult[];
+    const last = Array.isArray(answer) ? answer.at(-1) : answer;
+    return last?.command ?? "";
+  }
+
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    await Promise.reject(new Error("streaming is not supported"));
+  }
+
+  async #answered<T>(answer: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      this.broken = true;
+      reject(connectionProblem("it did not answer in time"));
+    }, ANSWER_TIMEOUT);
+    try {
+      return await Promise.race([answer, promise]);
+    } catch (error) {
+      throw explainedAtRun(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Kysely's connections, taken from a pool of `pg`. */
+class PostgresDriver implements Driver {
+  readonly #pool: pg.Pool;
+  readonly #prepared = new WeakSet<pg.PoolClient>();
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {
+    // Connections are opened when they are needed.
+  }
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    const connection = new PostgresConnection(await this.#connect());
+    if (!this.#prepared.has(connection.client)) {
+      try {
+        await connection.command(OF_CONNECTION.map((setting) => `set ${setting}`).join("; "));
+      } catch (error) {
+        connection.client.release(true);
+        throw error;
+      }
+      this.#prepared.add(connection.client);
+    }
+    return connection;
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      // Whatever the reason is, statements cannot run. Later ones try again.
+      throw connectionProblem(error instanceof Error ? error.message : String(error), error);
+    }
+  }
+
+  async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
+    const begin = `begin isolation level ${settings.isolationLevel ?? "read committed"}`;
+    try {
+      await connection.command([begin, ...SETTINGS.map((setting) => `set local ${setting}`)].join("; "));
+    } catch (error) {
+      connection.broken = true;
+      throw error;
+    }
+  }
+
+  async commitTransaction(connection: PostgresConnection): Promise<void> {
+    // After a failed statement, PostgreSQL answers a commit with a rollback.
+    if ((await connection.command("commit")) === "ROLLBACK") throw new AbortedTransactionError();
+  }
+
+  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    try {
+      await connection.command("rollback");
+    } catch {
+      // Without a connection there is no transaction either. The caller throws the first error, which is the cause.
+      connection.broken = true;
+    }
+  }
+
+  releaseConnection(connection: PostgresConnection): Promise<void> {
+    connection.client.release(connection.broken);
+    return Promise.resolve();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** Locks migrations for a transaction. Kysely's own lock belongs to the session, which a pooler may give to others. */
+class TransactionLockAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(db: Kysely<unknown>): Promise<void> {
+    await lockMigrations(db);
+  }
+
+  override releaseMigrationLock(): Promise<void> {
+    // The end of the transaction releases it.
+    return Promise.resolve();
+  }
+}
+
+/** Any number that no other program uses for an advisory lock of the same database. */
+const MIGRATION_LOCK = 7_215_604_318;
+
+/** Waits until no other process migrates, and keeps others out until the end of the transaction. */
+export async function lockMigrations(db: Db | Kysely<unknown>): Promise<void> {
+  // Another process may migrate for longer than a statement may run.
+  await sql`set local statement_timeout = 0`.execute(db);
+  await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(db);
+}
+
+/** Kysely's dialect over a pool. */
+export class PooledPostgresDialect extends PostgresDialect {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    super({ pool });
+    this.#pool = pool;
+  }
+
+  override createAdapter(): PostgresAdapter {
+    return new TransactionLockAdapter();
+  }
+
+  override createDriver(): Driver {
+    return new PostgresDriver(this.#pool);
+  }
+}
