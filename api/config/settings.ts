@@ -21,6 +21,8 @@ export interface Settings {
   databasePool: number;
   seedFile: string;
   seedPassphrase: string | null;
+  /** Extended public key of the wallets' root; null: it comes from the seed. */
+  xpub: string | null;
   /** Newest first; empty when none is set. */
   secretKeys: { id: string; bytes: Uint8Array }[];
   lanes: number;
@@ -79,6 +81,7 @@ export function parseSettings(env: Environment): Settings {
     databasePool: reader.read("DATABASE_POOL"),
     seedFile: reader.read("SEED_FILE", join(dataDir, "seed.jwe")),
     seedPassphrase: reader.optional("SEED_PASSPHRASE"),
+    xpub: reader.optional("XPUB"),
     secretKeys: reader.optional("SECRET_KEYS") ?? [],
     lanes: reader.read("LANES"),
     rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),

@@ -1,9 +1,10 @@
 import { z } from "zod";
 
+import { extendedPublicKey } from "./extended-public-key.ts";
 import { IPFS_VARIABLES } from "./ipfs-settings.ts";
 import { databaseUrl, httpUrl, list, publicUrl, secretKeys, subsetOf, wholeNumber } from "./parsers.ts";
 
-export const ROLES = ["api", "relayer", "indexer", "webhooks", "media"] as const;
+export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;
 export type Role = (typeof ROLES)[number];
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -69,6 +70,12 @@ export const VARIABLES = {
     description: "Encrypted file with the seed phrase. All wallet keys and lane keys are derived from it.",
   },
   SEED_PASSPHRASE: { schema: z.string(), fallback: "none", description: "Passphrase that decrypts `SEED_FILE`." },
+  XPUB: {
+    schema: extendedPublicKey,
+    fallback: "none",
+    description:
+      "Extended public key of the wallets, which `npm run cli -- keys check` prints. With it a process without the role `relayer` needs no seed.",
+  },
   SECRET_KEYS: {
     schema: secretKeys,
     fallback: "none",

@@ -4,23 +4,28 @@ import type { ChainClient } from "../chain/client.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { Database } from "../store/db/database.ts";
 import { readLane } from "../store/sending/lanes.ts";
-import { readMeta, writeMeta } from "../store/db/meta.ts";
+import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
 import { StartupError } from "./chain-identity.ts";
+import type { Keys } from "./keys.ts";
 
-/** Checks that the wallets of the database come from this seed. @throws StartupError */
-export async function checkSeed(database: Database, keyring: Keyring): Promise<void> {
-  const fingerprint = createHash("sha256").update(keyring.walletsPublicKey).digest("hex");
-  const known = await readMeta(database.read, "wallets_key");
-  if (known === null) {
-    await database.write((trx) => writeMeta(trx, "wallets_key", fingerprint));
-    return;
-  }
-  if (known !== fingerprint) {
-    throw new StartupError(
-      "SEED_FILE holds another seed than the one that this database's wallets come from. Set SEED_FILE to the right file. Nothing was changed.",
-    );
-  }
+/**
+ * Checks that the wallets of the database come from this process's seed or extended public key. A process that has
+ * neither can create no wallet and sign nothing.
+ * @throws StartupError
+ */
+export async function checkSeed(database: Database, { keyring, walletsPublicKey }: Keys): Promise<void> {
+  if (walletsPublicKey === null) return;
+  const fingerprint = createHash("sha256").update(walletsPublicKey).digest("hex");
+  const known =
+    (await readMeta(database.read, "wallets_key")) ??
+    (await database.write((trx) => writeMetaOnce(trx, "wallets_key", fingerprint)));
+  if (known === fingerprint) return;
+  throw new StartupError(
+    keyring === null
+      ? "XPUB is the key of another seed than the one that this database's wallets come from. Set XPUB to what `npm run cli -- keys check` prints where that seed is. Nothing was changed."
+      : "SEED_FILE holds another seed than the one that this database's wallets come from. Set SEED_FILE to the right file. Nothing was changed.",
+  );
 }
 
 /**

@@ -45,7 +45,7 @@ export async function openContent(
   const gateway = settings.ipfsGateway === null ? null : gatewayOf(settings.ipfsGateway, addressPolicy);
   if (gateway !== null) opened.defer(() => gateway.agent.close());
   const ipfsNode =
-    settings.roles.includes("media") && settings.ipfsNode !== null
+    settings.roles.includes("ipfs") && settings.ipfsNode !== null
       ? await openIpfsNode({ ipfsNode: settings.ipfsNode, dataDir: settings.dataDir }, { blocks, logger })
       : null;
   if (ipfsNode !== null) opened.defer(() => ipfsNode.stop());

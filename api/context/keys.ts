@@ -14,40 +14,76 @@ import { newSeedPhrase, readSeedFile, SeedFileError, writeSeedFile } from "../ke
 import { writeNewFile } from "../shared/write-new-file.ts";
 import { StartupError } from "./chain-identity.ts";
 
+/** The keys that a process's roles need. Those that it does not need are never loaded, and `null` here. */
 export interface Keys {
-  keyring: Keyring;
-  sealer: Sealer;
+  /** Signs: for `relayer`, and for `api` without XPUB. */
+  keyring: Keyring | null;
+  /** Extended public key of the wallets' root: for `api`. */
+  walletsPublicKey: string | null;
+  /** Encrypts and decrypts at rest: for `api` and `webhooks`. */
+  sealer: Sealer | null;
 }
 
-type KeySettings = Pick<Settings, "seedFile" | "seedPassphrase" | "secretKeys" | "dataDir">;
+type KeySettings = Pick<Settings, "seedFile" | "seedPassphrase" | "xpub" | "secretKeys" | "dataDir">;
+
+/** Which keys the roles need. */
+interface Needs {
+  seed: boolean;
+  secretKeys: boolean;
+}
 
 /**
- * Loads the seed and the keys for encryption at rest. On a local chain the first start creates what is missing, in the data
- * folder. On any other chain all of it must exist.
+ * Loads the keys that the roles need. On a local chain the first start creates what is missing, in the data folder. On any
+ * other chain all of it must exist.
  * @throws StartupError, SeedFileError
  */
-export async function loadKeys(settings: KeySettings, local: boolean): Promise<Keys> {
-  const { seedFile, passphrase, keys } = local ? await localKeys(settings) : requireKeys(settings);
-  const phrase = await readSeedFile(seedFile, passphrase);
-  return { keyring: createKeyring(phrase), sealer: createSealer(keys) };
+export async function loadKeys(settings: KeySettings & Pick<Settings, "roles">, local: boolean): Promise<Keys> {
+  const { roles, xpub } = settings;
+  const needs = {
+    seed: roles.includes("relayer") || (roles.includes("api") && xpub === null),
+    secretKeys: roles.includes("api") || roles.includes("webhooks"),
+  };
+  const none = { seedFile: settings.seedFile, passphrase: null, keys: [] };
+  const needsAny = needs.seed || needs.secretKeys;
+  const sources = !needsAny ? none : local ? await localKeys(settings, needs) : requireKeys(settings, needs);
+  const keyring = needs.seed ? createKeyring(await readSeedFile(sources.seedFile, needed(sources.passphrase))) : null;
+  if (keyring !== null && xpub !== null && keyring.walletsPublicKey !== xpub) {
+    throw new StartupError(
+      "XPUB does not belong to the seed in SEED_FILE. Set XPUB to what `npm run cli -- keys check` prints, or unset it here. Nothing was changed.",
+    );
+  }
+  return {
+    keyring,
+    walletsPublicKey: keyring?.walletsPublicKey ?? xpub,
+    sealer: needs.secretKeys ? createSealer(sources.keys) : null,
+  };
+}
+
+/** A key that the process's roles need, so `loadKeys` has loaded it. */
+export function needed<T>(key: T | null): T {
+  if (key === null) throw new Error("a part of the service uses a key that its role does not name");
+  return key;
 }
 
 interface KeySources {
   seedFile: string;
-  passphrase: string;
+  /** null: the seed is not needed. */
+  passphrase: string | null;
   keys: SecretKey[];
 }
 
-function requireKeys(settings: KeySettings): KeySources {
+function requireKeys(settings: KeySettings, needs: Needs): KeySources {
   const { seedPassphrase: passphrase, secretKeys: keys, seedFile } = settings;
-  const problems = [
-    ...(existsSync(seedFile)
-      ? []
-      : [`SEED_FILE: ${seedFile} does not exist (create one with \`npm run cli -- keys create\`)`]),
-    ...(passphrase === null ? ["SEED_PASSPHRASE is not set (it decrypts SEED_FILE)"] : []),
-    ...(keys.length === 0 ? ["SECRET_KEYS is not set (create a key with `openssl rand -base64 32`)"] : []),
-  ];
-  if (problems.length > 0 || passphrase === null) {
+  const problems: string[] = [];
+  if (needs.seed && !existsSync(seedFile)) {
+    problems.push(
+      `SEED_FILE: ${seedFile} does not exist (create one with \`npm run cli -- keys create\`; a process without the role relayer can use XPUB instead)`,
+    );
+  }
+  if (needs.seed && passphrase === null) problems.push("SEED_PASSPHRASE is not set (it decrypts SEED_FILE)");
+  if (needs.secretKeys && keys.length === 0)
+    problems.push("SECRET_KEYS is not set (create a key with `openssl rand -base64 32`)");
+  if (problems.length > 0) {
     throw new StartupError(
       `Keys are missing. Only on a local chain are they created automatically:\n- ${problems.join("\n- ")}`,
     );
@@ -61,7 +97,13 @@ export async function findKeys(settings: KeySettings, local: boolean): Promise<F
   const passphrase = settings.seedPassphrase ?? stored?.seed_passphrase ?? null;
   const keys =
     settings.secretKeys.length > 0 ? settings.secretKeys : stored === null ? [] : secretKeys.parse(stored.secret_keys);
-  const found: FoundKeys = { keyring: null, sealer: null, seedProblem: null, sealerProblem: null };
+  const found: FoundKeys = {
+    keyring: null,
+    walletsPublicKey: settings.xpub,
+    sealer: null,
+    seedProblem: null,
+    sealerProblem: null,
+  };
   if (keys.length > 0) found.sealer = createSealer(keys);
   else found.sealerProblem = "SECRET_KEYS is not set: it decrypts the secrets in the database.";
   try {
@@ -85,7 +127,25 @@ function localSecretsFile(settings: KeySettings): string {
 
 const localSecrets = z.object({ seed_passphrase: z.string(), secret_keys: z.string() });
 
-async function localKeys(settings: KeySettings): Promise<KeySources> {
+/** Creates what is needed and missing. */
+async function localKeys(settings: KeySettings, needs: Needs): Promise<KeySources> {
+  const missing =
+    (needs.seed && settings.seedPassphrase === null) || (needs.secretKeys && settings.secretKeys.length === 0);
+  const stored = missing ? await createLocalSecrets(settings) : null;
+  const passphrase = settings.seedPassphrase ?? stored?.seed_passphrase ?? null;
+  if (needs.seed && !existsSync(settings.seedFile)) {
+    await writeSeedFile(settings.seedFile, newSeedPhrase(), needed(passphrase)).catch((error: unknown) => {
+      if (!existsSync(settings.seedFile)) throw error;
+      // Another process was faster. Both use its seed.
+    });
+  }
+  const keys =
+    settings.secretKeys.length > 0 ? settings.secretKeys : stored === null ? [] : secretKeys.parse(stored.secret_keys);
+  return { seedFile: settings.seedFile, passphrase, keys };
+}
+
+/** The secrets of a local chain, in a file that the first start creates. */
+async function createLocalSecrets(settings: KeySettings): Promise<z.infer<typeof localSecrets>> {
   const file = localSecretsFile(settings);
   if (!existsSync(file)) {
     const made = {
@@ -95,14 +155,5 @@ async function localKeys(settings: KeySettings): Promise<KeySources> {
     // If another process was faster, both use its file.
     await writeNewFile(file, `${JSON.stringify(made, null, 2)}\n`);
   }
-  const stored = localSecrets.parse(JSON.parse(await readFile(file, "utf8")));
-  const passphrase = settings.seedPassphrase ?? stored.seed_passphrase;
-  if (!existsSync(settings.seedFile)) {
-    await writeSeedFile(settings.seedFile, newSeedPhrase(), passphrase).catch((error: unknown) => {
-      if (!existsSync(settings.seedFile)) throw error;
-      // Another process was faster. Both use its seed.
-    });
-  }
-  const keys = settings.secretKeys.length > 0 ? settings.secretKeys : secretKeys.parse(stored.secret_keys);
-  return { seedFile: settings.seedFile, passphrase, keys };
+  return localSecrets.parse(JSON.parse(await readFile(file, "utf8")));
 }

@@ -18,10 +18,10 @@ import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
 import { checkLanes, checkSeed } from "./chain-state-check.ts";
 import { openContent } from "./content.ts";
 import { startHttp } from "./http.ts";
-import { type Keys, loadKeys } from "./keys.ts";
+import { type Keys, loadKeys, needed } from "./keys.ts";
 import { guardChain } from "./guard-chain.ts";
 import { createReadiness } from "./readiness.ts";
-import { createWorkers, healthOf, type NamedWorker, type WorkerHealth } from "./workers.ts";
+import { createWorkers, healthOf, type NamedWorker, type Signing, type WorkerHealth } from "./workers.ts";
 import { hostedBaseOf } from "./workplace.ts";
 
 /** How long a worker's call waits while the node's provider limits the rate of calls, in milliseconds. */
@@ -75,7 +75,7 @@ export async function startService(
   const client = new ChainClient(connections[0], settings.logQueries);
   const impatient = new ChainClient(connections[1], settings.logQueries);
   const chain = await connectChain(settings, database, client);
-  const { identity, keys, local } = chain;
+  const { identity, local } = chain;
   const guard = await guardChain(settings.rpcUrl, database, connections, opened);
   const signals = shared?.signals ?? createSignals();
   const now = () => Date.now();
@@ -84,9 +84,8 @@ export async function startService(
     allowLoopback: local,
   };
   const content = await openContent(settings, { addressPolicy, logger, now }, opened);
-  const gas = new GasMeter({ ...identity, database, client, keyring: keys.keyring, logger });
-  if (chain.lanes.length > 0) await gas.open();
-  const workers = createWorkers(settings, { ...chain, gas, database, client, content, signals, logger, now });
+  const signing = chain.signing === null ? null : await withGas(chain.signing, { identity, database, client, logger });
+  const workers = createWorkers(settings, { ...chain, signing, database, client, content, signals, logger, now });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.()) ?? [])];
   const port = settings.roles.includes("api")
@@ -95,8 +94,8 @@ export async function startService(
           settings,
           database,
           blocks: content.blocks,
-          deriver: createWalletDeriver(keys.keyring.walletsPublicKey),
-          sealer: keys.sealer,
+          deriver: createWalletDeriver(needed(chain.keys.walletsPublicKey)),
+          sealer: needed(chain.keys.sealer),
           foreign: createForeignContracts(impatient, settings.limits.foreignCallGas),
           signals,
           addressPolicy,
@@ -120,8 +119,8 @@ interface Chain {
   identity: ChainIdentity;
   keys: Keys;
   local: boolean;
-  /** The lanes that this process drives. */
-  lanes: number[];
+  /** What the relayer signs with; null without that role. */
+  signing: { keyring: Keyring; lanes: number[] } | null;
 }
 
 /** Checks that chain, database and keys belong together. On a local chain it also funds the lanes. @throws StartupError */
@@ -130,16 +129,28 @@ async function connectChain(settings: Settings, database: Database, client: Chai
   const identity = await establishIdentity(database, client, { ...settings, hostedBase });
   const local = identity.chainId === LOCAL_CHAIN_ID;
   const keys = await loadKeys(settings, local);
-  await checkSeed(database, keys.keyring);
-  const lanes = settings.roles.includes("relayer") ? await lanesToDrive(database, settings.lanes) : [];
-  await checkLanes(database, client, keys.keyring, lanes);
+  await checkSeed(database, keys);
+  const signing = settings.roles.includes("relayer")
+    ? { keyring: needed(keys.keyring), lanes: await lanesToDrive(database, settings.lanes) }
+    : null;
+  if (signing !== null) await checkLanes(database, client, signing.keyring, signing.lanes);
   if (local) {
-    const addresses = laneAddresses(keys.keyring, settings.lanes);
+    const addresses = keys.keyring === null ? [] : laneAddresses(keys.keyring, settings.lanes);
     await withLocalOwner(settings.rpcUrl, (owner) =>
       prepareLocally(owner, identity.contracts, { lanes: addresses, hostedBase }),
     );
   }
-  return { identity, keys, local, lanes };
+  return { identity, keys, local, signing };
+}
+
+/** Adds the meter that knows what calls cost. It measures once before the lanes start. */
+async function withGas(
+  signing: NonNullable<Chain["signing"]>,
+  deps: { identity: ChainIdentity; database: Database; client: ChainClient; logger: Logger },
+): Promise<Signing> {
+  const gas = new GasMeter({ ...deps.identity, ...deps, keyring: signing.keyring });
+  await gas.open();
+  return { ...signing, gas };
 }
 
 /** The lanes of the settings, and those of earlier settings: they must finish what they began. */

@@ -4,7 +4,8 @@ import type { ChainClient } from "../chain/client.ts";
 import type { Settings } from "../config/settings.ts";
 import { ContractReader } from "../indexer/contract-reader.ts";
 import { Indexer } from "../indexer/indexer.ts";
-import type { Keys } from "./keys.ts";
+import type { Keyring } from "../keys/keyring.ts";
+import { type Keys, needed } from "./keys.ts";
 import { Announcer } from "../media/announcer.ts";
 import { Pinner } from "../media/pinner.ts";
 import { MediaWorker } from "../media/worker.ts";
@@ -60,9 +61,16 @@ export interface WorkerDeps {
   now: () => number;
   /** Whether the chain is a local one. */
   local: boolean;
+  /** null without the role `relayer`. */
+  signing: Signing | null;
+}
+
+/** What the role `relayer` needs. */
+export interface Signing {
+  keyring: Keyring;
   /** The lanes that this process drives, with those that the settings no longer have. */
   lanes: number[];
-  /** Knows what calls cost, for the lanes. */
+  /** Knows what calls cost. */
   gas: GasMeter;
 }
 
@@ -70,15 +78,17 @@ export interface WorkerDeps {
 export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[] {
   const { database, signals, logger, now, content } = deps;
   const workers: NamedWorker[] = [];
+  const hosted = { database, wake: signals.hosted, logger, now };
   const add = (name: string, worker: Worker, critical: boolean) => workers.push({ name, worker, critical });
 
-  if (deps.lanes.length > 0) {
+  if (deps.signing !== null) {
+    const { signing } = deps;
     const simulations = createSimulations(settings, deps);
     add("simulations", simulations, false);
-    for (const index of deps.lanes) {
-      add(`lane ${index.toString()}`, createLane(settings, { ...deps, simulations }, index), true);
+    for (const index of signing.lanes) {
+      add(`lane ${index.toString()}`, createLane(settings, { ...deps, signing, simulations }, index), true);
     }
-    add("gas", deps.gas, false);
+    add("gas", signing.gas, false);
   }
   if (settings.roles.includes("indexer")) {
     add("indexer", createIndexer(settings, deps), true);
@@ -86,20 +96,21 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
   }
   if (settings.roles.includes("webhooks")) {
     const { agent } = content;
-    const dispatcher = { database, sealer: deps.keys.sealer, agent, wake: signals.deliveries, logger, now };
+    const dispatcher = { database, sealer: needed(deps.keys.sealer), agent, wake: signals.deliveries, logger, now };
     add("webhooks", new Dispatcher(dispatcher), true);
   }
   if (settings.roles.includes("media")) {
-    const { blocks, agent, gateway, ipfsNode } = content;
+    const { blocks, agent, gateway } = content;
     const { mediaBytes: maxBytes, mediaSeconds } = settings.limits;
     const copying = { blocks, agent, gateway, maxBytes, deadline: mediaSeconds * 1000 };
     add("media", new MediaWorker({ database, signals, logger, now, ...copying }), true);
-    const hosted = { database, wake: signals.hosted, logger, now };
     if (settings.ipfsPinRpc !== null) {
       add("pins", new Pinner({ ...hosted, blocks, rpc: settings.ipfsPinRpc }), false);
     }
-    if (ipfsNode !== null) add("announcements", new Announcer({ ...hosted, announce: ipfsNode.announce }), false);
   }
+  // Content opens the node only in a process with the role `ipfs`.
+  const { ipfsNode } = content;
+  if (ipfsNode !== null) add("announcements", new Announcer({ ...hosted, announce: ipfsNode.announce }), false);
   return workers;
 }
 
@@ -116,8 +127,13 @@ function createSimulations(settings: Settings, deps: WorkerDeps): ForeignSimulat
   });
 }
 
-function createLane(settings: Settings, deps: WorkerDeps & { simulations: ForeignSimulations }, index: number): Lane {
-  const { database, client, identity, gas, signals, logger, now } = deps;
+function createLane(
+  settings: Settings,
+  deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations },
+  index: number,
+): Lane {
+  const { database, client, identity, signals, logger, now } = deps;
+  const { keyring, gas } = deps.signing;
   return new Lane(index, {
     database,
     read: database.read,
@@ -126,7 +142,7 @@ function createLane(settings: Settings, deps: WorkerDeps & { simulations: Foreig
     signals,
     logger,
     now,
-    keyring: deps.keys.keyring,
+    keyring,
     gas,
     maxItemGas: settings.limits.itemGas,
     simulations: deps.simulations,

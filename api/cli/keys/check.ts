@@ -3,16 +3,16 @@ import type { Command } from "commander";
 import { parseSettings } from "../../config/settings.ts";
 import { readSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { describeKeys, laneAddresses, requirePassphrase } from "./lane-addresses.ts";
+import { describeKeys, publicKeys, requirePassphrase } from "./describe-keys.ts";
 
 export function keysCheck(terminal: Terminal): Command {
-  return resultCommand("check", "Decrypt SEED_FILE with SEED_PASSPHRASE and print the lane addresses.", {
+  return resultCommand("check", "Decrypt SEED_FILE with SEED_PASSPHRASE and print the lane addresses and XPUB.", {
     examples: ["keys check"],
-    json: "{seed_file, lanes: [address]}",
+    json: "{seed_file, xpub, lanes: [address]}",
   }).action(async (options: { json?: boolean }) => {
     const settings = parseSettings(terminal.env);
     const phrase = await readSeedFile(settings.seedFile, requirePassphrase(settings));
-    const result = { seed_file: settings.seedFile, lanes: laneAddresses(phrase, settings.lanes) };
+    const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
     printResult(terminal, options.json, result, describeKeys("valid", result));
   });
 }

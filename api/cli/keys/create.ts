@@ -3,12 +3,12 @@ import type { Command } from "commander";
 import { parseSettings } from "../../config/settings.ts";
 import { newSeedPhrase, writeSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { describeKeys, laneAddresses, requirePassphrase } from "./lane-addresses.ts";
+import { describeKeys, publicKeys, requirePassphrase } from "./describe-keys.ts";
 
 export function keysCreate(terminal: Terminal): Command {
   return resultCommand("create", "Create a seed and write it, encrypted with SEED_PASSPHRASE, to SEED_FILE.", {
     examples: ["keys create --show-phrase"],
-    json: "{seed_file, lanes: [address], phrase}. `phrase` only with --show-phrase.",
+    json: "{seed_file, xpub, lanes: [address], phrase}. `phrase` only with --show-phrase.",
     notes: "Never overwrites a file.",
   })
     .option("--show-phrase", "print the 24 words of the seed: write them down and store them offline")
@@ -18,7 +18,7 @@ export function keysCreate(terminal: Terminal): Command {
       await writeSeedFile(settings.seedFile, phrase, requirePassphrase(settings));
       const result = {
         seed_file: settings.seedFile,
-        lanes: laneAddresses(phrase, settings.lanes),
+        ...publicKeys(phrase, settings.lanes),
         ...(options.showPhrase === true ? { phrase } : {}),
       };
       printResult(terminal, options.json, result, describeKeys("created", result));

@@ -7,7 +7,7 @@ import { OperatorError } from "../../operator/operator-error.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { writeSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { describeKeys, laneAddresses, requirePassphrase } from "./lane-addresses.ts";
+import { describeKeys, publicKeys, requirePassphrase } from "./describe-keys.ts";
 
 export function keysRestore(terminal: Terminal): Command {
   return resultCommand(
@@ -15,7 +15,7 @@ export function keysRestore(terminal: Terminal): Command {
     "Read the words of a seed from standard input and write them, encrypted, to SEED_FILE.",
     {
       examples: ["keys restore < words.txt"],
-      json: "{seed_file, lanes: [address]}",
+      json: "{seed_file, xpub, lanes: [address]}",
       notes: "Never overwrites a file.",
     },
   ).action(async (options: { json?: boolean }) => {
@@ -28,7 +28,7 @@ export function keysRestore(terminal: Terminal): Command {
       );
     }
     await writeSeedFile(settings.seedFile, phrase, passphrase);
-    const result = { seed_file: settings.seedFile, lanes: laneAddresses(phrase, settings.lanes) };
+    const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
     printResult(terminal, options.json, result, describeKeys("restored", result));
   });
 }

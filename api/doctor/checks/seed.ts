@@ -6,19 +6,28 @@ import { type Check, ok, problem } from "../check.ts";
 
 const SAMPLE = 5;
 
-/** The seed file can be decrypted, and its seed made the wallets. */
+/** The seed file can be decrypted, and its seed made the wallets. On a machine without the seed, XPUB is checked. */
 export const seed: Check = {
   name: "seed",
   asksChain: false,
   run: async ({ database, keys }) => {
     const { keyring } = keys;
+    const known = await readMeta(database.read, "wallets_key");
+    if (keyring === null && keys.walletsPublicKey !== null) {
+      return [
+        known === null || known === fingerprintOf(keys.walletsPublicKey)
+          ? ok("XPUB is the key of this database's wallets (the seed is not on this machine)")
+          : problem(
+              "XPUB is not the key of this database's wallets. Set it to what `npm run cli -- keys check` prints.",
+            ),
+      ];
+    }
     if (keyring === null)
       return [
         problem(`${keys.seedProblem ?? "There is no seed. Set SEED_FILE."} Without the seed nothing can be sent.`),
       ];
-    const known = await readMeta(database.read, "wallets_key");
     const wallets = await walletSample(database.read, SAMPLE);
-    const made = createHash("sha256").update(keyring.walletsPublicKey).digest("hex");
+    const made = fingerprintOf(keyring.walletsPublicKey);
     const other =
       (known !== null && known !== made) ||
       wallets.some(({ address, path }) => keyring.wallet(path).address !== address);
@@ -31,3 +40,7 @@ export const seed: Check = {
     return [ok("the seed file can be decrypted, and its seed makes the wallets of this database")];
   },
 };
+
+function fingerprintOf(walletsPublicKey: string): string {
+  return createHash("sha256").update(walletsPublicKey).digest("hex");
+}

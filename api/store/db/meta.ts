@@ -33,6 +33,16 @@ export async function writeMeta(trx: Trx, key: MetaKey, value: string): Promise<
   await write(trx, key, value);
 }
 
+/** Writes the value unless there is one. @returns the value that is stored. */
+export async function writeMetaOnce(trx: Trx, key: MetaKey, value: string): Promise<string> {
+  await trx
+    .insertInto("meta")
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column("key").doNothing())
+    .execute();
+  return (await readMeta(trx, key)) ?? value;
+}
+
 async function write(trx: Trx, key: string, value: string): Promise<void> {
   await trx
     .insertInto("meta")

@@ -1,8 +1,11 @@
 import { expect } from "chai";
+import { HDNodeWallet } from "ethers";
 
 import { DEFAULT_LIMITS, LIMIT_SETTINGS } from "../../../api/config/limits.ts";
 import { describeSettings, FIRST_SETTINGS } from "../../../api/config/describe-settings.ts";
 import { parseDatabaseSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
+import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
+import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -28,6 +31,7 @@ describe("settings", () => {
       databasePool: 10,
       seedFile: "data/seed.jwe",
       seedPassphrase: null,
+      xpub: null,
       secretKeys: [],
       lanes: 1,
       rebroadcastSeconds: 5,
@@ -39,7 +43,7 @@ describe("settings", () => {
       ipfsGateway: null,
       ipfsPinRpc: null,
       ipfsNode: null,
-      roles: ["api", "relayer", "indexer", "webhooks", "media"],
+      roles: ["api", "relayer", "indexer", "webhooks", "media", "ipfs"],
       logLevel: "info",
       limits: DEFAULT_LIMITS,
     });
@@ -99,6 +103,40 @@ describe("settings", () => {
 
   it("never prints a secret in an error", () => {
     expect(problemsOf({ SECRET_KEYS: "hunter2" }).join()).to.not.contain("hunter2");
+  });
+
+  describe("XPUB", () => {
+    const wallets = HDNodeWallet.fromPhrase(newSeedPhrase(), "", WALLETS_ROOT);
+    const xpub = wallets.neuter().extendedKey;
+
+    it("is the extended public key of the wallets", () => {
+      expect(parseSettings({ XPUB: ` ${xpub} ` }).xpub).to.equal(xpub);
+    });
+
+    for (const [what, value, words] of [
+      ["an extended private key", wallets.extendedKey, /^XPUB: must not be an extended private key.* Remove it/],
+      ["a damaged private key", wallets.extendedKey.slice(0, 50), /^XPUB: must not be an extended private key/],
+      [
+        "a typing mistake",
+        `${xpub.slice(0, -1)}${xpub.endsWith("x") ? "y" : "x"}`,
+        /^XPUB: must be an extended public/,
+      ],
+      ["an address", wallets.address, /^XPUB: must be an extended public key/],
+      ["a private key", wallets.privateKey, /^XPUB: must be an extended public key/],
+      ["a seed phrase", wallets.mnemonic?.phrase ?? "", /^XPUB: must be an extended public key/],
+      [
+        "the key of one wallet",
+        wallets.derivePath("1/2/3").neuter().extendedKey,
+        /^XPUB: is .* another derivation path/,
+      ],
+    ] as const) {
+      it(`rejects ${what}, without printing it`, () => {
+        const problems = problemsOf({ XPUB: value });
+        expect(problems).to.have.length(1);
+        expect(problems[0]).to.match(words).and.not.contain(value);
+        expect(problems[0]).to.contain("keys check");
+      });
+    }
   });
 
   for (const url of ["postgres://db/moneta", "postgresql://me:secret@db:5433/moneta?sslmode=verify-full"]) {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -147,9 +148,28 @@ describe("the service's own IPFS node", function () {
     expect(moneta.service.ipfsNode!.peerId).to.equal(peerId);
   });
 
-  it("runs only in a process with the media role", async () => {
-    await moneta.start({ ...ENV, ROLES: "api" });
+  it("runs only in a process with the role ipfs", async () => {
+    await moneta.start({ ...ENV, ROLES: "api,relayer,indexer,webhooks,media" });
     expect(moneta.service.ipfsNode).to.equal(null);
+  });
+
+  it("serves and announces content from a process that holds no key", async () => {
+    await moneta.start({ ...ENV, ROLES: "api,relayer,indexer,webhooks,media" });
+    const cid = await mint(await api.collection({ type: "ERC721" }), "data:,cat");
+    const alone = moneta.spawn({
+      ...ENV,
+      ROLES: "ipfs",
+      DATABASE_URL: `file:${moneta.databaseFile}`,
+      SEED_FILE: join(moneta.folder, "no-seed-here"),
+    });
+    const [, peerId = "", address = ""] = await alone.printed(/"peerId":"(\w+)","addresses":\["([^"]+)"/);
+    await alone.printed(/"msg":"serving"/);
+    const peer = await startPeer();
+    await peer.connect([address]);
+    expect(Buffer.from(await peer.block(cid)).toString()).to.equal("cat");
+    await announced(peer, cid, peerId);
+    expect(existsSync(join(moneta.folder, "no-seed-here"))).to.equal(false);
+    expect(await alone.end("SIGTERM")).to.equal(0);
   });
 
   describe("as a process", () => {

@@ -2,10 +2,20 @@ import { OperatorError } from "../../operator/operator-error.ts";
 import type { Settings } from "../../config/settings.ts";
 import { createKeyring } from "../../keys/keyring.ts";
 
-/** The accounts that send transactions. They need funds, and must be operators of the relay. */
-export function laneAddresses(phrase: string, lanes: number): string[] {
+/** What others may know of a seed. */
+export interface PublicKeys {
+  /** Extended public key of the wallets, for the setting XPUB. */
+  xpub: string;
+  /** The accounts that send transactions. They need funds, and must be operators of the relay. */
+  lanes: string[];
+}
+
+export function publicKeys(phrase: string, lanes: number): PublicKeys {
   const keyring = createKeyring(phrase);
-  return Array.from({ length: lanes }, (_, index) => keyring.lane(index).address);
+  return {
+    xpub: keyring.walletsPublicKey,
+    lanes: Array.from({ length: lanes }, (_, index) => keyring.lane(index).address),
+  };
 }
 
 /** @throws OperatorError */
@@ -20,10 +30,11 @@ export function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): s
 
 export function describeKeys(
   what: "created" | "restored" | "valid",
-  keys: { seed_file: string; lanes: string[]; phrase?: string },
+  keys: PublicKeys & { seed_file: string; phrase?: string },
 ): string {
   return [
     `${what}: ${keys.seed_file}`,
+    `xpub    ${keys.xpub}`,
     ...keys.lanes.map((address, lane) => `lane ${lane.toString()}  ${address}`),
     ...(keys.phrase === undefined ? [] : ["", keys.phrase]),
   ].join("\n");

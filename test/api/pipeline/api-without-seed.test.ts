@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import { HDNodeWallet } from "ethers";
+
+import { createKeyring } from "../../../api/keys/keyring.ts";
+import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
+import { createWalletDeriver, WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
+import type { TestProcess } from "../../support/process.ts";
+import { useService } from "../../support/use-service.ts";
+import { jsonOfCli } from "../cli/support/run.ts";
+
+interface Created {
+  xpub: string;
+  phrase: string;
+}
+
+describe("an API process with XPUB and without the seed", function () {
+  this.timeout(120_000);
+  const moneta = useService({ start: false });
+  const { api } = moneta;
+  const secretKeys = randomBytes(32).toString("base64");
+  let seed: Created;
+
+  /** Processes on different machines share the database and the chain, but no folder. */
+  const machine = (name: string) => ({
+    DATABASE_URL: `file:${moneta.databaseFile}`,
+    DATA_DIR: join(moneta.folder, name),
+    PUBLIC_URL: "http://nft.example",
+  });
+  const signs = () => ({
+    ...machine("relayer"),
+    SEED_FILE: join(moneta.folder, "seed.jwe"),
+    SEED_PASSPHRASE: "secret",
+  });
+  const accepts = () => ({ ...machine("api"), XPUB: seed.xpub, SECRET_KEYS: secretKeys, ROLES: "api,webhooks" });
+
+  async function refused(settings: Record<string, string>): Promise<TestProcess> {
+    const process = moneta.spawn({ ...accepts(), ...settings });
+    expect(await process.gone()).to.equal(1);
+    return process;
+  }
+
+  before(async () => {
+    seed = await jsonOfCli<Created>(signs(), "keys", "create", "--show-phrase");
+    expect(await jsonOfCli<Created>(signs(), "keys", "check")).to.include({ xpub: seed.xpub });
+    await moneta.startProcess(accepts());
+  });
+
+  it("creates wallets with the addresses that the seed gives, and no seed", async () => {
+    const { address } = await api.ok<{ address: string }>("POST", "/v1/accounts", { user_identifier: "alice" });
+    const { path } = createWalletDeriver(seed.xpub).derive(moneta.app.appId, "alice");
+    expect(createKeyring(seed.phrase).wallet(path).address).to.equal(address);
+    expect(await readdir(join(moneta.folder, "api"))).to.not.include.members(["seed.jwe", "local-secrets.json"]);
+  });
+
+  it("accepts what another process with the seed, and without SECRET_KEYS, carries out", async () => {
+    const relayer = moneta.spawn({ ...signs(), ROLES: "relayer,indexer" });
+    await relayer.printed(/"msg":"serving"/);
+    const [from, to] = [await api.wallet(), await api.wallet()];
+    const collection = await api.collection({ type: "ERC721" });
+    const mint = { collection_address: collection, to_address: from, unlockable_content: "treasure" };
+    const { nft_token_id: token } = await api.completed("/v1/nfts", mint);
+    await api.completed("/v1/transfers", {
+      contract_address: collection,
+      from_address: from,
+      to_address: to,
+      token_id: Number(token),
+    });
+    const { nfts } = await api.ok<{ nfts: { unlockable_content: string }[] }>("GET", `/v1/accounts/${to}`);
+    expect(nfts.map((nft) => nft.unlockable_content)).to.deep.equal(["treasure"]);
+    expect(existsSync(join(moneta.folder, "relayer", "local-secrets.json"))).to.equal(false);
+  });
+
+  it("does not start with the key of another seed", async () => {
+    const { output } = await refused({ XPUB: createKeyring(newSeedPhrase()).walletsPublicKey });
+    expect(output).to.contain("XPUB is the key of another seed");
+  });
+
+  it("does not start with an extended private key, and does not print it", async () => {
+    const key = HDNodeWallet.fromPhrase(seed.phrase, "", WALLETS_ROOT).extendedKey;
+    const { output } = await refused({ XPUB: key });
+    expect(output).to.contain("XPUB: must not be an extended private key");
+    expect(output).to.not.contain(key);
+  });
+
+  it("does not start a relayer whose seed is not that of its XPUB", async () => {
+    const { output } = await refused({
+      ...signs(),
+      ROLES: "relayer",
+      XPUB: createKeyring(newSeedPhrase()).walletsPublicKey,
+    });
+    expect(output).to.contain("XPUB does not belong to the seed in SEED_FILE");
+  });
+});
