@@ -27,7 +27,7 @@ describe("an API process with XPUB and without the seed", function () {
 
   /** Processes on different machines share the database and the chain, but no folder. */
   const machine = (name: string) => ({
-    DATABASE_URL: `file:${moneta.databaseFile}`,
+    DATABASE_URL: moneta.databaseUrl,
     DATA_DIR: join(moneta.folder, name),
     PUBLIC_URL: "http://nft.example",
   });

@@ -155,17 +155,17 @@ describe("the service's own IPFS node", function () {
 
   it("serves and announces content from a process that holds no key", async () => {
     await moneta.start({ ...ENV, ROLES: "api,relayer,indexer,webhooks,media" });
-    const cid = await mint(await api.collection({ type: "ERC721" }), "data:,cat");
     const alone = moneta.spawn({
       ...ENV,
       ROLES: "ipfs",
-      DATABASE_URL: `file:${moneta.databaseFile}`,
+      DATABASE_URL: moneta.databaseUrl,
       SEED_FILE: join(moneta.folder, "no-seed-here"),
     });
     const [, peerId = "", address = ""] = await alone.printed(/"peerId":"(\w+)","addresses":\["([^"]+)"/);
     await alone.printed(/"msg":"serving"/);
     const peer = await startPeer();
     await peer.connect([address]);
+    const cid = await mint(await api.collection({ type: "ERC721" }), "data:,cat");
     expect(Buffer.from(await peer.block(cid)).toString()).to.equal("cat");
     await announced(peer, cid, peerId);
     expect(existsSync(join(moneta.folder, "no-seed-here"))).to.equal(false);
