@@ -16,6 +16,9 @@ const MAX_ANSWER = 65_536;
 /** Most characters of the node's error message. */
 const MAX_MESSAGE = 200;
 
+/** Part of Kubo's error message when there is no pin to remove ("not pinned or pinned indirectly"). It has no error code. */
+const NOT_PINNED = "not pinned";
+
 const PUT_ANSWER = z.object({ Key: z.string() });
 const PIN_ANSWER = z.object({ Pins: z.array(z.string()) });
 const ERROR_ANSWER = z.object({ Message: z.string() });
@@ -43,8 +46,23 @@ export async function pinAtKubo(rpc: string, blocks: BlockFiles, name: string, s
     PIN_ANSWER,
     await call(`${rpc}/api/v0/pin/add?arg=${root.toString()}&recursive=true`, null, stop, PIN_TIMEOUT),
   );
-  if (!Pins.some((pin) => parseCid(pin)?.toV1().equals(root.toV1()) === true))
-    throw new KuboError(`the IPFS node did not pin ${root.toString()}`);
+  if (!namesContent(Pins, name)) throw new KuboError(`the IPFS node did not pin ${root.toString()}`);
+}
+
+/** Removes the pin of content at a Kubo node. Its garbage collection then deletes the blocks that no other pin needs. */
+export async function unpinAtKubo(rpc: string, name: string, stop: AbortSignal): Promise<void> {
+  try {
+    const url = `${rpc}/api/v0/pin/rm?arg=${name}&recursive=true`;
+    const { Pins } = read(PIN_ANSWER, await call(url, null, stop, PUT_TIMEOUT));
+    if (!namesContent(Pins, name)) throw new KuboError(`the IPFS node did not remove the pin of ${name}`);
+  } catch (error) {
+    if (!(error instanceof KuboError && error.message.includes(NOT_PINNED))) throw error;
+  }
+}
+
+function namesContent(pins: string[], name: string): boolean {
+  const cid = parseCid(name);
+  return cid !== null && pins.some((pin) => parseCid(pin)?.toV1().equals(cid.toV1()) === true);
 }
 
 /** Says to the operator why content could not be pinned. */

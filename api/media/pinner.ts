@@ -6,8 +6,16 @@ import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
-import { type DuePin, finishPin, LONGEST_PIN_WAIT, renewPins, returnPin, takePins } from "../store/media/pins.ts";
-import { describePinError, pinAtKubo } from "./pin.ts";
+import {
+  type DuePin,
+  finishPin,
+  finishUnpin,
+  LONGEST_PIN_WAIT,
+  renewPins,
+  returnPin,
+  takePins,
+} from "../store/media/pins.ts";
+import { describePinError, pinAtKubo, unpinAtKubo } from "./pin.ts";
 
 export interface PinnerDeps {
   database: Database;
@@ -30,12 +38,12 @@ const BACKOFF = { first: 1_000, longest: 60_000 };
 /** Pins at the same time. */
 const CONCURRENCY = 4;
 
-/** The Kubo node accepted none of the pins of a step. */
+/** The Kubo node did nothing that a step asked for. */
 class NothingPinned extends Error {
   override readonly name = "NothingPinned";
 }
 
-/** Pins all hosted content at the operator's Kubo node. No request waits for it. */
+/** Pins all hosted content at the operator's Kubo node, and removes the pins of other content. No request waits for it. */
 export class Pinner {
   readonly #deps: PinnerDeps;
   readonly #loop: WorkLoop;
@@ -46,7 +54,10 @@ export class Pinner {
       logger: deps.logger,
       wake: deps.wake,
       pollInterval: POLL,
-      messages: { failed: "hosted content cannot be pinned; retrying", recovered: "hosted content is pinned again" },
+      messages: {
+        failed: "content cannot be pinned or unpinned at the IPFS node; retrying",
+        recovered: "the IPFS node pins and unpins content again",
+      },
       backoff: BACKOFF,
     });
   }
@@ -76,7 +87,7 @@ export class Pinner {
     if (first != null && !problems.includes(null)) throw new NothingPinned(first);
     for (const [index, { cid }] of pins.entries()) {
       const reason = problems[index];
-      if (reason != null) logger.warn({ cid, reason }, "the IPFS node did not pin this content; retrying");
+      if (reason != null) logger.warn({ cid, reason }, "the IPFS node did not pin or unpin this content; retrying");
     }
     return "again";
   }
@@ -91,12 +102,13 @@ export class Pinner {
     }
   }
 
-  /** @returns why it was not pinned; null when it was. */
+  /** Pins content, or removes the pin of content that is not hosted any more. @returns why that failed, or null. */
   async #pin(pin: DuePin, abort: AbortSignal): Promise<string | null> {
     const { rpc, blocks, logger } = this.#deps;
     try {
-      await pinAtKubo(rpc, blocks, pin.cid, abort);
-      logger.debug({ cid: pin.cid }, "pinned");
+      if (pin.hosted) await pinAtKubo(rpc, blocks, pin.cid, abort);
+      else await unpinAtKubo(rpc, pin.cid, abort);
+      logger.debug({ cid: pin.cid }, pin.hosted ? "pinned" : "unpinned");
       return null;
     } catch (error) {
       logger.debug({ err: error, cid: pin.cid }, "not pinned");
@@ -110,7 +122,7 @@ export class Pinner {
     problem: string | null,
     abort: AbortSignal,
   ): Promise<void> {
-    if (problem === null) await finishPin(trx, pin);
+    if (problem === null) await (pin.hosted ? finishPin : finishUnpin)(trx, pin);
     // The next process pins it. Being stopped does not count as a try.
     else if (abort.aborted) await returnPin(trx, pin, AT_ONCE, null);
     else await returnPin(trx, pin, this.#deps.now() + waitAfter(pin.tries + 1), problem);

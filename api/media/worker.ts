@@ -1,17 +1,17 @@
 import type { Logger } from "pino";
 
-import { type Command, isMint, MEDIA_FIELDS } from "../domain/command.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import { FaultBackoff } from "../shared/fault-backoff.ts";
 import { LeaseLost, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import type { Signal } from "../shared/signal.ts";
-import type { FairSlots, SlotLimits } from "../shared/fair-slots.ts";
+import { FairSlots, type SlotLimits } from "../shared/fair-slots.ts";
 import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { addAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
-import { insertMedia, type StoredMedia } from "../store/media/media.ts";
+import { insertMedia } from "../store/media/media.ts";
 import {
   failMediaJob,
   finishMediaJob,
@@ -22,15 +22,10 @@ import {
   takeMediaJobs,
 } from "../store/media/media-jobs.ts";
 import { addPin } from "../store/media/pins.ts";
-import { copyMedia, type CopyDeps } from "./copy-media.ts";
-import { makeFrozenDirectory, NotSettledYet } from "./frozen-directory.ts";
-import { MediaError } from "./media-error.ts";
-
-/** A command with its content stored. */
-interface Prepared {
-  command: Command;
-  media: StoredMedia[];
-}
+import type { CopyDeps } from "./copy-media.ts";
+import { NotSettledYet } from "./frozen-directory.ts";
+import { FieldProblem, type Prepared, prepareCommand } from "./prepare-command.ts";
+import { isStorageFault, storageFaultKey } from "./storage-fault.ts";
 
 export interface MediaWorkerDeps extends CopyDeps {
   database: Database;
@@ -49,6 +44,9 @@ const RETRIES = [1_000, 4_000, 15_000];
 const NOT_SETTLED_WAIT = 1_000;
 /** Jobs at the same time: servers of some apps that hang do not delay other apps. */
 const SLOTS: SlotLimits = { shared: 20, ofApp: 10, most: 100 };
+const ONE_JOB: SlotLimits = { shared: 1, ofApp: 1, most: 1 };
+/** Waits of the whole worker while the service cannot store blocks, as on a full disk. */
+const FAULT_BACKOFF = { first: 1_000, longest: 60_000 };
 /** After a job that failed and took longer than this, its app gets one slot until a job ends otherwise. */
 const SLOW = 5_000;
 
@@ -58,6 +56,7 @@ export class MediaWorker {
   readonly #holder = newLeaseHolder();
   readonly #loop: WorkLoop;
   readonly #tasks: TaskPool;
+  readonly #fault = new FaultBackoff(FAULT_BACKOFF, () => performance.now());
   #started = false;
 
   constructor(deps: MediaWorkerDeps) {
@@ -68,9 +67,10 @@ export class MediaWorker {
       wake: deps.signals.media,
       pollInterval: POLL,
       messages: {
-        failed: "media jobs cannot be read or recorded; retrying",
-        recovered: "media jobs can be read and recorded again",
+        failed: "media jobs cannot be read, stored or recorded; retrying",
+        recovered: "media jobs can be read, stored and recorded again",
       },
+      keyOf: storageFaultKey,
     });
   }
 
@@ -86,9 +86,20 @@ export class MediaWorker {
   async #step(abort: AbortSignal): Promise<StepResult> {
     if (!this.#started) await this.#returnAbandoned();
     this.#started = true;
-    const slots = this.#tasks.slots();
+    const probing = this.#fault.active;
+    if (probing && (this.#fault.waiting || this.#tasks.running > 0)) return "full";
+    const slots = probing ? new FairSlots(ONE_JOB) : this.#tasks.slots();
     if (slots.free === 0) return "full";
     const jobs = await this.#take(slots);
+    // No job shows whether the fault has passed. The next one will.
+    if (jobs.length === 0) this.#fault.clear();
+    this.#start(jobs, abort);
+    if (jobs.length === 0) return "idle";
+    // The job that was taken during a fault shows whether the fault has passed.
+    return probing ? "full" : "again";
+  }
+
+  #start(jobs: MediaJob[], abort: AbortSignal): void {
     for (const job of jobs) {
       this.#tasks.start(
         job.request.app_id,
@@ -99,7 +110,6 @@ export class MediaWorker {
         },
       );
     }
-    return jobs.length === 0 ? "idle" : "again";
   }
 
   async #returnAbandoned(): Promise<void> {
@@ -120,7 +130,8 @@ export class MediaWorker {
     let prepared: Prepared;
     try {
       const renewal = { renew: () => this.#renew(job), every: RENEW };
-      prepared = await whileLeased(renewal, abort, (stop) => this.#prepare(job.request.command, stop));
+      prepared = await whileLeased(renewal, abort, (stop) => prepareCommand(this.#deps, job.request.command, stop));
+      this.#stored();
     } catch (error) {
       await this.#notPrepared(job, error, abort);
       return performance.now() - started > SLOW ? "slow" : "in-time";
@@ -139,7 +150,19 @@ export class MediaWorker {
     // The next process works on it. Being stopped does not count as a try.
     if (abort.aborted) await giveBack(AT_ONCE);
     else if (error instanceof NotSettledYet) await giveBack(now() + NOT_SETTLED_WAIT);
-    else await this.#fail(job, error);
+    else if (isStorageFault(error)) {
+      this.#fault.failed();
+      this.#loop.report(error);
+      // Due at once, because the blocks of another process may be on another disk. This process waits.
+      await giveBack(AT_ONCE);
+    } else await this.#fail(job, error);
+  }
+
+  /** Blocks can be stored: ends the wait after a fault. */
+  #stored(): void {
+    if (!this.#fault.active) return;
+    this.#fault.clear();
+    this.#loop.recovered();
   }
 
   async #finish(job: MediaJob, { command, media }: Prepared): Promise<void> {
@@ -173,31 +196,11 @@ export class MediaWorker {
     if (!held) throw new LeaseLost(`the media job of request ${job.request.id} was taken over`);
   }
 
-  /** Stores the content. @returns the command with the content's URIs in it. */
-  async #prepare(command: Command, stop: AbortSignal): Promise<Prepared> {
-    if (command.kind === "freeze-metadata") {
-      return { command: { ...command, directory: await makeFrozenDirectory(this.#deps, command, stop) }, media: [] };
-    }
-    if (!isMint(command) || command.kind === "mint-erc1155" || command.metadata === null) return { command, media: [] };
-    const media: StoredMedia[] = [];
-    const metadata = { ...command.metadata };
-    for (const field of MEDIA_FIELDS) {
-      const url = metadata[field];
-      if (url === undefined || url === "") continue;
-      const stored = await copyMedia(this.#deps, url, stop).catch((error: unknown) => {
-        throw error instanceof MediaError ? new FieldProblem(field, error) : error;
-      });
-      media.push(stored);
-      metadata[field] = `ipfs://${stored.cid}`;
-    }
-    return { command: { ...command, metadata }, media };
-  }
-
   async #fail(job: MediaJob, error: unknown): Promise<void> {
     const { database, signals, logger, now } = this.#deps;
     const problem = error instanceof FieldProblem ? error : null;
     const wait = RETRIES[job.tries];
-    // An error of this service, such as a full disk, never fails a request. It is retried until it passes.
+    // An error of this service never fails a request. It is retried until it passes.
     if (problem === null || (problem.cause.transient && wait !== undefined)) {
       logger.warn({ err: error, request: job.request.id }, "media could not be copied; retrying");
       await database.write((trx) => returnMediaJob(trx, job, now() + (wait ?? RETRIES.at(-1) ?? 0), problem !== null));
@@ -211,18 +214,5 @@ export class MediaWorker {
       { request: job.request.id, errorCode, field: problem.field, reason: message },
       "media could not be copied, so the request failed",
     );
-  }
-}
-
-/** The media of a field cannot be copied. */
-class FieldProblem extends Error {
-  override readonly name = "FieldProblem";
-  readonly field: string;
-  override readonly cause: MediaError;
-
-  constructor(field: string, cause: MediaError) {
-    super(cause.message);
-    this.field = field;
-    this.cause = cause;
   }
 }

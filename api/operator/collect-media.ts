@@ -10,7 +10,7 @@ import type { Database } from "../store/db/database.ts";
 import { inSnapshot, type Trx } from "../store/db/engine.ts";
 import { oldestMediaJob } from "../store/media/media-jobs.ts";
 import { forgetFile, storedFiles, textsThatNameContent } from "../store/media/media-roots.ts";
-import { forgetPin, isHostedSince } from "../store/media/pins.ts";
+import { removePin, isHostedSince } from "../store/media/pins.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export interface Collected {
@@ -108,9 +108,12 @@ async function forgetAll({ database }: { database: Database }, cids: CID[], star
   const kept: CID[] = [];
   for (let at = 0; at < cids.length; at += CHUNK) {
     const chunk = cids.slice(at, at + CHUNK);
-    await database.write(async (trx) => {
-      for (const cid of chunk) if (!(await forget(trx, canonicalCid(cid), started))) kept.push(cid);
+    const keptHere = await database.write(async (trx) => {
+      const found: CID[] = [];
+      for (const cid of chunk) if (!(await forget(trx, canonicalCid(cid), started))) found.push(cid);
+      return found;
     });
+    kept.push(...keptHere);
   }
   return kept;
 }
@@ -119,7 +122,7 @@ async function forgetAll({ database }: { database: Database }, cids: CID[], star
 async function forget(trx: Trx, cid: string, started: number): Promise<boolean> {
   if (await isHostedSince(trx, cid, started)) return false;
   await forgetFile(trx, cid);
-  await forgetPin(trx, cid);
+  await removePin(trx, cid);
   await forgetAnnouncement(trx, cid);
   return true;
 }

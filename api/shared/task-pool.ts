@@ -17,6 +17,11 @@ export class TaskPool {
     this.#settled = settled;
   }
 
+  /** How many tasks run now. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   /** The slots for the next tasks, beside the running ones. */
   slots(): FairSlots {
     return new FairSlots(this.#limits, [...this.#running.values()], this.#slow);

@@ -88,6 +88,11 @@ export class FakeKubo {
       this.pins.add(name);
       return response.end(JSON.stringify({ Pins: [name] }));
     }
+    if (url.pathname === "/api/v0/pin/rm") {
+      const name = url.searchParams.get("arg") ?? "";
+      if (this.pins.delete(name)) return response.end(JSON.stringify({ Pins: [name] }));
+      return response.writeHead(500).end(JSON.stringify({ Message: "not pinned or pinned indirectly", Code: 0 }));
+    }
     return response.writeHead(404).end();
   }
 

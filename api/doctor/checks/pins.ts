@@ -14,7 +14,7 @@ export const pins: Check = {
     const { count: waiting, oldest, error } = await waitingPins(database.read);
     if (oldest === null) return [ok("the IPFS node has pinned all hosted files")];
     const age = duration(now - oldest);
-    const words = `${plural(waiting, "hosted file is", "hosted files are")} waiting to be pinned, the oldest for ${age}`;
+    const words = `${plural(waiting, "file is", "files are")} waiting to be pinned or unpinned, the oldest for ${age}`;
     if (error !== null)
       return [warning(`${words}. The node at IPFS_PIN_RPC answered: ${error}. Check that it runs and accepts pins.`)];
     if (now - oldest > OVERDUE) return [warning(`${words}. Check that a process with the role media runs.`)];

@@ -33,10 +33,12 @@ interface MediaJobsTable {
   holder: string | null;
 }
 
-/** The pinning of hosted content at the operator's IPFS node. */
+/** The pinning of hosted content at the operator's IPFS node, and the removal of pins. */
 interface PinsTable {
   /** CID version 1, base 32, of a file or of a frozen directory. */
   cid: string;
+  /** 1: the content is hosted and is pinned. 0: it is not hosted any more, and its pin is removed. */
+  hosted: number;
   /** When a process may take it: the next try, or the end of the lease. null: it is pinned. */
   due_at: number | null;
   /** Failed tries so far. */

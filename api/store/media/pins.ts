@@ -7,9 +7,11 @@ import { rowSet } from "../db/row-set.ts";
 /** Longest wait before a retry, in milliseconds. */
 export const LONGEST_PIN_WAIT = 600_000;
 
-/** Hosted content that this process has taken, to pin it. */
+/** Content that this process has taken, to pin it at the node or to remove its pin there. */
 export interface DuePin {
   cid: string;
+  /** Whether it is hosted. Otherwise its pin is removed. */
+  hosted: boolean;
   /** Earlier tries. */
   tries: number;
   /** Fencing token: grows each time the pin is taken, so an earlier holder can change nothing any more. */
@@ -18,13 +20,14 @@ export interface DuePin {
 
 /**
  * Schedules the pinning of content. It runs in the transaction that makes the content hosted, so a crash cannot lose it.
- * Without a pinning node the pin waits for one. For known content only the time changes.
+ * Without a pinning node the pin waits for one. For known content only the time changes. If its pin is being removed, it is
+ * pinned again once the process that removes it has finished, or its lease has expired.
  */
 export async function addPin(trx: Trx, cid: string, now: number): Promise<void> {
   await trx
     .insertInto("pins")
-    .values({ cid, due_at: AT_ONCE, tries: 0, fence: 0, error: null, created_at: now })
-    .onConflict((conflict) => conflict.column("cid").doUpdateSet({ created_at: now }))
+    .values({ cid, hosted: 1, due_at: AT_ONCE, tries: 0, fence: 0, error: null, created_at: now })
+    .onConflict((conflict) => conflict.column("cid").doUpdateSet({ created_at: now, hosted: 1 }))
     .execute();
 }
 
@@ -35,7 +38,7 @@ export async function takePins(
 ): Promise<DuePin[]> {
   const { now, limit, leaseUntil } = options;
   const due = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
-    const search = trx.selectFrom("pins").select(["cid", "tries", "fence"]).where("due_at", comparison, at);
+    const search = trx.selectFrom("pins").select(["cid", "hosted", "tries", "fence"]).where("due_at", comparison, at);
     const first = search.orderBy("due_at").limit(most);
     return (engineOf(trx) === "postgres" ? first.forUpdate().skipLocked() : first).execute();
   });
@@ -44,7 +47,7 @@ export async function takePins(
   await sql`
     update pins set fence = fence + 1, due_at = ${leaseUntil}
      where cid in (select cid from ${rowSet(trx, { cid: "text" }, taken)} as input)`.execute(trx);
-  return due.map(({ cid, tries, fence }) => ({ cid, tries, fence: fence + 1 }));
+  return due.map(({ cid, hosted, tries, fence }) => ({ cid, hosted: hosted === 1, tries, fence: fence + 1 }));
 }
 
 /** Renews the leases. */
@@ -52,9 +55,28 @@ export async function renewPins(trx: Trx, pins: DuePin[], leaseUntil: number): P
   for (const pin of pins) await update(trx, pin, { due_at: leaseUntil });
 }
 
-/** The node has pinned the content. */
+/** The node has pinned the content. If the content is not hosted any more, the pin stays due and is removed. */
 export async function finishPin(trx: Trx, pin: DuePin): Promise<void> {
-  await update(trx, pin, { due_at: null, error: null });
+  await trx
+    .updateTable("pins")
+    .set({ due_at: null, tries: 0, error: null })
+    .where("cid", "=", pin.cid)
+    .where("fence", "=", pin.fence)
+    .where("hosted", "=", 1)
+    .execute();
+}
+
+/**
+ * The node has removed the pin. If the content is hosted again, or if another process has taken the pin meanwhile, it is
+ * pinned again: the node may have removed the new pin.
+ */
+export async function finishUnpin(trx: Trx, pin: DuePin): Promise<void> {
+  const gone = trx.deleteFrom("pins").where("cid", "=", pin.cid).where("hosted", "=", 0);
+  await gone.where("fence", "=", pin.fence).execute();
+  // A process that pins it at this moment may have done so before the removal, so its result does not count.
+  await sql`
+    update pins set due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, error = null
+     where cid = ${pin.cid} and hosted = 1`.execute(trx);
 }
 
 /** Returns a pin, due again at `dueAt`. @param error why the try failed; null: this process stops, so the try does not count. */
@@ -73,13 +95,17 @@ export async function keepContent(trx: Trx, cids: readonly string[], now: number
 
 /** Whether the content was stored, stored again or named again, since then. */
 export async function isHostedSince(db: Db, cid: string, since: number): Promise<boolean> {
-  const row = await db.selectFrom("pins").select("created_at").where("cid", "=", cid).executeTakeFirst();
-  return row !== undefined && row.created_at >= since;
+  const row = await db.selectFrom("pins").select(["hosted", "created_at"]).where("cid", "=", cid).executeTakeFirst();
+  return row?.hosted === 1 && row.created_at >= since;
 }
 
-/** For content that is not hosted any more. */
-export async function forgetPin(trx: Trx, cid: string): Promise<void> {
-  await trx.deleteFrom("pins").where("cid", "=", cid).execute();
+/** Schedules the removal of the pin of content that is not hosted any more. A pin that was never tried is forgotten. */
+export async function removePin(trx: Trx, cid: string): Promise<void> {
+  await trx.deleteFrom("pins").where("cid", "=", cid).where("fence", "=", 0).execute();
+  // A process that pins it now has a lease. The removal waits for that process, or until the lease expires.
+  await sql`
+    update pins set hosted = 0, tries = 0, error = null, due_at = coalesce(due_at, ${AT_ONCE})
+     where cid = ${cid} and hosted = 1`.execute(trx);
 }
 
 export interface WaitingPins {
@@ -90,7 +116,7 @@ export interface WaitingPins {
   error: string | null;
 }
 
-/** Hosted content that is not pinned yet. */
+/** Hosted content that is not pinned yet, and pins of removed content. */
 export async function waitingPins(db: Db): Promise<WaitingPins> {
   const { count, oldest } = await db
     .selectFrom("pins")

@@ -97,6 +97,35 @@ describe("hosting with a failing gateway, disk or media server", function () {
     expect(await api.settled(id)).to.include({ status: "completed" });
   });
 
+  it("fetches the media of one request at a time while the disk is not writable", async () => {
+    let downloads = 0;
+    const counting = createServer((_request, response) => {
+      downloads += 1;
+      response.end("cat");
+    });
+    await new Promise<void>((resolve) => counting.listen(0, "127.0.0.1", resolve));
+    try {
+      const image = `http://127.0.0.1:${(counting.address() as AddressInfo).port.toString()}/cat.png`;
+      const body = { collection_address: await api.collection({ type: "ERC721" }), to_address: await api.wallet() };
+      const blocks = join(moneta.folder, "blocks");
+      await rm(blocks, { recursive: true, force: true });
+      await writeFile(blocks, "");
+      const mint = () => api.accept("/v1/nfts", { ...body, image, copy_media: true });
+      const ids = await Promise.all(Array.from({ length: 30 }, mint));
+      await eventually(async () =>
+        (await (await fetch(`${moneta.baseUrl}/readyz`)).text()).includes("ENOTDIR") ? true : undefined,
+      );
+      // At most ten at first, then one after each wait: 1, 2 and 4 seconds.
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      expect(downloads).to.be.within(2, 10 + 3);
+      await rm(blocks);
+      for (const id of ids) expect(await api.settled(id)).to.include({ status: "completed" });
+    } finally {
+      counting.closeAllConnections();
+      await new Promise((resolve) => counting.close(resolve));
+    }
+  });
+
   it("includes a pending mint in a freeze, and rejects changes meanwhile", async () => {
     const address = await api.collection({ type: "ERC721" });
     const to = await api.wallet();

@@ -75,7 +75,7 @@ describe("pinning at a Kubo node", function () {
       expect((await fetch(`${moneta.baseUrl}/ipfs/${picture}`)).status).to.equal(200);
       if (problem !== null) {
         await eventually(async () => ((await said())?.includes(problem) ? true : undefined));
-        expect(await said()).to.match(/^warning: \d hosted files? (is|are) waiting/);
+        expect(await said()).to.match(/^warning: \d files? (is|are) waiting/);
       }
       expect(kubo.pins.size).to.equal(0);
       if (trouble === "hanging") return;
@@ -97,6 +97,24 @@ describe("pinning at a Kubo node", function () {
     const second = await moneta.startProcess(pinning());
     for (const cid of [picture, directory]) await pinned(cid);
     expect(await second.end("SIGTERM")).to.equal(0);
+  });
+
+  it("removes the pins of content that `media collect` removes, also when the node is down at first", async () => {
+    await moneta.start(pinning());
+    const collection = await api.collection({ type: "ERC721" });
+    const [kept, removed] = [await mint(collection, "cat"), await mint(collection, "dog")];
+    for (const cid of [kept, removed]) await pinned(cid);
+    const path = `/v1/collections/${collection}/2`;
+    await api.settled((await api.send<{ request_id: string }>("PATCH", path, { image: null })).body.request_id);
+    await kubo.stop();
+    await runCli(moneta.env, "media", "collect", "--older-than", "0");
+    await eventually(async () => ((await said())?.includes("connection failed") ? true : undefined));
+    await kubo.start();
+    await eventually(() => Promise.resolve(kubo.pins.has(removed) ? undefined : true));
+    expect([...kubo.pins]).to.deep.equal([kept]);
+    // The same content is hosted again.
+    expect(await mint(collection, "dog")).to.equal(removed);
+    await pinned(removed);
   });
 
   it("includes files that were hosted before the node was configured", async () => {

@@ -21,9 +21,10 @@ import { findMediaType, insertMedia } from "../../../../api/store/media/media.ts
 import {
   addPin,
   finishPin,
-  forgetPin,
+  finishUnpin,
   isHostedSince,
   keepContent,
+  removePin,
   renewPins,
   returnPin,
   takePins,
@@ -49,9 +50,10 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => finishPin(trx, first));
   await write((trx) => returnPin(trx, second, NOW, "no answer"));
   await write((trx) => returnPin(trx, third, NOW, null));
+  await write((trx) => finishUnpin(trx, third));
   await write((trx) => keepContent(trx, ["new"], NOW));
   await isHostedSince(read, "new", NOW);
-  await write((trx) => forgetPin(trx, "new"));
+  await write((trx) => removePin(trx, "new"));
   await waitingPins(read);
   await write((trx) => addAnnouncement(trx, "new"));
   await dueAnnouncements(read, NOW, 100);

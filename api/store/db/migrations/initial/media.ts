@@ -20,6 +20,7 @@ export async function createMedia({ TEXT, create, index, numbered, partialIndex 
   await partialIndex("media_jobs_held", "media_jobs (holder)", "holder is not null");
   await create("pins")
     .addColumn("cid", TEXT, (c) => c.primaryKey())
+    .addColumn("hosted", "integer", (c) => c.notNull())
     .addColumn("due_at", INT)
     .addColumn("tries", "integer", (c) => c.notNull())
     .addColumn("fence", INT, (c) => c.notNull())
