@@ -24,12 +24,16 @@ export interface TestDatabase extends Database {
   remove(): Promise<void>;
 }
 
-/**
- * For a test that opens the database itself, or lets a service open it.
- * @param folder where SQLite keeps it, as in a DATA_DIR; the caller removes the folder. By default a folder of its own.
- */
-export async function createTestDatabase(folder?: string): Promise<DatabasePlace> {
-  if (TEST_ENGINE === "postgres") return createPostgresDatabase();
+interface PlaceOptions {
+  /** Where SQLite keeps it, as in a DATA_DIR; the caller removes the folder. By default a folder of its own. */
+  folder?: string;
+  /** "none": nobody has migrated it. "any": on SQLite as with "none", on PostgreSQL already migrated, which is faster. */
+  schema?: "none" | "any";
+}
+
+/** For a test that opens the database itself, or lets a service open it. */
+export async function createTestDatabase({ folder, schema = "any" }: PlaceOptions = {}): Promise<DatabasePlace> {
+  if (TEST_ENGINE === "postgres") return createPostgresDatabase(schema === "none" ? "none" : "migrated");
   if (folder !== undefined) return placeInFolder(folder, () => Promise.resolve());
   const own = await temporaryFolder();
   return placeInFolder(own.path, () => own.remove());

@@ -15,7 +15,7 @@ let migrating: Promise<void> | null = null;
 let created = 0;
 
 /** @param schema "migrated": with the newest schema and no rows. "none": without tables. */
-export async function createPostgresDatabase(schema: "migrated" | "none" = "migrated"): Promise<DatabasePlace> {
+export async function createPostgresDatabase(schema: "migrated" | "none"): Promise<DatabasePlace> {
   const server = await (starting ??= PostgresServer.start());
   if (schema === "migrated") await (migrating ??= migrateTemplate(server));
   const name = nextName();

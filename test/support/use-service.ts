@@ -208,7 +208,7 @@ export class ServiceFixture {
     const folder = await temporaryFolder();
     this.#folder = folder.path;
     this.#cleanups.add(() => folder.remove());
-    const database = await createTestDatabase(folder.path);
+    const database = await createTestDatabase({ folder: folder.path });
     this.#database = database;
     this.#cleanups.add(() => database.remove());
     this.#cleanups.add(() => this.stop());

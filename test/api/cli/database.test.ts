@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { DatabaseMissing } from "../../../api/store/db/database-error.ts";
+import { describeOn } from "../../support/engine.ts";
 import { TestProcess } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
-describe("command line: which database it uses", function () {
+describeOn("sqlite", "command line: which database it uses", function () {
   this.timeout(30_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let dataDir: string;

@@ -5,6 +5,7 @@ import { expect } from "chai";
 
 import { CHECKS } from "../../../api/doctor/examine.ts";
 import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { describeOn } from "../../support/engine.ts";
 import { startRpcProxy } from "../../support/rpc-proxy.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
@@ -99,7 +100,7 @@ describe("doctor", function () {
     });
   });
 
-  describe("given a database that no service has used", () => {
+  describeOn("sqlite", "given a database that no service has used", () => {
     it("refuses with a reason", async () => {
       const empty = await temporaryFolder();
       try {

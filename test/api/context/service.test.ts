@@ -1,12 +1,11 @@
-import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 
 import { expect } from "chai";
 
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { allLanes } from "../../../api/store/sending/lanes.ts";
+import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { startTestService } from "../../support/service.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -15,27 +14,28 @@ describe("startService", function () {
   this.timeout(60_000);
   let node: TestNode;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let place: DatabasePlace;
 
   beforeEach(async () => {
     node = await startNode();
     folder = await temporaryFolder();
+    place = await createTestDatabase({ folder: folder.path });
   });
   afterEach(async () => {
     await node.stop();
+    await place.remove();
     await folder.remove();
   });
 
-  const file = () => join(folder.path, "moneta.sqlite");
-  const start = (env: Record<string, string> = {}) => startTestService({ rpcUrl: node.url, dataDir: folder.path, env });
-  /** SQLite removes this file when the last connection is closed. */
-  const isOpen = () => existsSync(`${file()}-wal`);
+  const start = (env: Record<string, string> = {}) =>
+    startTestService({ rpcUrl: node.url, dataDir: folder.path, env: { DATABASE_URL: place.url, ...env } });
 
   it("has closed everything when any call of stop returns", async () => {
     const service = await start();
-    expect(isOpen()).to.equal(true);
+    expect(await place.isOpen()).to.equal(true);
     const first = service.stop();
     await service.stop();
-    expect(isOpen()).to.equal(false);
+    expect(await place.isOpen()).to.equal(false);
     await first;
   });
 
@@ -52,8 +52,8 @@ describe("startService", function () {
       const { port } = other.address() as AddressInfo;
       const error: unknown = await start({ PORT: port.toString() }).catch((thrown: unknown) => thrown);
       expect(error).to.include({ code: "EADDRINUSE" });
-      expect(isOpen()).to.equal(false);
-      const database = await openDatabase(`file:${file()}`);
+      expect(await place.isOpen()).to.equal(false);
+      const database = await openDatabase(place.url);
       const holders = (await allLanes(database.read)).map(({ lease_holder: holder }) => holder);
       await database.close();
       expect(holders.every((holder) => holder === null)).to.equal(true);

@@ -7,6 +7,7 @@ import { Announcer } from "../../../api/media/announcer.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
+import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { startNode, type TestNode } from "../../support/node.ts";
 import { startTestService } from "../../support/service.ts";
 import { temporaryFolder } from "../../support/folder.ts";
@@ -35,17 +36,19 @@ describe("a database that fails", function () {
   const stop = new AbortController();
   let node: TestNode;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let place: DatabasePlace;
   let service: Service & { baseUrl: string };
   let announcing: Promise<void>;
 
   before(async () => {
     node = await startNode();
     folder = await temporaryFolder();
+    place = await createTestDatabase({ folder: folder.path });
     service = await startTestService({
       rpcUrl: node.url,
       dataDir: folder.path,
       // Nothing listens there, and nothing is ever pinned.
-      env: { IPFS_PIN_RPC: "http://127.0.0.1:9" },
+      env: { DATABASE_URL: place.url, IPFS_PIN_RPC: "http://127.0.0.1:9" },
       logger: log.logger,
     });
     announcing = new Announcer({
@@ -61,6 +64,7 @@ describe("a database that fails", function () {
     await announcing;
     await service.stop();
     await node.stop();
+    await place.remove();
     await folder.remove();
   });
 

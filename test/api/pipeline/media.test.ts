@@ -121,7 +121,11 @@ describe("media on a real node", function () {
   });
 
   it("are fetched once, also with several processes", async () => {
-    const other = await startTestService({ rpcUrl: moneta.node.url, dataDir: moneta.folder, env: { ROLES: "media" } });
+    const other = await startTestService({
+      rpcUrl: moneta.node.url,
+      dataDir: moneta.folder,
+      env: { DATABASE_URL: moneta.databaseUrl, ROLES: "media" },
+    });
     try {
       const collection = await api.collection({ type: "ERC721" });
       const to = await api.wallet();

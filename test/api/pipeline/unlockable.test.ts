@@ -1,5 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { Writable } from "node:stream";
 
 import { expect } from "chai";
@@ -11,6 +9,7 @@ import { ERC721Collection__factory, factories } from "../../../types/ethers-cont
 import { eventually } from "../../support/eventually.ts";
 import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import { useService } from "../../support/use-service.ts";
+import { everythingStored } from "../support/stored.ts";
 
 const SECRET = "Würfel-7c1f: the key lies under the third stone";
 
@@ -127,14 +126,13 @@ describe("unlockable content on a real node", function () {
       .limit(1)
       .executeTakeFirstOrThrow();
     expect(unlockable?.split(".")).to.have.length(5);
-    const files = (await readdir(moneta.folder, { recursive: true, withFileTypes: true })).filter((entry) =>
-      entry.isFile(),
+    const stored = await everythingStored(moneta);
+    expect(stored.filter(({ bytes }) => bytes.includes(unlockable ?? "")).map(({ name }) => name)).to.include(
+      "requests",
     );
-    expect(files.map((file) => file.name)).to.include("moneta.sqlite");
-    for (const file of files) {
-      const bytes = await readFile(join(file.parentPath, file.name));
+    for (const { name, bytes } of stored) {
       for (const part of ["third stone", Buffer.from("third stone").toString("base64url").slice(0, 12)]) {
-        expect(bytes.includes(part), file.name).to.equal(false);
+        expect(bytes.includes(part), name).to.equal(false);
       }
     }
   });
@@ -144,7 +142,7 @@ describe("unlockable content on a real node", function () {
     const write = (text: string) => {
       output += text;
     };
-    const terminal = { env: { DATA_DIR: moneta.folder }, write };
+    const terminal = { env: moneta.env, write };
     await createProgram(terminal).parseAsync(["request", "show", requestId, "--json"], { from: "user" });
     await createProgram(terminal).parseAsync(["request", "list", "--json"], { from: "user" });
     return output;

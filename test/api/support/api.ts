@@ -153,7 +153,7 @@ export async function startApi(
   options: { limits?: Partial<Limits>; appGasPerDay?: number; addressPolicy?: AddressPolicy } = {},
 ): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
-  const place = await createTestDatabase(folder);
+  const place = await createTestDatabase({ folder });
   const database = await openDatabase(place.url);
   const blocksFolder = join(folder, "blocks");
   const blocks = new BlockFiles(blocksFolder);

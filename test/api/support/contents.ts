@@ -29,9 +29,17 @@ export async function contents(database: Database) {
       .select(["address", "minted", "reserved", "owner", "max_supply", "base_uri", "service_may_mint", "listed"])
       .orderBy("address")
       .execute(),
-    counters: await read.selectFrom("counters").selectAll().where("value", "<>", 0).orderBy("key").execute(),
+    counters: [...(await totals(database))].filter(([, value]) => value !== 0).sort(),
     checkpoint: (await read.selectFrom("meta").selectAll().where("key", "=", "checkpoint").execute())[0]?.value,
   };
+}
+
+/** The value of each counter: the sum of its slots. */
+async function totals({ read }: Database): Promise<Map<string, number>> {
+  const sums = new Map<string, number>();
+  for (const { key, value } of await read.selectFrom("counters").select(["key", "value"]).execute())
+    sums.set(key, (sums.get(key) ?? 0) + value);
+  return sums;
 }
 
 /** Totals that are not what a count of the rows gives: none, ever. */
@@ -54,12 +62,12 @@ export async function countedTotals(database: Database): Promise<string[]> {
   for (const row of await read.selectFrom("requests").selectAll().execute())
     add(counterKeys.requests(row.app_id, row.status, row.type));
   for (const row of await read.selectFrom("deliveries").selectAll().execute()) add(counterKeys.deliveries(row.app_id));
-  const stored = await read.selectFrom("counters").selectAll().execute();
+  const stored = await totals(database);
   const kept = new Set(["holdings", "owners", "nfts", "history", "requests", "deliveries"]);
-  const wrong = stored
-    .filter((row) => kept.has(row.key.split(":")[0] ?? ""))
-    .filter((row) => row.value !== (counted.get(row.key) ?? 0))
-    .map((row) => `${row.key}: ${row.value.toString()}, counted ${(counted.get(row.key) ?? 0).toString()}`);
-  const missing = [...counted.keys()].filter((key) => !stored.some((row) => row.key === key));
+  const wrong = [...stored]
+    .filter(([key]) => kept.has(key.split(":")[0] ?? ""))
+    .filter(([key, value]) => value !== (counted.get(key) ?? 0))
+    .map(([key, value]) => `${key}: ${value.toString()}, counted ${(counted.get(key) ?? 0).toString()}`);
+  const missing = [...counted.keys()].filter((key) => !stored.has(key));
   return [...wrong, ...missing.map((key) => `${key}: missing`)];
 }

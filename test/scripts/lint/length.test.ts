@@ -39,7 +39,7 @@ describe("lint: the length of files and functions", function () {
     });
   }
 
-  for (const group of ["describe", "describe.only", "context", "context.skip", "suite"]) {
+  for (const group of ["describe", "describe.only", "describeOn", "context", "context.skip", "suite"]) {
     it(`does not count the callback of ${group}`, async () => {
       expect(await refusals(`${group}("a group", function () ${block(MAX_FUNCTION + 1)});\n`)).to.deep.equal([]);
     });

@@ -1,11 +1,8 @@
-import { join } from "node:path";
-
 import { expect } from "chai";
 import { sql } from "kysely";
 
 import { compiledQuery } from "../../../../api/store/db/compiled-query.ts";
-import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../../support/folder.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp } from "../../support/rows.ts";
 
 interface Wanted {
@@ -15,17 +12,12 @@ interface Wanted {
 }
 
 describe("a compiled query", () => {
-  let folder: TemporaryFolder;
-  let database: Database;
+  let database: TestDatabase;
   before(async () => {
-    folder = await temporaryFolder();
-    database = await openDatabase(`file:${join(folder.path, "moneta.sqlite")}`);
+    database = await openTestDatabase();
     for (const id of ["one", "two"]) await addApp(database, id);
   });
-  after(async () => {
-    await database.close();
-    await folder.remove();
-  });
+  after(() => database.remove());
 
   it("is built once for each set of values that are null, and runs with the values of each call", async () => {
     let built = 0;

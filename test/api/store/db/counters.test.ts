@@ -54,6 +54,13 @@ describe("counters", () => {
   describe("addToCounters", () => {
     it("adds to one slot and leaves the others as they are", async () => {
       await addToSlots("a", [1, 7]);
+      const slots = async () =>
+        new Map(
+          (await database.read.selectFrom("counters").select(["slot", "value"]).where("key", "=", "a").execute()).map(
+            ({ slot, value }) => [slot, value],
+          ),
+        );
+      const before = await slots();
       await database.write((trx) =>
         addToCounters(
           trx,
@@ -65,8 +72,9 @@ describe("counters", () => {
       );
       expect(await readCounter(database.read, "a")).to.equal(5);
       expect(await readCounter(database.read, "b")).to.equal(2);
-      const slots = await database.read.selectFrom("counters").select("value").where("key", "=", "a").execute();
-      expect(slots.map(({ value }) => value).sort()).to.deep.equal([-2, 7]);
+      // Which slot it is depends on the engine and on the connection.
+      const changes = [...(await slots())].map(([slot, value]) => value - (before.get(slot) ?? 0));
+      expect(changes.filter((change) => change !== 0)).to.deep.equal([-3]);
     });
 
     it("writes nothing for a change of 0", async () => {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import type { Trx } from "../../../../api/store/db/engine.ts";
+import { describeOn } from "../../../support/engine.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 
 describe("GroupCommit", () => {
@@ -64,7 +65,7 @@ describe("GroupCommit", () => {
     });
   });
 
-  describe("given an engine that ends the transaction half way, as on a full disk", () => {
+  describeOn("sqlite", "given an engine that ends the transaction half way, as on a full disk", () => {
     it("fails the whole group with the cause, stores nothing, and runs the next group", async () => {
       await database.write(async (trx) => {
         await sql`create table full_disk (x integer)`.execute(trx);
@@ -85,7 +86,7 @@ describe("GroupCommit", () => {
     });
   });
 
-  describe("given a commit that is refused", () => {
+  describeOn("sqlite", "given a commit that is refused", () => {
     it("fails every member and stores nothing", async () => {
       const missing = (trx: Trx) =>
         trx

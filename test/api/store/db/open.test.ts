@@ -6,9 +6,10 @@ import { expect } from "chai";
 import { openDatabase, openExistingDatabase } from "../../../../api/store/db/database.ts";
 import { DatabaseError, DatabaseMissing } from "../../../../api/store/db/database-error.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
+import { describeOn } from "../../../support/engine.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
-describe("opening the database", () => {
+describeOn("sqlite", "opening the database", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let file: string;
   beforeEach(async () => {

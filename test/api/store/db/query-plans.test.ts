@@ -7,6 +7,7 @@ import { type Database, openDatabase } from "../../../../api/store/db/database.t
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { describeOn } from "../../../support/engine.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../../support/folder.ts";
 import { ROOT, TestProcess } from "../../../support/process.ts";
 import { EXCEPTIONS, type Liberty } from "../plans/exceptions.ts";
@@ -22,7 +23,7 @@ const NODE = join(ROOT, "node_modules", "node", "bin", process.platform === "win
 const SLOW_PART = 1;
 const NOW = 1_000;
 
-describe("query plans", function () {
+describeOn("sqlite", "query plans", function () {
   this.timeout(300_000);
   let folder: TemporaryFolder;
   let file: string;

@@ -1,6 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from "kysely";
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
 
 import type { Db } from "../../../../api/store/db/engine.ts";
 import { forUpdate, rowSet, type SetValue } from "../../../../api/store/db/row-set.ts";
@@ -10,6 +20,18 @@ import { openTestDatabase, type TestDatabase } from "../../../support/database.t
 type Row = Record<"a" | "n", SetValue>;
 
 const COLUMNS = { a: "text", n: "integer" } as const;
+
+/** Compiles statements for SQLite. It has no database. */
+function sqlite(): Db {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+}
 
 /** Compiles statements for PostgreSQL. It has no server. */
 function postgres(): Db {
@@ -83,7 +105,7 @@ describe("rowSet", () => {
   });
 
   for (const [engine, db] of [
-    ["SQLite", () => database.read],
+    ["SQLite", sqlite],
     ["PostgreSQL", postgres],
   ] as const) {
     it(`has the same text and one parameter for any number of rows on ${engine}`, () => {
@@ -106,11 +128,9 @@ describe("rowSet", () => {
 });
 
 describe("forUpdate", () => {
-  it("locks on PostgreSQL only", async () => {
-    const database = await openTestDatabase();
+  it("locks on PostgreSQL only", () => {
     const text = (db: Db) => sql`select 1 ${forUpdate(db)}`.compile(db).sql.trim();
-    expect(text(database.read)).to.equal("select 1");
+    expect(text(sqlite())).to.equal("select 1");
     expect(text(postgres())).to.equal("select 1 for update");
-    await database.remove();
   });
 });

@@ -2,10 +2,11 @@ import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 
 import { cachingStatements } from "../../../../api/store/db/statement-cache.ts";
+import { describeOn } from "../../../support/engine.ts";
 
 const LIMIT = 500;
 
-describe("cachingStatements", () => {
+describeOn("sqlite", "cachingStatements", () => {
   let database: BetterSqlite3.Database;
   let prepared: string[];
   let cached: ReturnType<typeof cachingStatements>;
