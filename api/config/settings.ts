@@ -26,6 +26,7 @@ export interface Settings {
   /** Newest first; empty when none is set. */
   secretKeys: { id: string; bytes: Uint8Array }[];
   lanes: number;
+  leaseSeconds: number;
   rebroadcastSeconds: number;
   replaceSeconds: number;
   maxFeeGwei: number;
@@ -84,6 +85,7 @@ export function parseSettings(env: Environment): Settings {
     xpub: reader.optional("XPUB"),
     secretKeys: reader.optional("SECRET_KEYS") ?? [],
     lanes: reader.read("LANES"),
+    leaseSeconds: reader.read("LEASE_SECONDS"),
     rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),
     replaceSeconds: reader.read("REPLACE_SECONDS"),
     maxFeeGwei: reader.read("MAX_FEE_GWEI"),

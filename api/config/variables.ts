@@ -87,6 +87,12 @@ export const VARIABLES = {
     fallback: "1",
     description: "Number of accounts that send transactions in parallel.",
   },
+  LEASE_SECONDS: {
+    schema: wholeNumber(3, 600),
+    fallback: "15",
+    description:
+      "Seconds after which the work of a process that does not renew its leases is taken over by another one. Set the same value for all processes.",
+  },
   REBROADCAST_SECONDS: {
     schema: wholeNumber(1, 3_600),
     fallback: "5",

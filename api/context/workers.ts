@@ -12,6 +12,7 @@ import { MediaWorker } from "../media/worker.ts";
 import { ForeignSimulations } from "../relayer/foreign-simulations.ts";
 import type { GasMeter } from "../relayer/gas-meter.ts";
 import { Lane } from "../relayer/lane.ts";
+import { leaseTimes } from "../shared/lease.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
 import { Dispatcher } from "../webhooks/dispatcher.ts";
@@ -78,7 +79,8 @@ export interface Signing {
 export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[] {
   const { database, signals, logger, now, content } = deps;
   const workers: NamedWorker[] = [];
-  const hosted = { database, wake: signals.hosted, logger, now };
+  const lease = leaseTimes(settings.leaseSeconds);
+  const hosted = { database, wake: signals.hosted, logger, now, lease };
   const add = (name: string, worker: Worker, critical: boolean) => workers.push({ name, worker, critical });
 
   if (deps.signing !== null) {
@@ -96,14 +98,14 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
   }
   if (settings.roles.includes("webhooks")) {
     const { agent } = content;
-    const dispatcher = { database, sealer: needed(deps.keys.sealer), agent, wake: signals.deliveries, logger, now };
-    add("webhooks", new Dispatcher(dispatcher), true);
+    const sealer = needed(deps.keys.sealer);
+    add("webhooks", new Dispatcher({ database, sealer, agent, wake: signals.deliveries, logger, now, lease }), true);
   }
   if (settings.roles.includes("media")) {
     const { blocks, agent, gateway } = content;
     const { mediaBytes: maxBytes, mediaSeconds } = settings.limits;
     const copying = { blocks, agent, gateway, maxBytes, deadline: mediaSeconds * 1000 };
-    add("media", new MediaWorker({ database, signals, logger, now, ...copying }), true);
+    add("media", new MediaWorker({ database, signals, logger, now, lease, ...copying }), true);
     if (settings.ipfsPinRpc !== null) {
       add("pins", new Pinner({ ...hosted, blocks, rpc: settings.ipfsPinRpc }), false);
     }
@@ -148,6 +150,7 @@ function createLane(
     simulations: deps.simulations,
     maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
     draining: index >= settings.lanes,
+    lease: leaseTimes(settings.leaseSeconds),
     resendPolicy: {
       rebroadcastAfter: settings.rebroadcastSeconds * 1000,
       replaceAfter: settings.replaceSeconds * 1000,
@@ -168,6 +171,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
     pollInterval: local ? POLL_LOCAL : POLL,
     foreignCallGas: settings.limits.foreignCallGas,
     maxForeignLogs: settings.limits.foreignLogs,
+    lease: leaseTimes(settings.leaseSeconds),
   });
 }
 

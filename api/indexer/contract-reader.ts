@@ -108,7 +108,7 @@ export class ContractReader {
       await database.write((trx) => recordInspection(trx, contract, known, now()));
     } catch (error) {
       // Another process, or this one, tries again soon.
-      await database.write((trx) => inspectAt(trx, contract.address, now() + FIRST_WAIT));
+      await database.write((trx) => inspectAt(trx, contract, now() + FIRST_WAIT));
       throw error;
     }
   }

@@ -7,11 +7,13 @@ import { readHoldings } from "../chain/foreign-contracts.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import { readRelayOwner } from "../chain/relay-reads.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import type { LeaseTimes } from "../shared/lease.ts";
 import type { Signals } from "../shared/signal.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import type { Database } from "../store/db/database.ts";
-import { readMeta } from "../store/db/meta.ts";
+import { readMeta, replaceMeta } from "../store/db/meta.ts";
+import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
@@ -35,6 +37,8 @@ export interface IndexerDeps {
   foreignCallGas: number;
   /** Most transfer logs of a foreign contract in 500 blocks. */
   maxForeignLogs: number;
+  /** null: no lease. The checkpoint alone then keeps two writers apart. */
+  lease: LeaseTimes | null;
 }
 
 /** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */
@@ -50,6 +54,8 @@ const FOREIGN_DEADLINE = 2_000;
 /** Follows the chain and stores what its blocks say: ownership, outcomes, history, checkpoint. */
 export class Indexer {
   readonly #deps: IndexerDeps;
+  /** One process follows the chain. null: for `reconcile`, which may read the same blocks as a running service. */
+  readonly #lease: WorkLease | null;
   readonly #loop: WorkLoop;
   readonly #watched = new WatchedCache();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
@@ -58,7 +64,8 @@ export class Indexer {
   #readAgain: number | null = null;
 
   constructor(deps: IndexerDeps) {
-    this.#deps = deps;
+    this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
+    this.#deps = { ...deps, database: this.#lease?.fenced ?? deps.database };
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.signals.blocks,
@@ -76,7 +83,12 @@ export class Indexer {
   }
 
   async run(abort: AbortSignal): Promise<void> {
-    await this.#loop.run(async () => ((await this.step()) ? "again" : "idle"), abort);
+    const step = async () => ((await this.step()) ? "again" : "idle");
+    await this.#loop.run(
+      async (stop) => (this.#lease === null ? step() : ((await this.#lease.step(stop, step)) ?? "idle")),
+      abort,
+    );
+    await this.#lease?.release();
   }
 
   /** Stores the next range of blocks, or rolls back. @returns whether there may be more right away. */
@@ -203,7 +215,11 @@ export class Indexer {
       const common = stored.find((block, index) => blocks[index]?.hash === block.hash);
       if (common !== undefined) {
         logger.warn({ fork: common.number, checkpoint }, "the chain was reorganised; rolling back to the fork");
-        await database.write((trx) => rollback(trx, common.number));
+        await database.write(async (trx) => {
+          // Otherwise another process has stored or rolled back blocks meanwhile.
+          if (await replaceMeta(trx, "checkpoint", checkpoint.toString(), checkpoint.toString()))
+            await rollback(trx, common.number);
+        });
         return;
       }
       below = last.number;

@@ -1,10 +1,12 @@
 import { CID } from "multiformats/cid";
 import type { Logger } from "pino";
 
+import type { LeaseTimes } from "../shared/lease.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { ANNOUNCEMENT_HOLDS, dueAnnouncements, putOffAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
+import { WorkLease } from "../store/db/work-lease.ts";
 
 export interface AnnouncerDeps {
   database: Database;
@@ -13,6 +15,7 @@ export interface AnnouncerDeps {
   wake: Signal;
   logger: Logger;
   now: () => number;
+  lease: LeaseTimes;
 }
 
 /** All times in milliseconds. */
@@ -26,9 +29,12 @@ const CONCURRENCY = 8;
 export class Announcer {
   readonly #deps: AnnouncerDeps;
   readonly #loop: WorkLoop;
+  /** Several nodes serve the content; one of them announces it. */
+  readonly #lease: WorkLease;
 
   constructor(deps: AnnouncerDeps) {
-    this.#deps = deps;
+    this.#lease = new WorkLease("announcer", { ...deps, times: deps.lease });
+    this.#deps = { ...deps, database: this.#lease.fenced };
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.wake,
@@ -45,7 +51,8 @@ export class Announcer {
   }
 
   async run(abort: AbortSignal): Promise<void> {
-    await this.#loop.run((stop) => this.#step(stop), abort);
+    await this.#loop.run(async (stop) => (await this.#lease.step(stop, (held) => this.#step(held))) ?? "idle", abort);
+    await this.#lease.release();
   }
 
   async #step(abort: AbortSignal): Promise<StepResult> {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import type { BlockFiles } from "../ipfs/block-files.ts";
-import { whileLeased } from "../shared/lease.ts";
+import { type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
@@ -25,11 +25,10 @@ export interface PinnerDeps {
   wake: Signal;
   logger: Logger;
   now: () => number;
+  lease: LeaseTimes;
 }
 
-/** All times in milliseconds. Pins of a process that died are free again when their lease expires. */
-const LEASE = 15_000;
-const RENEW = 5_000;
+/** In milliseconds, like all times here. */
 const POLL = 1_000;
 /** Wait before the second try of a pin. It doubles with each further try. */
 const FIRST_WAIT = 1_000;
@@ -72,12 +71,12 @@ export class Pinner {
 
   /** @throws NothingPinned */
   async #step(abort: AbortSignal): Promise<StepResult> {
-    const { database, logger, now } = this.#deps;
+    const { database, logger, now, lease } = this.#deps;
     const pins = await database.write((trx) =>
-      takePins(trx, { now: now(), leaseUntil: now() + LEASE, limit: CONCURRENCY }),
+      takePins(trx, { now: now(), leaseUntil: now() + lease.lasts, limit: CONCURRENCY }),
     );
     if (pins.length === 0) return "idle";
-    const renewal = { renew: () => this.#renew(pins), every: RENEW };
+    const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
     const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));
     await database.write(async (trx) => {
       for (const [index, pin] of pins.entries()) await this.#record(trx, pin, problems[index] ?? null, abort);
@@ -93,9 +92,9 @@ export class Pinner {
   }
 
   async #renew(pins: DuePin[]): Promise<void> {
-    const { database, now } = this.#deps;
+    const { database, now, lease } = this.#deps;
     try {
-      await database.write((trx) => renewPins(trx, pins, now() + LEASE));
+      await database.write((trx) => renewPins(trx, pins, now() + lease.lasts));
     } catch (error) {
       // Continue: if the lease expires, the content is pinned a second time, which changes nothing.
       this.#loop.report(error);

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import { crashPoint } from "../shared/crash-point.ts";
 import { FaultBackoff } from "../shared/fault-backoff.ts";
-import { LeaseLost, whileLeased } from "../shared/lease.ts";
+import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import type { Signal } from "../shared/signal.ts";
 import { FairSlots, type SlotLimits } from "../shared/fair-slots.ts";
@@ -32,11 +32,10 @@ export interface MediaWorkerDeps extends CopyDeps {
   signals: { requests: Signal; deliveries: Signal; media: Signal; hosted: Signal };
   logger: Logger;
   now: () => number;
+  lease: LeaseTimes;
 }
 
-/** All times in milliseconds. Jobs of a process that died are free again when their lease expires. */
-const LEASE = 15_000;
-const RENEW = 5_000;
+/** In milliseconds, like all times here. */
 const POLL = 1_000;
 /** Waits before the second, third and fourth try after an error that may be temporary. */
 const RETRIES = [1_000, 4_000, 15_000];
@@ -121,7 +120,7 @@ export class MediaWorker {
 
   async #take(slots: FairSlots): Promise<MediaJob[]> {
     const { database, now } = this.#deps;
-    const lease = { now: now(), leaseUntil: now() + LEASE, holder: this.#holder };
+    const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
     return database.write((trx) => takeMediaJobs(trx, { ...lease, slots }));
   }
 
@@ -129,7 +128,7 @@ export class MediaWorker {
     const started = performance.now();
     let prepared: Prepared;
     try {
-      const renewal = { renew: () => this.#renew(job), every: RENEW };
+      const renewal = { renew: () => this.#renew(job), every: this.#deps.lease.renewEvery };
       prepared = await whileLeased(renewal, abort, (stop) => prepareCommand(this.#deps, job.request.command, stop));
       this.#stored();
     } catch (error) {
@@ -185,10 +184,10 @@ export class MediaWorker {
 
   /** @throws LeaseLost */
   async #renew(job: MediaJob): Promise<void> {
-    const { database, now } = this.#deps;
+    const { database, now, lease } = this.#deps;
     let held = true;
     try {
-      held = await database.write((trx) => renewMediaJob(trx, job, now() + LEASE));
+      held = await database.write((trx) => renewMediaJob(trx, job, now() + lease.lasts));
     } catch (error) {
       // Continue: the next renewal may succeed, and an expired lease only causes a second try.
       this.#loop.report(error);

@@ -42,7 +42,7 @@ export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions):
 
 /** Reads the blocks after the checkpoint, as the indexer does. A running indexer may do the same at the same time. */
 async function catchUp(deps: ReconcileDeps): Promise<void> {
-  const indexer = new Indexer({ ...deps, signals: createSignals(), pollInterval: 0 });
+  const indexer = new Indexer({ ...deps, signals: createSignals(), pollInterval: 0, lease: null });
   while (await indexer.step());
 }
 

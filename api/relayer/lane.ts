@@ -1,5 +1,5 @@
 import { describeError } from "../chain/errors.ts";
-import { LeaseLost, whileLeased } from "../shared/lease.ts";
+import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
@@ -20,10 +20,7 @@ import { CannotSend } from "./cannot-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import { MAX_BATCH, Sender, type SenderDeps } from "./sender.ts";
 
-/** All times in milliseconds. */
-const LEASE = 15_000;
-const RENEW = 5_000;
-/** How often a lane looks for work that another process has stored. */
+/** How often a lane looks for work that another process has stored. In milliseconds, like all times here. */
 const POLL = 1_000;
 /**
  * A lane waits this long for more requests to join a batch, as long as they keep coming, and never longer than the
@@ -41,6 +38,7 @@ export interface LaneDeps extends SenderDeps {
   resendPolicy: ResendPolicy;
   /** The lane is no longer in the settings: it finishes what it began and takes no new requests. */
   draining: boolean;
+  lease: LeaseTimes;
 }
 
 /**
@@ -87,15 +85,15 @@ export class Lane {
 
   /** Takes the lane and drives it until `abort`, until an error, or until another process takes it over. */
   async #step(abort: AbortSignal): Promise<StepResult> {
-    const { database, logger, now, draining } = this.#deps;
+    const { database, logger, now, draining, lease: times } = this.#deps;
     // A process whose settings still have the lane may want to drive it, so an idle one is left alone.
     if (draining && !(await hasBegun(database.read, this.#index))) return "idle";
     const lease = await this.#take();
     // Another process drives it.
     if (lease === null) return "idle";
-    const renew = () => database.write((trx) => renewLease(trx, lease, now() + LEASE));
+    const renew = () => database.write((trx) => renewLease(trx, lease, now() + times.lasts));
     try {
-      await whileLeased({ renew, every: RENEW }, abort, (stop) => this.#drive(lease, stop));
+      await whileLeased({ renew, every: times.renewEvery }, abort, (stop) => this.#drive(lease, stop));
       await database.write((trx) => releaseLease(trx, lease));
     } catch (error) {
       if (error instanceof LeaseLost) {
@@ -110,14 +108,16 @@ export class Lane {
   }
 
   async #take(): Promise<Lease | null> {
-    const { database, client, keyring, now } = this.#deps;
+    const { database, client, keyring, now, lease } = this.#deps;
     const { address } = keyring.lane(this.#index);
     if ((await readLane(database.read, this.#index)) === undefined) {
       const [nonce = 0] = await client.nonces([address]);
       await database.write((trx) => ensureLane(trx, this.#index, address, nonce));
     }
     const at = now();
-    return database.write((trx) => takeLease(trx, this.#index, this.#holder, { now: at, lasts: LEASE }, holderIsGone));
+    return database.write((trx) =>
+      takeLease(trx, this.#index, this.#holder, { now: at, lasts: lease.lasts }, holderIsGone),
+    );
   }
 
   async #giveBack(lease: Lease): Promise<void> {

@@ -1,24 +1,45 @@
 import { randomUUID } from "node:crypto";
+import { readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** The name of this process in a lease: `<host>/<process id>/<random>`. */
+/** The holders of this process, as far as this thread has made them. */
+const own = new Set<string>();
+const place = placeOfProcess();
+
+/** The name of a lease's holder: `<host>/<namespace of process ids>/<process id>/<random>`. */
 export function newLeaseHolder(): string {
-  return [encodeURIComponent(hostname()), process.pid.toString(), randomUUID()].join("/");
+  const holder = [...place, process.pid.toString(), randomUUID()].join("/");
+  own.add(holder);
+  return holder;
 }
 
 /**
- * Whether the process that holds a lease has certainly ended: it ran on this host, and its process id is unused or is
- * now ours. Then its lease can be taken immediately, before it expires. If the answer is wrong, the fencing token still
- * keeps the old holder from writing.
+ * Whether the process that holds a lease has certainly ended: it ran on this host, and its process id is unused, or is
+ * ours although we did not take the lease. Then the lease can be taken immediately, before it expires. If the answer is
+ * wrong, the fencing token still keeps the old holder from writing.
  */
 export function holderIsGone(holder: string): boolean {
-  const [host, pid] = holder.split("/");
-  if (host !== encodeURIComponent(hostname()) || pid === undefined) return false;
-  if (Number(pid) === process.pid) return true;
+  const [host, namespace, pid] = holder.split("/");
+  if (pid === undefined || host !== place[0] || namespace !== place[1]) return false;
+  if (Number(pid) === process.pid) return !own.has(holder);
   try {
     process.kill(Number(pid), 0);
     return false;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}
+
+/**
+ * The host, and the namespace in which its process ids are unique: containers may share a host's name, and each may have a
+ * process 1.
+ */
+function placeOfProcess(): [host: string, namespace: string] {
+  const host = encodeURIComponent(hostname());
+  try {
+    return [host, encodeURIComponent(readlinkSync("/proc/self/ns/pid"))];
+  } catch {
+    // Only Linux has such namespaces.
+    return [host, "-"];
   }
 }

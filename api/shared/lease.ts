@@ -1,3 +1,16 @@
+/** How long leases last, in milliseconds. */
+export interface LeaseTimes {
+  /** A process that does not renew a lease for so long is replaced. */
+  lasts: number;
+  /** From one renewal to the next. */
+  renewEvery: number;
+}
+
+/** A third of the time: two renewals may fail or be late. @param seconds LEASE_SECONDS. */
+export function leaseTimes(seconds: number): LeaseTimes {
+  return { lasts: seconds * 1000, renewEvery: (seconds * 1000) / 3 };
+}
+
 /**
  * Thrown when another process has taken over what a lease protects. What this process was about to write is out of
  * date.

@@ -6,12 +6,13 @@ import type { Sealer } from "../keys/sealer.ts";
 import { liveSecrets, openSecrets } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { SlotLimits } from "../shared/fair-slots.ts";
+import type { LeaseTimes } from "../shared/lease.ts";
 import type { Signal } from "../shared/signal.ts";
 import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { recordTry, type TryResult } from "../store/outbox/deliveries.ts";
-import { type DueDelivery, takeDueDeliveries } from "../store/outbox/due-deliveries.ts";
+import { type DueDelivery, renewDeliveries, takeDueDeliveries } from "../store/outbox/due-deliveries.ts";
 import { disableWebhook } from "../store/outbox/webhooks.ts";
 import { nextTry } from "./schedule.ts";
 
@@ -23,12 +24,11 @@ export interface DispatcherDeps {
   wake: Signal;
   logger: Logger;
   now: () => number;
+  lease: LeaseTimes;
 }
 
 /** All times in milliseconds. How long a receiver has to answer. */
 const TIMEOUT = 15_000;
-/** Longer than any try takes. */
-const LEASE = 60_000;
 /** How often to look for retries that became due. */
 const POLL = 1_000;
 /** Deliveries at the same time: receivers that hang do not delay other apps. */
@@ -41,6 +41,10 @@ export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #loop: WorkLoop;
   readonly #tasks: TaskPool;
+  /** Deliveries that are being sent. */
+  readonly #sending = new Set<DueDelivery>();
+  /** When their leases were renewed last (monotonic clock). */
+  #renewedAt = performance.now();
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
@@ -66,18 +70,20 @@ export class Dispatcher {
   }
 
   async #step(): Promise<StepResult> {
-    const { database, now } = this.#deps;
+    const { database, now, lease } = this.#deps;
+    await this.#renew();
     const slots = this.#tasks.slots();
     if (slots.free === 0) return "full";
     const { taken, more } = await database.write((trx) =>
-      takeDueDeliveries(trx, { now: now(), leaseUntil: now() + LEASE, slots }),
+      takeDueDeliveries(trx, { now: now(), leaseUntil: now() + lease.lasts, slots }),
     );
     if (taken.length === 0) return more ? "again" : "idle";
     crashPoint("webhooks:taken");
     for (const delivery of taken) {
+      this.#sending.add(delivery);
       this.#tasks.start(
         delivery.appId,
-        () => this.#deliver(delivery),
+        () => this.#deliver(delivery).finally(() => this.#sending.delete(delivery)),
         // Nothing was recorded, so the lease expires and the delivery is sent again.
         (error) => {
           this.#loop.report(error);
@@ -85,6 +91,15 @@ export class Dispatcher {
       );
     }
     return "again";
+  }
+
+  /** A receiver may take longer to answer than a lease lasts. */
+  async #renew(): Promise<void> {
+    const { database, now, lease } = this.#deps;
+    if (performance.now() - this.#renewedAt < lease.renewEvery) return;
+    this.#renewedAt = performance.now();
+    const sending = [...this.#sending];
+    if (sending.length > 0) await database.write((trx) => renewDeliveries(trx, sending, now() + lease.lasts));
   }
 
   async #deliver(delivery: DueDelivery): Promise<TaskSpeed> {
@@ -102,12 +117,20 @@ export class Dispatcher {
       error: delivered ? null : (error ?? `the receiver answered ${String(status)}`),
       nextAt: delivered || gone ? null : nextTry(delivery.tries + 1, now(), Math.random()),
     };
-    await database.write(async (trx) => {
-      await recordTry(trx, delivery.id, result, now());
+    const recorded = await database.write(async (trx) => {
+      if (!(await recordTry(trx, delivery, result, now()))) return false;
       if (gone)
         await disableWebhook(trx, delivery.appId, delivery.url, "the receiver answered 410 to another event", now());
+      return true;
     });
     crashPoint("webhooks:recorded");
+    if (!recorded) {
+      logger.info(
+        { delivery: delivery.id, status },
+        "a webhook was sent late: another process has taken it over, or it is over",
+      );
+      return speed;
+    }
     if (!delivered) logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
     return speed;
   }

@@ -5,12 +5,13 @@ import type { DeliveryStatus, EventType } from "../../domain/event.ts";
 import type { RequestStatus, RequestType } from "../../domain/request.ts";
 import type { ContractTables } from "./schema-contracts.ts";
 import type { MediaTables } from "./schema-media.ts";
+import type { ProcessTables } from "./schema-processes.ts";
 
 /**
  * The tables as TypeScript sees them. Conventions on both engines: addresses are TEXT in EIP-55 form, token ids and
  * quantities decimal TEXT, times INTEGER milliseconds since 1970, flags INTEGER 0 or 1, JSON is TEXT.
  */
-export interface Tables extends MediaTables, ContractTables {
+export interface Tables extends MediaTables, ContractTables, ProcessTables {
   meta: MetaTable;
   counters: CountersTable;
   apps: AppsTable;
@@ -328,8 +329,10 @@ interface DeliveriesTable {
   status: DeliveryStatus;
   /** How often it was sent (`attempts` on the wire). */
   tries: number;
-  /** When the next try is due; null when there is none. */
+  /** When the next try is due, or the lease of the process that sends it ends; null when there is none. */
   next_at: number | null;
+  /** Fencing token: grows each time a process takes it. A write with an older one changes nothing. */
+  fence: Generated<number>;
   response_status: number | null;
   error: string | null;
   created_at: number;

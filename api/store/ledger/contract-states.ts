@@ -139,10 +139,13 @@ export async function takeContracts(
   await sql`
     update foreign_contracts set due_at = ${options.leaseUntil}
      where address in (select address from ${addresses(taken)} as input)`.execute(trx);
-  return taken;
+  return taken.map((contract) => ({ ...contract, due_at: options.leaseUntil }));
 }
 
-/** Stores the answer of a contract that was asked for its type. @param known null: it is no token contract. */
+/**
+ * Stores the answer of a contract that was asked for its type. Changes nothing if another process has taken it since.
+ * @param known null: it is no token contract.
+ */
 export async function recordInspection(
   trx: Trx,
   contract: ForeignContractRow,
@@ -159,8 +162,9 @@ export async function recordInspection(
       ...(released ? { failures: 0, window_logs: 0, released_at: now } : {}),
     })
     .where("address", "=", contract.address)
-    // Unchanged since it was taken.
+    // Unchanged since it was taken: the end of the lease is the fencing token.
     .where("state", "=", contract.state)
+    .where("due_at", "=", contract.due_at)
     .executeTakeFirst();
   if (changed.numUpdatedRows === 0n) return;
   const follows = await followsOf(trx, contract.address);
@@ -170,11 +174,16 @@ export async function recordInspection(
 }
 
 /** Makes a contract due to be asked for its type later. */
-export async function inspectAt(trx: Trx, address: string, dueAt: number): Promise<void> {
+export async function inspectAt(
+  trx: Trx,
+  contract: Pick<ForeignContractRow, "address" | "due_at">,
+  dueAt: number,
+): Promise<void> {
   await trx
     .updateTable("foreign_contracts")
     .set({ due_at: dueAt })
-    .where("address", "=", address)
+    .where("address", "=", contract.address)
+    .where("due_at", "=", contract.due_at)
     .where("state", "in", ["checking", "quarantined"])
     .execute();
 }

@@ -63,7 +63,16 @@ export interface TryResult {
   nextAt: number | null;
 }
 
-export async function recordTry(trx: Trx, id: string, result: TryResult, now: number): Promise<void> {
+/**
+ * @param taken the delivery with its fencing token.
+ * @returns false when another process has taken the delivery over, or it is over; then nothing is changed.
+ */
+export async function recordTry(
+  trx: Trx,
+  taken: { id: string; fence: number },
+  result: TryResult,
+  now: number,
+): Promise<boolean> {
   const status = result.error === null ? "delivered" : result.nextAt === null ? "failed" : "pending";
   const recorded = await trx
     .updateTable("deliveries")
@@ -75,11 +84,13 @@ export async function recordTry(trx: Trx, id: string, result: TryResult, now: nu
       error: result.error,
       updated_at: now,
     }))
-    .where("id", "=", id)
+    .where("id", "=", taken.id)
+    .where("fence", "=", taken.fence)
     .where("status", "=", "pending")
     .returning(["seq", "request_id"])
     .executeTakeFirst();
   if (recorded !== undefined && status !== "pending") await releaseNext(trx, recorded);
+  return recorded !== undefined;
 }
 
 /** The delivery that waited for this one is due now. */

@@ -15,6 +15,8 @@ export interface DueDelivery {
   /** The event's body as it was stored. It is sent and signed byte for byte, so nobody parses it on the way. */
   payload: string;
   tries: number;
+  /** Fencing token: grows each time the delivery is taken, so an earlier holder can change nothing any more. */
+  fence: number;
   url: string;
   /** Sealed signing secrets. */
   secrets: string;
@@ -51,8 +53,7 @@ export async function takeDueDeliveries(
   for (let reads = 0; more && reads < READS; reads++) {
     const rows = await readQueue(trx, now, slots.full);
     const next = rows.filter((row) => row.waits === 0 && slots.take(row.appId));
-    taken.push(...next);
-    await lease(trx, next, leaseUntil);
+    taken.push(...(await lease(trx, next, leaseUntil)));
     const waiting = rows.filter((row) => row.waits !== 0);
     await putBehindEarlier(trx, waiting);
     more = slots.free > 0 && rows.length === ROWS_PER_READ;
@@ -78,7 +79,7 @@ async function readQueue(trx: Trx, now: number, without: string[]): Promise<Queu
   const { rows } = await sql<QueueRow>`
     ${roundRobin(trx, DUE, { now, longestWait: LONGEST_DELIVERY_WAIT, limit: ROWS_PER_READ, apps })}
     select delivery.seq as "seq", delivery.id as "id", delivery.app_id as "appId", delivery.next_at as "nextAt",
-           delivery.tries as "tries", events.id as "eventId", events.body as "payload",
+           delivery.tries as "tries", delivery.fence as "fence", events.id as "eventId", events.body as "payload",
            webhooks.url as "url", webhooks.secrets as "secrets",
            case when exists (select 1 from deliveries as earlier
                               where earlier.request_id = delivery.request_id and earlier.seq < delivery.seq
@@ -99,10 +100,41 @@ function seqs(trx: Trx, rows: readonly QueueRow[]): RawBuilder<unknown> {
   );
 }
 
-async function lease(trx: Trx, rows: readonly QueueRow[], until: number): Promise<void> {
-  if (rows.length === 0) return;
+/** @returns the deliveries that no other process has taken meanwhile, with their new fencing token. */
+async function lease(trx: Trx, rows: readonly QueueRow[], until: number): Promise<QueueRow[]> {
+  if (rows.length === 0) return [];
+  const input = rowSet(
+    trx,
+    { seq: "integer", fence: "integer" },
+    rows.map(({ seq, fence }) => ({ seq, fence })),
+  );
+  const { rows: leased } = await sql<{ seq: number; fence: number }>`
+    update deliveries set next_at = ${until}, fence = deliveries.fence + 1
+      from ${input} as input
+     where deliveries.seq = input.seq and deliveries.fence = input.fence and deliveries.status = 'pending'
+    returning deliveries.seq as seq, deliveries.fence as fence`.execute(trx);
+  const fences = new Map(leased.map(({ seq, fence }) => [seq, fence]));
+  return rows.flatMap((row) => {
+    const fence = fences.get(row.seq);
+    return fence === undefined ? [] : [{ ...row, fence }];
+  });
+}
+
+/** Extends the leases of deliveries that are being sent. Those that another process has taken stay as they are. */
+export async function renewDeliveries(
+  trx: Trx,
+  sending: readonly Pick<DueDelivery, "id" | "fence">[],
+  until: number,
+): Promise<void> {
+  const input = rowSet(
+    trx,
+    { id: "text", fence: "integer" },
+    sending.map(({ id, fence }) => ({ id, fence })),
+  );
   await sql`
-    update deliveries set next_at = ${until} where seq in (select seq from ${seqs(trx, rows)} as input)`.execute(trx);
+    update deliveries set next_at = ${until}
+      from ${input} as input
+     where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'`.execute(trx);
 }
 
 /** Moves deliveries that wait for an earlier one of their request behind it, so that no later read passes over them. */

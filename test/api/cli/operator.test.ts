@@ -108,7 +108,7 @@ describe("command line: tokens, webhooks and requests", () => {
       const id = queued?.delivery_id ?? "";
       expect(body).to.include({ id });
       const failed = { responseStatus: 500, error: "the receiver answered 500", nextAt: null };
-      await api.database.write((trx) => recordTry(trx, id, failed, Date.now()));
+      await api.database.write((trx) => recordTry(trx, { id, fence: 0 }, failed, Date.now()));
       expect(await json("webhook", "deliveries", "first", "--status", "pending")).to.deep.equal([]);
       expect(await run("webhook", "deliveries", "first", "--status", "failed")).to.contain("answered 500");
 

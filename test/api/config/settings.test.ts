@@ -34,6 +34,7 @@ describe("settings", () => {
       xpub: null,
       secretKeys: [],
       lanes: 1,
+      leaseSeconds: 15,
       rebroadcastSeconds: 5,
       replaceSeconds: 60,
       maxFeeGwei: 1000,

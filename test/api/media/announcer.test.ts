@@ -2,6 +2,7 @@ import { expect } from "chai";
 import pino from "pino";
 
 import { Announcer } from "../../../api/media/announcer.ts";
+import { leaseTimes } from "../../../api/shared/lease.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { addAnnouncement, forgetAnnouncement } from "../../../api/store/media/announcements.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -49,6 +50,7 @@ describe("Announcer", () => {
       wake,
       logger: pino({ level: "silent" }),
       now: () => now,
+      lease: leaseTimes(15),
     });
     running = announcer.run(stop.signal);
   };

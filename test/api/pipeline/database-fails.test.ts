@@ -4,6 +4,7 @@ import { expect } from "chai";
 
 import type { Service } from "../../../api/context/service.ts";
 import { Announcer } from "../../../api/media/announcer.ts";
+import { leaseTimes } from "../../../api/shared/lease.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
@@ -57,6 +58,7 @@ describe("a database that fails", function () {
       wake: new Signal(),
       logger: log.logger,
       now: () => Date.now(),
+      lease: leaseTimes(15),
     }).run(stop.signal);
   });
   after(async () => {

@@ -3,6 +3,7 @@ import { pino } from "pino";
 
 import { openSecrets } from "../../../api/keys/webhook-secrets.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
+import { leaseTimes } from "../../../api/shared/lease.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { Dispatcher } from "../../../api/webhooks/dispatcher.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -39,7 +40,15 @@ describe("webhook deliveries", () => {
     const { database, sealer } = api;
     const logger = pino({ level: "silent" });
     const abort = new AbortController();
-    const running = new Dispatcher({ database, sealer, agent, wake, logger, now: () => Date.now() }).run(abort.signal);
+    const running = new Dispatcher({
+      database,
+      sealer,
+      agent,
+      wake,
+      logger,
+      now: () => Date.now(),
+      lease: leaseTimes(15),
+    }).run(abort.signal);
     stop = async () => {
       abort.abort();
       await running;

@@ -71,7 +71,7 @@ describe("abandoned deliveries", () => {
 
     it("leaves deliveries that have ended, and those of other apps, as they are", async () => {
       const delivered = await emit();
-      await database.write((trx) => recordTry(trx, delivered, OK, NOW));
+      await database.write((trx) => recordTry(trx, { id: delivered, fence: 0 }, OK, NOW));
       await addApp(database, "other");
       const others = (await database.write((trx) => enqueueTestEvent(trx, "other", NOW))).id;
       await database.write((trx) => abandonDeliveries(trx, APP, "the webhook was removed", NOW));
@@ -145,7 +145,9 @@ describe("abandoned deliveries", () => {
 
     it("makes a pending delivery due at once, without a new one", async () => {
       const id = await emit();
-      await database.write((trx) => recordTry(trx, id, { ...OK, error: "500", nextAt: NOW + 50_000 }, NOW));
+      await database.write((trx) =>
+        recordTry(trx, { id, fence: 0 }, { ...OK, error: "500", nextAt: NOW + 50_000 }, NOW),
+      );
       expect(await take()).to.deep.equal([]);
       const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
       expect(again.id).to.equal(id);
@@ -154,7 +156,7 @@ describe("abandoned deliveries", () => {
 
     it("makes a new delivery of an event whose delivery has ended", async () => {
       const id = await emit();
-      await database.write((trx) => recordTry(trx, id, OK, NOW));
+      await database.write((trx) => recordTry(trx, { id, fence: 0 }, OK, NOW));
       const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
       expect(again.id).to.not.equal(id);
       expect((await find(id)).status).to.equal("delivered");
@@ -189,7 +191,7 @@ describe("abandoned deliveries", () => {
       return pairs;
     }
     const record = (id: string, result: Parameters<typeof recordTry>[2]) =>
-      database.write((trx) => recordTry(trx, id, result, NOW));
+      database.write((trx) => recordTry(trx, { id, fence: 1 }, result, NOW));
     const takenIds = async () => (await take()).map(({ id }) => id);
 
     it("is due as soon as the earlier one is delivered", async () => {
@@ -209,6 +211,18 @@ describe("abandoned deliveries", () => {
       const [[first]] = (await twoRequests()) as [[string, string]];
       await record(first, retry);
       expect(await takenIds()).to.deep.equal([]);
+    });
+
+    it("stays as it is when a process that was replaced records its try late", async () => {
+      const [[first]] = (await twoRequests()) as [[string, string]];
+      await database.write((trx) =>
+        trx.updateTable("deliveries").set({ next_at: 0 }).where("id", "=", first).execute(),
+      );
+      expect(await takenIds(), "taken over").to.deep.equal([first]);
+      expect(await record(first, OK)).to.equal(false);
+      expect(await find(first)).to.include({ status: "pending", tries: 0 });
+      expect(await database.write((trx) => recordTry(trx, { id: first, fence: 2 }, retry, NOW))).to.equal(true);
+      expect(await find(first)).to.include({ status: "pending", tries: 1 });
     });
 
     it("is not released a second time when a late result of the earlier one arrives", async () => {

@@ -67,8 +67,8 @@ async function quarantineAndRelease({ write }: Pick<Tour, "read" | "write">, con
   const later = NOW + 60_000;
   const [released] = await write((trx) => takeContracts(trx, { now: later, leaseUntil: later + 1, limit: 4 }));
   if (released === undefined) throw new Error("the quarantine is over");
-  await write((trx) => inspectAt(trx, released.address, later));
-  await write((trx) => recordInspection(trx, released, known, later));
+  await write((trx) => inspectAt(trx, released, later));
+  await write((trx) => recordInspection(trx, { ...released, due_at: later }, known, later));
   const follow = { appId: BUSY.app, address: UNKNOWN, quota: 10, now: NOW };
   await write((trx) => followContract(trx, { ...follow, known: null }));
   const [checking] = await write((trx) => takeContracts(trx, { now: later, leaseUntil: later + 1, limit: 4 }));

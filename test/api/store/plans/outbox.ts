@@ -4,7 +4,7 @@ import { AT_ONCE } from "../../../../api/store/db/due.ts";
 import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { recordTry, redeliver } from "../../../../api/store/outbox/deliveries.ts";
 import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
-import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { renewDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import {
   deleteWebhook,
@@ -39,14 +39,15 @@ async function deliver({ read, write }: Tour): Promise<void> {
   const look = () =>
     write((trx) => takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) }));
   const { taken } = await look();
+  await write((trx) => renewDeliveries(trx, taken, NOW + 60_000));
   const results = [
     { responseStatus: 200, error: null, nextAt: null },
     { responseStatus: 500, error: "it failed", nextAt: NOW + 5_000 },
     { responseStatus: null, error: "no answer", nextAt: null },
   ];
-  for (const [index, { id }] of taken.entries()) {
+  for (const [index, delivery] of taken.entries()) {
     const result = results[index % results.length];
-    if (result !== undefined) await write((trx) => recordTry(trx, id, result, AT_ONCE + NOW));
+    if (result !== undefined) await write((trx) => recordTry(trx, delivery, result, AT_ONCE + NOW));
   }
   for (const id of ["delivery-1", `delivery-${LARGE.toString()}`]) {
     const delivery = await findDelivery(read, app, id);

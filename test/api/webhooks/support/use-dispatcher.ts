@@ -4,6 +4,7 @@ import pino from "pino";
 
 import { createSealer } from "../../../../api/keys/sealer.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
+import { leaseTimes } from "../../../../api/shared/lease.ts";
 import { Signal } from "../../../../api/shared/signal.ts";
 import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
@@ -73,7 +74,15 @@ export class DispatcherFixture {
     const abort = new AbortController();
     const agent = createOutboundAgent(policy);
     const logger = pino({ level: "silent" });
-    const dispatcher = new Dispatcher({ database, sealer, agent, wake: this.#wake, logger, now: () => this.clock });
+    const dispatcher = new Dispatcher({
+      database,
+      sealer,
+      agent,
+      wake: this.#wake,
+      logger,
+      now: () => this.clock,
+      lease: leaseTimes(15),
+    });
     const running = dispatcher.run(abort.signal);
     this.#stop = async () => {
       abort.abort();

@@ -41,6 +41,7 @@ export async function createOutbox({
     .addColumn("status", TEXT, (c) => c.notNull())
     .addColumn("tries", "integer", (c) => c.notNull())
     .addColumn("next_at", INT)
+    .addColumn("fence", INT, (c) => c.notNull().defaultTo(0))
     .addColumn("response_status", "integer")
     .addColumn("error", TEXT)
     .addColumn("created_at", INT, (c) => c.notNull())

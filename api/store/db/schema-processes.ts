@@ -1,0 +1,33 @@
+/** The tables that several processes of one installation share. The conventions are those of `Tables`. */
+export interface ProcessTables {
+  leases: LeasesTable;
+  processes: ProcessesTable;
+  rate_counts: RateCountsTable;
+}
+
+/** Work that one process does at a time. A lane has its lease in `lanes`. */
+interface LeasesTable {
+  name: string;
+  holder: string | null;
+  /** Fencing token: grows with every new holder. A write with an older one is refused. */
+  fence: number;
+  until: number;
+}
+
+/** The running processes with a role, of the roles whose processes share something. */
+interface ProcessesTable {
+  id: string;
+  role: "api" | "relayer";
+  /** The process renews it. Later than this, the process counts as dead. */
+  until: number;
+}
+
+/** Calls of the rate limits, counted over all API processes. Empty while there is only one. */
+interface RateCountsTable {
+  /** `token:<id>` or `address:<address>`. */
+  key: string;
+  /** Calls in the window. */
+  used: number;
+  /** End of the window. */
+  ends_at: number;
+}

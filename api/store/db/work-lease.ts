@@ -1,0 +1,129 @@
+import type { Logger } from "pino";
+
+import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
+import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
+import type { Database } from "./database.ts";
+import {
+  type HeldLease,
+  holdNamedLease,
+  isLeaseFree,
+  type LeaseName,
+  releaseNamedLease,
+  renewNamedLease,
+  takeNamedLease,
+} from "./leases.ts";
+
+export interface WorkLeaseDeps {
+  database: Database;
+  logger: Logger;
+  now: () => number;
+  times: LeaseTimes;
+}
+
+/**
+ * Lets one process at a time do some work, step by step. The others stand by and look now and then whether the lease is
+ * free. The holder renews it between and during its steps.
+ */
+export class WorkLease {
+  readonly #name: LeaseName;
+  readonly #deps: WorkLeaseDeps;
+  readonly #holder = newLeaseHolder();
+  #held: HeldLease | null = null;
+  /** When it was renewed or taken last (monotonic clock). */
+  #renewedAt = 0;
+
+  constructor(name: LeaseName, deps: WorkLeaseDeps) {
+    this.#name = name;
+    this.#deps = deps;
+  }
+
+  /**
+   * The database, for the work. Each write first compares the fencing token, in the same transaction: a process that was
+   * paused and replaced meanwhile changes nothing. @throws LeaseLost
+   */
+  get fenced(): Database {
+    const { database } = this.#deps;
+    const guard = async (trx: Parameters<Parameters<Database["write"]>[0]>[0]) => {
+      if (this.#held === null) throw new LeaseLost(`this process does not have the lease: ${this.#name}`);
+      await holdNamedLease(trx, this.#held);
+    };
+    return {
+      ...database,
+      write: (operation) =>
+        database.write(async (trx) => {
+          await guard(trx);
+          return operation(trx);
+        }),
+      writeGroup: (operation) =>
+        database.writeGroup(async (trx) => {
+          await guard(trx);
+          return operation(trx);
+        }),
+    };
+  }
+
+  /**
+   * Does one step of the work if this process has the lease, or can take it.
+   * @returns null when another process does the work.
+   */
+  async step<T>(abort: AbortSignal, work: (stop: AbortSignal) => Promise<T>): Promise<T | null> {
+    const { logger, times } = this.#deps;
+    try {
+      if (!(await this.#own())) return null;
+      return await whileLeased({ renew: () => this.#renew(), every: times.renewEvery }, abort, work);
+    } catch (error) {
+      if (error instanceof LeaseLost) {
+        this.#held = null;
+        logger.warn({ lease: this.#name }, "another process has taken over this work");
+        return null;
+      }
+      // Another process may be able to do the work: this one does not keep the lease while it backs off.
+      await this.#giveBack();
+      throw error;
+    }
+  }
+
+  /** Releases the lease at a clean stop. */
+  async release(): Promise<void> {
+    await this.#giveBack();
+  }
+
+  /** Takes the lease, or renews it when that is due. @throws LeaseLost */
+  async #own(): Promise<boolean> {
+    const { database, now, times } = this.#deps;
+    if (this.#held !== null) {
+      if (performance.now() - this.#renewedAt >= times.renewEvery) await this.#renew();
+      return true;
+    }
+    const time = { now: now(), lasts: times.lasts };
+    // Read first: a process that stands by does not write.
+    if (!(await isLeaseFree(database.read, this.#name, time, holderIsGone))) return false;
+    const started = performance.now();
+    this.#held = await database.write((trx) => takeNamedLease(trx, this.#name, this.#holder, time, holderIsGone));
+    this.#renewedAt = started;
+    return this.#held !== null;
+  }
+
+  /** @throws LeaseLost */
+  async #renew(): Promise<void> {
+    const { database, now, times } = this.#deps;
+    const held = this.#held;
+    if (held === null) return;
+    const started = performance.now();
+    await database.write((trx) => renewNamedLease(trx, held, now() + times.lasts));
+    this.#renewedAt = started;
+  }
+
+  async #giveBack(): Promise<void> {
+    const { database, logger } = this.#deps;
+    const held = this.#held;
+    this.#held = null;
+    if (held === null) return;
+    try {
+      await database.write((trx) => releaseNamedLease(trx, held));
+    } catch (error) {
+      // The lease expires. The caller reports the error that led here.
+      logger.debug({ err: error, lease: this.#name }, "the lease could not be released; it will expire");
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { expect } from "chai";
+
+import { type Database, openDatabase } from "../../../api/store/db/database.ts";
+import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import type { RequestBody } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import type { TestProcess } from "../../support/process.ts";
+import { useService } from "../../support/use-service.ts";
+
+const LEASE_SECONDS = 4;
+
+/** One process accepts, two do the rest. The first of the two is paused in the middle of its work, and woken later. */
+describe("a process that is paused for longer than its leases", function () {
+  this.timeout(180_000);
+  const moneta = useService({ start: false, settings: { LEASE_SECONDS: LEASE_SECONDS.toString(), LANES: "2" } });
+  const { api } = moneta;
+  const worker = () => moneta.spawn({ ROLES: "relayer,indexer,webhooks,media" });
+  let first: TestProcess;
+  let second: TestProcess;
+  let database: Database;
+  let receiver: WebhookReceiver;
+  let media: Server;
+  let downloads = 0;
+  let accepted: string[];
+  let settled: RequestBody[];
+
+  /** Who has each lease, by process id, and its fencing token. */
+  async function leases(): Promise<Record<string, { pid: number; fence: number }>> {
+    const lanes = await database.read.selectFrom("lanes").selectAll().execute();
+    const others = await database.read.selectFrom("leases").selectAll().execute();
+    const rows = [
+      ...lanes.map((row) => ({ name: `lane ${String(row.lane)}`, holder: row.lease_holder, fence: row.lease_fence })),
+      ...others,
+    ];
+    const pidOf = (holder: string | null) => Number(holder?.split("/")[2]);
+    return Object.fromEntries(rows.map(({ name, holder, fence }) => [name, { pid: pidOf(holder), fence }]));
+  }
+
+  async function accept(body: Record<string, unknown>): Promise<string> {
+    return (await api.ok<{ request_id: string }>("POST", "/v1/nfts", body)).request_id;
+  }
+
+  before("pause a process while it sends a webhook and downloads media", async () => {
+    receiver = await WebhookReceiver.listen();
+    // The first download never ends.
+    media = createServer((_request, response) => {
+      if (++downloads > 1) response.end("cat");
+    });
+    media.listen(0, "127.0.0.1");
+    await once(media, "listening");
+    await moneta.startProcess({ ROLES: "api" });
+    first = worker();
+    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    await api.ok("PUT", "/v1/webhook", { url: receiver.url });
+    database = await openDatabase(moneta.databaseUrl);
+
+    const image = `http://127.0.0.1:${(media.address() as AddressInfo).port.toString()}/cat`;
+    const slow = await accept({ collection_address: collection, to_address: to, image, copy_media: true });
+    await eventually(() => Promise.resolve(downloads === 1 ? true : undefined));
+    const paused = new Promise<void>((resolve) => {
+      receiver.respond = (_call, response) => {
+        if (receiver.calls.length === 1) first.child.kill("SIGSTOP");
+        response.end();
+        resolve();
+      };
+    });
+    accepted = [slow, await accept({ collection_address: collection, to_address: to })];
+    await paused;
+    second = worker();
+    settled = await Promise.all(accepted.map((id) => api.settled(id, 60_000)));
+    await eventually(async () => {
+      const { deliveries } = await api.ok<{ deliveries: { status: string }[] }>("GET", "/v1/webhook/deliveries");
+      return deliveries.length === 4 && deliveries.every(({ status }) => status === "delivered") ? true : undefined;
+    });
+  });
+  after(async () => {
+    await database.close();
+    await receiver.close();
+    media.closeAllConnections();
+    media.close();
+  });
+
+  it("is replaced by the other, which finishes its work", async () => {
+    expect(settled.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
+    expect(settled.map(({ nft_token_id: id }) => Number(id)).sort()).to.deep.equal([1, 2]);
+    expect(downloads).to.equal(2);
+    for (const { pid } of Object.values(await leases())) expect(pid).to.equal(second.child.pid);
+  });
+
+  it("changes nothing when it wakes up", async () => {
+    const before = await leases();
+    first.child.kill("SIGCONT");
+    await first.printed(/"lane":0,"msg":"another process has taken over this lane"/);
+    await first.printed(/"lane":1,"msg":"another process has taken over this lane"/);
+    await first.printed(/"lease":"indexer","msg":"another process has taken over this work"/);
+    await first.printed(/"msg":"a webhook was sent late: another process has taken it over, or it is over"/);
+    expect(await Promise.all(accepted.map((id) => api.settled(id)))).to.deep.equal(settled);
+    const { deliveries } = await api.ok<{ deliveries: { attempts: number; status: string }[] }>(
+      "GET",
+      "/v1/webhook/deliveries",
+    );
+    expect(deliveries.map(({ attempts, status }) => [attempts, status])).to.deep.equal(Array(4).fill([1, "delivered"]));
+    // One event was sent twice, under one id.
+    const ids = receiver.calls.map((call) => call.headers["webhook-id"]);
+    expect([ids.length, new Set(ids).size]).to.deep.equal([5, 4]);
+    await wait(LEASE_SECONDS * 1_000);
+    expect(await leases(), "nobody fights for a lease").to.deep.equal(before);
+  });
+
+  it("takes over at once when the other is killed", async () => {
+    await second.end("SIGKILL");
+    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
+    for (const { pid } of Object.values(await leases())) expect(pid).to.equal(first.child.pid);
+  });
+});
