@@ -41,8 +41,9 @@ describe("a process that is paused for longer than its leases", function () {
     return Object.fromEntries(rows.map(({ name, holder, fence }) => [name, { pid: pidOf(holder), fence }]));
   }
 
-  async function accept(body: Record<string, unknown>): Promise<string> {
-    return (await api.ok<{ request_id: string }>("POST", "/v1/nfts", body)).request_id;
+  /** While this process writes, the other is in no transaction: on SQLite nobody could write until it wakes up. */
+  async function pause(process: TestProcess): Promise<void> {
+    await database.write(() => Promise.resolve(process.child.kill("SIGSTOP")));
   }
 
   before("pause a process while it sends a webhook and downloads media", async () => {
@@ -60,19 +61,28 @@ describe("a process that is paused for longer than its leases", function () {
     database = await openDatabase(moneta.databaseUrl);
 
     const image = `http://127.0.0.1:${(media.address() as AddressInfo).port.toString()}/cat`;
-    const slow = await accept({ collection_address: collection, to_address: to, image, copy_media: true });
+    const slow = await api.accept("/v1/nfts", {
+      collection_address: collection,
+      to_address: to,
+      image,
+      copy_media: true,
+    });
     await eventually(() => Promise.resolve(downloads === 1 ? true : undefined));
-    const paused = new Promise<void>((resolve) => {
+    const paused = new Promise<void>((resolve, reject) => {
       receiver.respond = (_call, response) => {
-        if (receiver.calls.length === 1) first.child.kill("SIGSTOP");
-        response.end();
-        resolve();
+        const end = () => {
+          response.end();
+          resolve();
+        };
+        if (receiver.calls.length > 1) end();
+        else pause(first).then(end, reject);
       };
     });
-    accepted = [slow, await accept({ collection_address: collection, to_address: to })];
+    accepted = [slow, await api.accept("/v1/nfts", { collection_address: collection, to_address: to })];
     await paused;
     second = worker();
-    settled = await Promise.all(accepted.map((id) => api.settled(id, 60_000)));
+    await second.printed(/"msg":"serving"/);
+    settled = await Promise.all(accepted.map((id) => api.settled(id)));
     await eventually(async () => {
       const { deliveries } = await api.ok<{ deliveries: { status: string }[] }>("GET", "/v1/webhook/deliveries");
       return deliveries.length === 4 && deliveries.every(({ status }) => status === "delivered") ? true : undefined;
