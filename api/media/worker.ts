@@ -87,8 +87,8 @@ export class MediaWorker {
     this.#started = true;
     const probing = this.#fault.active;
     if (probing && (this.#fault.waiting || this.#tasks.running > 0)) return "full";
-    const slots = probing ? new FairSlots(ONE_JOB) : this.#tasks.slots();
-    if (slots.free === 0) return "full";
+    const slots = () => (probing ? new FairSlots(ONE_JOB) : this.#tasks.slots());
+    if (slots().free === 0) return "full";
     const jobs = await this.#take(slots);
     // No job shows whether the fault has passed. The next one will.
     if (jobs.length === 0) this.#fault.clear();
@@ -118,10 +118,11 @@ export class MediaWorker {
     if (jobs > 0) logger.info({ jobs }, "took over media jobs of a process that has ended");
   }
 
-  async #take(slots: FairSlots): Promise<MediaJob[]> {
+  /** @param slots makes new ones for each run of the write. */
+  async #take(slots: () => FairSlots): Promise<MediaJob[]> {
     const { database, now } = this.#deps;
     const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
-    return database.write((trx) => takeMediaJobs(trx, { ...lease, slots }));
+    return database.write((trx) => takeMediaJobs(trx, { ...lease, slots: slots() }));
   }
 
   async #work(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {

@@ -72,10 +72,9 @@ export class Dispatcher {
   async #step(): Promise<StepResult> {
     const { database, now, lease } = this.#deps;
     await this.#renew();
-    const slots = this.#tasks.slots();
-    if (slots.free === 0) return "full";
+    if (this.#tasks.slots().free === 0) return "full";
     const { taken, more } = await database.write((trx) =>
-      takeDueDeliveries(trx, { now: now(), leaseUntil: now() + lease.lasts, slots }),
+      takeDueDeliveries(trx, { now: now(), leaseUntil: now() + lease.lasts, slots: this.#tasks.slots() }),
     );
     if (taken.length === 0) return more ? "again" : "idle";
     crashPoint("webhooks:taken");

@@ -26,34 +26,59 @@ const AFTER_EVERY_ROW = Number.MAX_SAFE_INTEGER;
 /**
  * The due rows of a queue that come next when the apps take turns: the first row of every app, then the second of every
  * app, and so on; of one app the longest due first. The cost depends on `limit` and on the number of apps in the queue,
- * never on how many rows wait: each step is one look into the index.
+ * never on how many rows wait.
  * @returns a `with` clause that defines `line (app_id, at, seq, place)`, for the statement that follows it. `place` is the
  * row's place among the rows of its app, from 1 on.
  */
 export function roundRobin(db: Db, queue: Queue, options: RoundRobin): RawBuilder<unknown> {
-  const [table, at] = [sql.table(queue.table), sql.ref(queue.at)];
-  const { limit } = options;
   const takesPart = options.apps === undefined ? sql`` : sql`and ${options.apps(sql`app.id`)}`;
-  const first = nextOfApp(queue, options, { appId: sql`app.id`, at: sql`-1`, seq: sql`0` });
-  const next = nextOfApp(queue, options, { appId: sql`line.app_id`, at: sql`line.at`, seq: sql`line.seq` });
-  // SQLite steps through the queue in this order and stops. PostgreSQL has no order in a recursion: every app's line is
-  // followed up to the limit there, and the statement that follows sorts and cuts.
-  const inTurns = engineOf(db) === "sqlite" ? sql`order by 4, 2, 3 limit ${limit}` : sql``;
-  return sql`
-    with recursive app (id) as (
-      select ''
+  return engineOf(db) === "postgres"
+    ? linesOfApps(queue, options, takesPart)
+    : steppedLines(queue, options, takesPart);
+}
+
+/** The apps that have rows in the queue: one look into the index for each. */
+function appsOf({ table: name, at: column }: Queue, start: RawBuilder<unknown>): RawBuilder<unknown> {
+  const [table, at] = [sql.table(name), sql.ref(column)];
+  return sql`app (id) as (
+      select ${start}
       union all
       select (select app_id from ${table} where ${at} is not null and app_id > app.id order by app_id, ${at}, seq limit 1)
         from app where app.id is not null
-    ), line (app_id, at, seq, place) as (
+    )`;
+}
+
+/** SQLite steps through the queue in turns, and stops at the limit. */
+function steppedLines(queue: Queue, options: RoundRobin, takesPart: RawBuilder<unknown>): RawBuilder<unknown> {
+  const [table, at] = [sql.table(queue.table), sql.ref(queue.at)];
+  const first = nextOfApp(queue, options, { appId: sql`app.id`, at: sql`-1`, seq: sql`0` });
+  const next = nextOfApp(queue, options, { appId: sql`line.app_id`, at: sql`line.at`, seq: sql`line.seq` });
+  return sql`
+    with recursive ${appsOf(queue, sql`''`)}, line (app_id, at, seq, place) as (
       select app.id, head.${at}, head.seq, 1
         from app join ${table} as head on head.seq = ${first}
        where app.id <> '' ${takesPart}
       union all
       select line.app_id, follower.${at}, follower.seq, line.place + 1
         from line join ${table} as follower on follower.seq = ${next}
-       where line.place < ${limit}
-      ${inTurns}
+       where line.place < ${options.limit}
+       order by 4, 2, 3 limit ${options.limit}
+    )`;
+}
+
+/** PostgreSQL has no order in a recursion. It reads the first rows of every app; the statement that follows cuts. */
+function linesOfApps(queue: Queue, options: RoundRobin, takesPart: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { now, longestWait, limit } = options;
+  const [table, at] = [sql.table(queue.table), sql.ref(queue.at)];
+  const rows = (isDue: RawBuilder<unknown>) => sql`
+    (select item.${at} as at, item.seq from ${table} as item
+      where item.app_id = app.id and item.${at} is not null and item.${at} ${isDue}
+      order by item.${at}, item.seq limit ${limit})`;
+  return sql`
+    with recursive ${appsOf(queue, sql`'' collate "C"`)}, line (app_id, at, seq, place) as (
+      select app.id, due.at, due.seq, row_number() over (partition by app.id order by due.at, due.seq)
+        from app cross join lateral (${rows(sql`<= ${now}`)} union all ${rows(sql`> ${now + longestWait}`)}) as due
+       where app.id <> '' ${takesPart}
     )`;
 }
 

@@ -54,7 +54,7 @@ export async function takeMediaJobs(
     ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, apps })}
     select requests.*, job.tries as job_tries, job.fence as job_fence
       from line
-      join media_jobs as job on job.seq = line.seq
+      join media_jobs as job on job.seq = line.seq and job.due_at = line.at
       join requests on requests.id = job.request_id
      order by line.place, line.at, line.seq limit ${limit} ${skipLocked(trx)}`.execute(trx);
   const taken = rows.filter((row) => slots.take(row.app_id));
@@ -70,7 +70,10 @@ export async function takeMediaJobs(
   }));
 }
 
-/** Another process may be taking the same jobs on PostgreSQL. SQLite has one writer and needs no lock. */
+/**
+ * Another process may be taking the same jobs on PostgreSQL. See `claimRequests`: the time of the job says whether it was
+ * taken in the meantime. SQLite has one writer and needs no lock.
+ */
 function skipLocked(trx: Trx): RawBuilder<unknown> {
   return engineOf(trx) === "postgres" ? sql`for update of job skip locked` : sql``;
 }

@@ -30,7 +30,7 @@ export async function claimRequests(
   const { limit, now } = options;
   const { rows: ready } = await sql<RequestRow>`
     ${roundRobin(trx, READY, { now, longestWait: LONGEST_WAIT, limit })}
-    select requests.* from line join requests on requests.seq = line.seq
+    select requests.* from line join requests on requests.seq = line.seq and requests.ready_at = line.at
      order by line.place, line.at, line.seq limit ${limit} ${skipLocked(trx)}`.execute(trx);
   const claimed = ready.map((row) => {
     const number = row.number ?? options.nextNumber().toString();
@@ -92,7 +92,11 @@ export async function returnAbandonedClaims(trx: Trx, lease: Lease, now: number)
   return Number(updated.numUpdatedRows);
 }
 
-/** Another lane may be claiming the same rows on PostgreSQL. SQLite has one writer and needs no lock. */
+/**
+ * Another lane may be claiming the same rows on PostgreSQL: rows that it has locked are passed over. A row that it has
+ * claimed in the meantime is checked again after it is locked, against the conditions on its own columns only; so one of
+ * them must say that it is still ready. SQLite has one writer and needs no lock.
+ */
 function skipLocked(trx: Trx): RawBuilder<unknown> {
   return engineOf(trx) === "postgres" ? sql`for update of requests skip locked` : sql``;
 }
