@@ -32,9 +32,7 @@ const AFTER_EVERY_ROW = Number.MAX_SAFE_INTEGER;
  */
 export function roundRobin(db: Db, queue: Queue, options: RoundRobin): RawBuilder<unknown> {
   const takesPart = options.apps === undefined ? sql`` : sql`and ${options.apps(sql`app.id`)}`;
-  return engineOf(db) === "postgres"
-    ? linesOfApps(queue, options, takesPart)
-    : steppedLines(queue, options, takesPart);
+  return engineOf(db) === "postgres" ? linesOfApps(queue, options, takesPart) : steppedLines(queue, options, takesPart);
 }
 
 /** The apps that have rows in the queue: one look into the index for each. */
