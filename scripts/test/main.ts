@@ -6,14 +6,25 @@ import { join } from "node:path";
 import { inOrder, type Output } from "./outputs.ts";
 import { addCounts, type Counts, judgePart, readCounts, summaryLine } from "./counts.ts";
 
-/** `npm test [-- contracts | api | scripts ...]` runs all tests or the named parts. The last line is `N passed, N failed[, N skipped]`. */
+/**
+ * `npm test [-- contracts | api | postgres | scripts ...]` runs all tests or the named parts. The last line is
+ * `N passed, N failed[, N skipped]`.
+ */
 
 interface Part {
   name: string;
   /** The files in which the part's runners write their counts. */
   counted: string[];
   args(folder: string): string[];
+  /** Environment variables in addition to those of this process. */
+  env?: Record<string, string>;
+  /** Runs only when it is named. */
+  extra?: true;
 }
+
+const EVERY_API_TEST = "test/api/**/*.test.ts";
+const STORE_TESTS = "test/api/store/**/*.test.ts";
+const ON_POSTGRES = { TEST_ENGINE: "postgres" };
 
 const PARTS: Part[] = [
   {
@@ -21,11 +32,15 @@ const PARTS: Part[] = [
     counted: ["solidity.json", "contracts.json"],
     args: (folder) => ["scripts/test/contracts.ts", folder],
   },
-  mochaPart("api", "test/api/**/*.test.ts"),
-  mochaPart("scripts", "test/scripts/**/*.test.ts"),
+  mochaPart("api", [EVERY_API_TEST]),
+  { ...mochaPart("postgres", [STORE_TESTS, "test/api/pipeline/**/*.test.ts"]), env: ON_POSTGRES },
+  mochaPart("scripts", ["test/scripts/**/*.test.ts"]),
+  // `npm run test:postgres`: every API test, then the store's tests on a second version.
+  { ...mochaPart("postgres-api", [EVERY_API_TEST]), env: ON_POSTGRES, extra: true },
+  { ...mochaPart("postgres-embedded", [STORE_TESTS]), env: { ...ON_POSTGRES, POSTGRES: "embedded" }, extra: true },
 ];
 
-function mochaPart(name: string, files: string): Part {
+function mochaPart(name: string, files: string[]): Part {
   const counted = `${name}.json`;
   return {
     name,
@@ -35,7 +50,7 @@ function mochaPart(name: string, files: string): Part {
       "--forbid-only",
       "--reporter=scripts/test/reporter.cjs",
       `--reporter-option=counts=${join(folder, counted)}`,
-      files,
+      ...files,
     ],
   };
 }
@@ -44,7 +59,10 @@ function mochaPart(name: string, files: string): Part {
  * Parts that run at the same time. Each of these takes its parts one after the other. More than two would make the tests wait
  * for each other on the machines of CI, which have two cores.
  */
-const SIDE_BY_SIDE = [["api"], ["contracts", "scripts"]];
+const SIDE_BY_SIDE = [
+  ["api", "postgres-api", "postgres-embedded"],
+  ["contracts", "postgres", "scripts"],
+];
 /** A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. */
 const SILENCE_MS = 10 * 60_000;
 /** How long a runner may keep running after its last test. It hangs when a test left a handle open. */
@@ -59,7 +77,9 @@ function chooseParts(names: string[]): Part[] {
     );
     process.exit(2);
   }
-  return names.length === 0 ? PARTS : PARTS.filter(({ name }) => names.includes(name));
+  return names.length === 0
+    ? PARTS.filter(({ extra }) => extra !== true)
+    : PARTS.filter(({ name }) => names.includes(name));
 }
 
 async function runPart(part: Part, folder: string, output: Output): Promise<Counts> {
@@ -67,7 +87,7 @@ async function runPart(part: Part, folder: string, output: Output): Promise<Coun
   function count(): (Counts | undefined)[] {
     return part.counted.map((file) => readCounts(join(folder, file)));
   }
-  const endedWell = await runProcess(part.args(folder), output, () => !count().includes(undefined));
+  const endedWell = await runProcess(part, folder, output, () => !count().includes(undefined));
   const { counts, problem } = judgePart(count(), endedWell);
   if (problem !== null) output.write(`${part.name}: ${problem}\n`);
   output.write(`${part.name}: ${summaryLine(counts)}\n`);
@@ -75,9 +95,12 @@ async function runPart(part: Part, folder: string, output: Output): Promise<Coun
 }
 
 /** Runs a program and kills it if it hangs. @returns whether it ended by itself with exit code 0. */
-function runProcess(args: string[], output: Output, isDone: () => boolean): Promise<boolean> {
+function runProcess(part: Part, folder: string, output: Output, isDone: () => boolean): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--import", "tsx", ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, ["--import", "tsx", ...part.args(folder)], {
+      env: { ...process.env, ...part.env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let lastOutput = performance.now();
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (text: Buffer) => {
