@@ -26,8 +26,8 @@ const MESSAGES = [
   ],
   ["followed contracts cannot be read; retrying", "followed contracts can be read again"],
   ["webhook deliveries cannot be read or recorded; retrying", "webhook deliveries can be read and recorded again"],
-  ["media jobs cannot be read or recorded; retrying", "media jobs can be read and recorded again"],
-  ["hosted content cannot be pinned; retrying", "hosted content is pinned again"],
+  ["media jobs cannot be read, stored or recorded; retrying", "media jobs can be read, stored and recorded again"],
+  ["content cannot be pinned or unpinned at the IPFS node; retrying", "the IPFS node pins and unpins content again"],
   ["IPFS announcements cannot be read or recorded; retrying", "IPFS announcements can be read and recorded again"],
 ] as const;
 
