@@ -89,7 +89,7 @@ export const LIMIT_SETTINGS = {
     variable: "RATE_LIMIT_PER_MINUTE",
     default: 600,
     description:
-      "Most calls per minute with one token, and most calls per minute without a valid token from one address. Each API process counts separately.",
+      "Most calls per minute with one token, and most calls per minute without a valid token from one address. Several API processes together let through less than a quarter more.",
   },
 } as const satisfies Record<string, LimitSetting>;
 

@@ -14,6 +14,7 @@ import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import type { WriteTurns } from "../store/db/write-turns.ts";
 import { allLanes } from "../store/sending/lanes.ts";
+import { joinApiProcesses } from "./api-processes.ts";
 import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
 import { checkLanes, checkSeed } from "./chain-state-check.ts";
 import { openContent } from "./content.ts";
@@ -101,6 +102,7 @@ export async function startService(
           addressPolicy,
           logger,
           readiness: createReadiness({ database, client: impatient, health }),
+          apiProcesses: await joinApiProcesses(settings, { database, logger, now }, opened),
           chainId: Number(identity.chainId),
           chainProblem: () => guard.problem,
           relay: identity.contracts.relay,

@@ -29,7 +29,7 @@ export function createApp(parts: AppDeps): Express {
     lookUps: new LookUps(database.read),
   };
   const app = express();
-  const rates = new RateLimit(deps.settings.limits.ratePerMinute);
+  const rates = new RateLimit(deps.settings.limits.ratePerMinute, { database, processes: deps.apiProcesses });
   // Express would hash every answer. Only hosted metadata needs a tag, and makes its own.
   app.disable("etag");
   app.disable("x-powered-by");

@@ -27,6 +27,8 @@ export interface AppDeps {
   logger: Logger;
   /** Whether the service can work now, and the result of each check: "ok", or what is wrong. */
   readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;
+  /** How many API processes run now, this one included. */
+  apiProcesses: () => number;
   chainId: number;
   /** Why the node's chain is not the chain of the database; null while it is. */
   chainProblem(): string | null;

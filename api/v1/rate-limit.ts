@@ -2,21 +2,24 @@ import type { Request, Response } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 
 import { ApiError } from "../domain/error-codes.ts";
+import { type SharedCount, SharedRates, type SharedRatesOptions } from "./shared-rates.ts";
 
 /** Length of a rate limit window, in seconds. */
 const WINDOW = 60;
 
 /**
  * Counts calls per token, and calls without a valid token per address. The counters live in the memory of this process: a
- * call costs no write, and a flood leaves nothing behind.
+ * call costs no write, and a flood leaves nothing behind. Where several API processes run, `SharedRates` adds them up.
  */
 export class RateLimit {
   readonly #perMinute: number;
   readonly #tokens: RateLimiterMemory;
   readonly #strangers: RateLimiterMemory;
+  readonly #shared: SharedRates;
 
-  constructor(perMinute: number) {
+  constructor(perMinute: number, others: Pick<SharedRatesOptions, "database" | "processes">) {
     this.#perMinute = perMinute;
+    this.#shared = new SharedRates({ ...others, limit: perMinute, window: WINDOW * 1_000 });
     this.#tokens = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "token" });
     this.#strangers = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "address" });
   }
@@ -35,21 +38,31 @@ export class RateLimit {
   }
 
   async #count(limiter: RateLimiterMemory, policy: string, key: string, response: Response): Promise<void> {
-    const { spent, result } = await consume(limiter, key);
-    const seconds = Math.ceil(result.msBeforeNext / 1_000);
+    const { used, msBeforeNext } = await this.#use(limiter, policy, key);
+    const seconds = Math.ceil(msBeforeNext / 1_000);
     response.setHeader("RateLimit-Policy", `"${policy}";q=${this.#perMinute.toString()};w=${WINDOW.toString()}`);
-    const left = Math.max(0, result.remainingPoints).toString();
+    const left = Math.max(0, this.#perMinute - used).toString();
     response.setHeader("RateLimit", `"${policy}";r=${left};t=${seconds.toString()}`);
-    if (spent) throw new ApiError("rate_limited", null, { retryAfter: Math.max(1, seconds) });
+    if (used > this.#perMinute) throw new ApiError("rate_limited", null, { retryAfter: Math.max(1, seconds) });
+  }
+
+  /** Counts a call. @returns the calls in the window, this one included. */
+  async #use(limiter: RateLimiterMemory, policy: string, key: string): Promise<SharedCount> {
+    const { consumedPoints: used, msBeforeNext } = await consume(limiter, key);
+    // A call that is refused here is not counted for the other processes.
+    const total = used > this.#perMinute ? null : await this.#shared.add(`${policy}:${key}`, { used, msBeforeNext });
+    if (total === null) return { used, msBeforeNext };
+    await limiter.set(key, total.used, total.msBeforeNext / 1_000);
+    return total;
   }
 }
 
 /** The limiter rejects when no call is left. */
-async function consume(limiter: RateLimiterMemory, key: string): Promise<{ spent: boolean; result: RateLimiterRes }> {
+async function consume(limiter: RateLimiterMemory, key: string): Promise<RateLimiterRes> {
   try {
-    return { spent: false, result: await limiter.consume(key) };
+    return await limiter.consume(key);
   } catch (reason) {
-    if (reason instanceof RateLimiterRes) return { spent: true, result: reason };
+    if (reason instanceof RateLimiterRes) return reason;
     throw reason;
   }
 }

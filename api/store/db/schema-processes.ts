@@ -17,7 +17,7 @@ interface LeasesTable {
 /** The running processes with a role, of the roles whose processes share something. */
 interface ProcessesTable {
   id: string;
-  role: "api" | "relayer";
+  role: "api";
   /** The process renews it. Later than this, the process counts as dead. */
   until: number;
 }

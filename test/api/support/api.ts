@@ -178,6 +178,7 @@ export async function startApi(
     logger: pino({ level: "info" }, sinkOf(log)),
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
     chainProblem: () => null,
+    apiProcesses: () => 1,
     chainId: CHAIN_ID,
     relay: RELAY,
   });

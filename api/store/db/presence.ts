@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+
+import type { Logger } from "pino";
+
+import type { LeaseTimes } from "../../shared/lease.ts";
+import type { Database } from "./database.ts";
+import { countProcesses, recordProcess, removeProcess, type SharedRole } from "./processes.ts";
+
+export interface PresenceDeps {
+  database: Database;
+  logger: Logger;
+  now: () => number;
+  times: LeaseTimes;
+}
+
+/** Tells the other processes with a role that this one runs, and knows how many run. */
+export class Presence {
+  readonly #role: SharedRole;
+  readonly #deps: PresenceDeps;
+  readonly #id = randomUUID();
+  #count = 1;
+  #failing = false;
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> | null = null;
+
+  constructor(role: SharedRole, deps: PresenceDeps) {
+    this.#role = role;
+    this.#deps = deps;
+  }
+
+  /** Processes with the role, this one included, as of the last look. */
+  get count(): number {
+    return this.#count;
+  }
+
+  async start(): Promise<void> {
+    await this.#beat();
+    this.#timer = setInterval(() => {
+      // A slow database must not collect heartbeats.
+      this.#beating ??= this.#beat().finally(() => {
+        this.#beating = null;
+      });
+    }, this.#deps.times.renewEvery);
+  }
+
+  async stop(): Promise<void> {
+    const { database, logger } = this.#deps;
+    clearInterval(this.#timer);
+    await this.#beating;
+    try {
+      await database.write((trx) => removeProcess(trx, this.#role, this.#id));
+    } catch (error) {
+      // The others stop counting it when its time is over.
+      logger.debug({ err: error }, "this process could not tell the others that it stops");
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const { database, logger, now, times } = this.#deps;
+    try {
+      await database.write((trx) =>
+        recordProcess(trx, this.#role, this.#id, { now: now(), until: now() + times.lasts }),
+      );
+      this.#count = Math.max(1, await countProcesses(database.read, this.#role, now(), times.lasts));
+      this.#failing = false;
+    } catch (error) {
+      // The last count stays in use until the database works again.
+      if (!this.#failing) logger.warn({ err: error }, "this process cannot tell the others that it runs; retrying");
+      this.#failing = true;
+    }
+  }
+}

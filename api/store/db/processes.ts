@@ -1,0 +1,37 @@
+import { isDue } from "./due.ts";
+import type { Db, Trx } from "./engine.ts";
+
+/** Roles whose processes share something, so each must know how many there are. */
+export type SharedRole = "api";
+
+/** Says that a process with the role runs, until the given time. Forgets processes that died an hour ago or earlier. */
+export async function recordProcess(
+  trx: Trx,
+  role: SharedRole,
+  id: string,
+  { now, until }: { now: number; until: number },
+): Promise<void> {
+  await trx
+    .insertInto("processes")
+    .values({ role, id, until })
+    .onConflict((conflict) => conflict.columns(["role", "id"]).doUpdateSet({ until }))
+    .execute();
+  await trx
+    .deleteFrom("processes")
+    .where("role", "=", role)
+    .where("until", "<", now - 3_600_000)
+    .execute();
+}
+
+export async function removeProcess(trx: Trx, role: SharedRole, id: string): Promise<void> {
+  await trx.deleteFrom("processes").where("role", "=", role).where("id", "=", id).execute();
+}
+
+/**
+ * How many processes with the role run.
+ * @param lasts milliseconds for which a process says that it runs. A time further ahead is from before a clock was set back.
+ */
+export async function countProcesses(db: Db, role: SharedRole, now: number, lasts: number): Promise<number> {
+  const rows = await db.selectFrom("processes").select("until").where("role", "=", role).execute();
+  return rows.filter(({ until }) => !isDue(until, now, 2 * lasts)).length;
+}

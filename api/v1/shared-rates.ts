@@ -1,0 +1,104 @@
+import { Gather } from "../shared/gather.ts";
+import { addCalls } from "../store/apps/rate-counts.ts";
+import type { Database } from "../store/db/database.ts";
+
+export interface SharedRatesOptions {
+  database: Pick<Database, "write">;
+  /** API processes that run now, this one included. */
+  processes: () => number;
+  /** Most calls in a window. */
+  limit: number;
+  /** Length of a window in milliseconds. */
+  window: number;
+}
+
+/** Calls of one key that this process has counted and the database does not know. */
+interface Uncounted {
+  calls: number;
+  endsAt: number;
+}
+
+/** What is known of a key after its calls were added up. */
+export interface SharedCount {
+  used: number;
+  msBeforeNext: number;
+}
+
+/** Each process adds its calls to the database when they are this part of those that are left, divided by the processes. */
+const SHARE = 4;
+/** But not before they are this part of the limit, so that the last calls do not cause a write each. */
+const LEAST_SHARE = 50;
+
+/**
+ * Adds up the calls of all API processes. A process counts in memory. Only when several run, and only for a key whose calls
+ * have become a considerable part of the limit, it adds its count to the database and learns the total. So a key with few
+ * calls causes no write. All processes together let through less than a quarter more than the limit: each of the others has
+ * less than its share that is not added yet.
+ */
+export class SharedRates {
+  readonly #options: SharedRatesOptions;
+  readonly #uncounted = new Map<string, Uncounted>();
+  readonly #settling: Gather<string, SharedCount | null>;
+  #sweepAt = 0;
+
+  constructor(options: SharedRatesOptions) {
+    this.#options = options;
+    this.#settling = new Gather((keys) => this.#settle(keys));
+  }
+
+  /**
+   * Counts one call.
+   * @param local calls in the window as this process knows them, this one included, and the milliseconds until its end.
+   * @returns the calls of all processes, if they were added up now; null: the local count stands.
+   */
+  async add(key: string, local: SharedCount): Promise<SharedCount | null> {
+    const { limit, processes, window } = this.#options;
+    const now = Date.now();
+    if (now >= this.#sweepAt) this.#sweep(now, window);
+    const uncounted = this.#entry(key, now, local.msBeforeNext);
+    uncounted.calls += 1;
+    const count = processes();
+    if (count < 2) return null;
+    const left = limit - (local.used - uncounted.calls);
+    const share = Math.ceil(Math.max(left / (SHARE * count), limit / LEAST_SHARE));
+    return uncounted.calls < share ? null : this.#settling.add(key);
+  }
+
+  #entry(key: string, now: number, msBeforeNext: number): Uncounted {
+    const known = this.#uncounted.get(key);
+    if (known !== undefined && known.endsAt > now) return known;
+    const entry = { calls: 0, endsAt: now + msBeforeNext };
+    this.#uncounted.set(key, entry);
+    return entry;
+  }
+
+  async #settle(keys: string[]): Promise<(SharedCount | null)[]> {
+    const { database, window } = this.#options;
+    const now = Date.now();
+    const added = [...new Set(keys)].flatMap((key) => {
+      const uncounted = this.#uncounted.get(key);
+      return uncounted === undefined || uncounted.calls === 0 ? [] : [{ key, used: uncounted.calls, uncounted }];
+    });
+    for (const { uncounted } of added) uncounted.calls = 0;
+    try {
+      const rows = added.map(({ key, used, uncounted: { endsAt } }) => ({ key, used, endsAt }));
+      const totals = rows.length === 0 ? [] : await database.write((trx) => addCalls(trx, rows, { now, window }));
+      const byKey = new Map(totals.map((total) => [total.key, total]));
+      return keys.map((key) => {
+        const total = byKey.get(key);
+        const uncounted = this.#uncounted.get(key);
+        if (total === undefined || uncounted === undefined) return null;
+        uncounted.endsAt = total.endsAt;
+        return { used: total.used + uncounted.calls, msBeforeNext: Math.max(1, total.endsAt - now) };
+      });
+    } catch (error) {
+      for (const { uncounted, used } of added) uncounted.calls += used;
+      throw error;
+    }
+  }
+
+  #sweep(now: number, window: number): void {
+    this.#sweepAt = now + window;
+    for (const [key, { endsAt }] of this.#uncounted) if (endsAt <= now) this.#uncounted.delete(key);
+  }
+}
