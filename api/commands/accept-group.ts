@@ -75,10 +75,6 @@ class Group {
     const group = new Group(now);
     const apps = new Set(candidates.map(({ appId }) => appId));
     group.#backlog = await Backlog.read(trx, apps, limits);
-    group.#answers = await findStoredAnswers(
-      trx,
-      candidates.flatMap(({ answer }) => answer ?? []),
-    );
     group.#reservations = await ReservationSet.read(
       trx,
       candidates.flatMap(({ command }) => (reserves(command) ? [command] : [])),
@@ -86,6 +82,11 @@ class Group {
     if (limits.appGasPerDay !== null) {
       group.#budgets = await GasBudgets.read(trx, apps, limits.appGasPerDay, now);
     }
+    // After the locks: what a call waited for may be the first call with its key, which used up what it wants.
+    group.#answers = await findStoredAnswers(
+      trx,
+      candidates.flatMap(({ answer }) => answer ?? []),
+    );
     return group;
   }
 

@@ -2,6 +2,7 @@ import type { AnnounceMetadata, CollectionMetadata, TokenMetadata } from "../dom
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
 import type { Trx } from "../store/db/engine.ts";
+import { lockCollections } from "../store/db/locks.ts";
 import { contentNamedIn } from "../ipfs/named-content.ts";
 import { keepContent } from "../store/media/pins.ts";
 import { isMetadataOpen } from "../store/requests/freezing.ts";
@@ -87,6 +88,7 @@ async function apply<M extends object>(
   change: Change<M>,
 ): Promise<Changed<M>> {
   const run = async (trx: Trx): Promise<{ metadata: M; changed: boolean }> => {
+    await lockCollections(trx, [collection.address]);
     const stored = await change.read(trx);
     if (stored === null) throw fieldError("wrong_hosting", "token_id", "The token has no hosted metadata.");
     if (!(await isMetadataOpen(trx, collection.address))) {

@@ -96,12 +96,22 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
     })),
   );
   const created = unique.filter(({ wallet }) => inserted.has(wallet.address));
+  // Another process may have created the wallet under the same key since the keys were read.
+  const raced = await findStoredAnswers(
+    trx,
+    fresh.flatMap((candidate) => (created.includes(candidate) ? [] : (candidate.answer ?? []))),
+  );
   await insertAnswers(
     trx,
     created.flatMap(({ answer }) => answer ?? []),
     now,
   );
-  for (const candidate of fresh) decisions.set(candidate, { kind: created.includes(candidate) ? "created" : "taken" });
+  for (const candidate of fresh) {
+    const { answer, wallet } = candidate;
+    const earlier = answer === null ? undefined : raced.get(answerKey(wallet.appId, answer.key));
+    if (created.includes(candidate)) decisions.set(candidate, { kind: "created" });
+    else decisions.set(candidate, earlier === undefined ? { kind: "taken" } : { kind: "repeated", answer: earlier });
+  }
   const rest = later.length === 0 ? [] : await createGroup(trx, later, now);
   for (const [index, candidate] of later.entries()) decisions.set(candidate, rest[index] ?? { kind: "taken" });
   return group.map((candidate) => decisions.get(candidate) ?? { kind: "taken" });

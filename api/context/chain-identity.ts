@@ -10,6 +10,7 @@ import { contractsWithoutCode } from "../chain/deployment-reads.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import type { Database } from "../store/db/database.ts";
 import { databaseName } from "../store/db/database-name.ts";
+import { lockLedger } from "../store/db/locks.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 
 /** Thrown when the service cannot start. The message says what to do. */
@@ -67,6 +68,7 @@ export async function establishIdentity(
       : await readDeployment(settings.deploymentsDir, chainId);
   await requireCode(client, contracts, chainId);
   const first = await database.write(async (trx) => {
+    await lockLedger(trx);
     if ((await readMeta(trx, "chain_id")) !== null) return false;
     await writeMeta(trx, "chain_id", chainId.toString());
     await writeMeta(trx, "genesis", genesis.hash);

@@ -4,6 +4,7 @@ import { applyRange, type CreationFacts } from "../store/ledger/apply-range.ts";
 import { countLogs, type Quarantined, readAllAgain, recordReads } from "../store/ledger/contract-states.ts";
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import type { Database } from "../store/db/database.ts";
+import { lockLedger } from "../store/db/locks.ts";
 import type { PreparedRange } from "./prepare-range.ts";
 import type { ChainRange } from "./read-range.ts";
 
@@ -27,15 +28,16 @@ export async function storeRange(
   from: { read: ChainRange; watched: WatchedContracts; facts: CreationFacts; again: boolean },
 ): Promise<"stored" | "changed" | "refused"> {
   const { database, now } = deps;
-  const quarantined: Quarantined[] = [];
+  let quarantined: Quarantined[] = [];
   const outcome = await database.write(async (trx) => {
+    await lockLedger(trx);
     const added = await followsSince(trx, from.watched);
     if (added !== null && from.again) return "changed";
     if (!(await applyRange(trx, range, from.facts, now()))) return "refused";
     await readAllAgain(trx, added ?? []);
     const counting = { block: range.to, limit: deps.maxForeignLogs, now: now() };
-    quarantined.push(...(await countLogs(trx, countsOf(from.read, deps.maxForeignLogs), counting)));
-    quarantined.push(...(await recordReads(trx, range.reads, now())));
+    const flooding = await countLogs(trx, countsOf(from.read, deps.maxForeignLogs), counting);
+    quarantined = [...flooding, ...(await recordReads(trx, range.reads, now()))];
     return "stored";
   });
   if (outcome === "stored") reportQuarantines(deps.logger, quarantined);

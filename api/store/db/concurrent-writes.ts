@@ -2,12 +2,14 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { DatabaseUnavailable } from "./database-error.ts";
 import type { Db, Trx } from "./engine.ts";
-import { isRepeatable } from "./postgres-errors.ts";
+import { isInsertedMeanwhile, isRepeatable } from "./postgres-errors.ts";
 
 /** Most operations that share one commit. It limits how long the first one waits. */
 const MAX_GROUP = 100;
 /** How often a transaction runs before a deadlock or a serialization failure is an error of its operation. */
 const MAX_RUNS = 8;
+/** How often it runs when a key that it inserts is there already. A key that stays is an error of the operation. */
+const MAX_RUNS_AFTER_INSERT = 3;
 /** Longest pause before the second run, in milliseconds. It doubles with each further run. */
 const FIRST_PAUSE = 10;
 
@@ -104,7 +106,8 @@ export class ConcurrentWrites {
           return results;
         });
       } catch (error) {
-        if (!isRepeatable(error) || group.length > 1) throw error;
+        const repeats = isRepeatable(error) || (isInsertedMeanwhile(error) && run < MAX_RUNS_AFTER_INSERT);
+        if (!repeats || group.length > 1) throw error;
         if (run === MAX_RUNS) {
           throw new DatabaseUnavailable("The database is busy: a write met other writes again and again.", {
             cause: error,

@@ -13,6 +13,8 @@ const ENDED =
 
 /** Failures of a transaction that may succeed when it runs again: a deadlock or a serialization failure. */
 const REPEATABLE = ["40001", "40P01"];
+/** Another transaction has inserted the same key in the meantime. The next run sees its row, and decides otherwise. */
+const INSERTED_MEANWHILE = "23505";
 
 export function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
@@ -22,6 +24,11 @@ export function codeOf(error: unknown): string {
 /** Whether the transaction was rolled back only because of others that ran at the same time. */
 export function isRepeatable(error: unknown): boolean {
   return REPEATABLE.includes(codeOf(error));
+}
+
+/** Whether a key was there already. It may have been inserted after the transaction looked for it. */
+export function isInsertedMeanwhile(error: unknown): boolean {
+  return codeOf(error) === INSERTED_MEANWHILE;
 }
 
 export function connectionProblem(reason: string, cause?: unknown): DatabaseUnavailable {

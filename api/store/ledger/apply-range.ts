@@ -11,10 +11,12 @@ import { forgetForeign } from "./foreign.ts";
 import { refundGas, settleGas } from "../requests/gas-usage.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { replaceMeta, writeMeta } from "../db/meta.ts";
+import { lockCollections, lockLedger } from "../db/locks.ts";
 import { addToHistory, type StoredMove } from "./history.ts";
 import { type HoldingKey, HoldingSet, setHoldings } from "./holding-set.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
 import { rowSet } from "../db/row-set.ts";
+import { collectionsOf } from "./range-collections.ts";
 import { releaseReservations } from "../requests/reservations.ts";
 import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
 import type { BlockRow } from "../db/schema.ts";
@@ -66,10 +68,12 @@ export interface CreationFacts {
  * @returns false when another process has stored these blocks or rolled back earlier ones; then nothing is changed.
  */
 export async function applyRange(trx: Trx, range: BlockRange, facts: CreationFacts, now: number): Promise<boolean> {
+  await lockLedger(trx);
   const previous = await storedBlock(trx, range.from - 1);
   if (previous !== undefined && previous.hash !== range.parentHash) return false;
   const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
   if (!moved) return false;
+  await lockCollections(trx, collectionsOf(range));
   await rememberBlocks(trx, range);
   const counters = new CounterDeltas();
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);

@@ -5,6 +5,7 @@ import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import { engineOf, type Trx } from "../db/engine.ts";
+import { lockLedger } from "../db/locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import { setHoldings } from "./holding-set.ts";
 import { isDropped, type ReadStart } from "./read-start.ts";
@@ -50,6 +51,7 @@ interface DueRow {
 
 /** Takes due reads, longest due first. An app gets at most its share of the places, and `perMinute` reads a minute. */
 export async function takeReads(trx: Trx, options: TakeOptions): Promise<ContractRead[]> {
+  await lockLedger(trx);
   const minute = Math.floor(options.now / MINUTE);
   const spent = await trx
     .selectFrom("read_rates")
@@ -126,6 +128,7 @@ export async function recordSearch(
   tokenIds: readonly string[],
   start: ReadStart,
 ): Promise<boolean> {
+  await lockLedger(trx);
   const updated = await trx
     .updateTable("contract_reads")
     .set({ search: 2 })
@@ -161,6 +164,7 @@ export async function finishRead(
   next: { retryAt: number },
 ): Promise<boolean> {
   const { contract, owner } = read;
+  await lockLedger(trx);
   const row = await trx
     .selectFrom("contract_reads")
     .select(["fence", "search"])

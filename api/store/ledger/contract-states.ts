@@ -8,6 +8,7 @@ import {
 } from "../../domain/followed-contract.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import { engineOf, type Trx } from "../db/engine.ts";
+import { lockLedger } from "../db/locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { checkpointOf, type KnownContract, unfollowContract } from "./foreign.ts";
@@ -53,6 +54,7 @@ export async function recordReads(
   reads: { answered: readonly string[]; failed: readonly string[] },
   now: number,
 ): Promise<Quarantined[]> {
+  await lockLedger(trx);
   let changed = false;
   if (reads.answered.length > 0) {
     const answered = reads.answered.map((address) => ({ address }));
@@ -118,6 +120,7 @@ export async function takeContracts(
   trx: Trx,
   options: { now: number; leaseUntil: number; limit: number },
 ): Promise<ForeignContractRow[]> {
+  await lockLedger(trx);
   const due = await firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
     const search = trx.selectFrom("foreign_contracts").selectAll().where("due_at", comparison, at);
     const first = search.orderBy("due_at").limit(most);
@@ -152,6 +155,7 @@ export async function recordInspection(
   known: KnownContract | null,
   now: number,
 ): Promise<void> {
+  await lockLedger(trx);
   const released = contract.state === "quarantined";
   const changed = await trx
     .updateTable("foreign_contracts")

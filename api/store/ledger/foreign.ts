@@ -4,6 +4,7 @@ import type { CollectionType } from "../../domain/command.ts";
 import { addToCounter, CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { lockLedger } from "../db/locks.ts";
 import { readMeta } from "../db/meta.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { setHoldings } from "./holding-set.ts";
@@ -59,6 +60,7 @@ export async function followContract(
   follow: { appId: string; address: string; known: KnownContract | null; quota: number; now: number },
 ): Promise<"followed" | "quota"> {
   const { appId, address, known, now } = follow;
+  await lockLedger(trx);
   if (await isCollection(trx, address)) return "followed";
   const earlier = await findForeignContract(trx, appId, address);
   if (earlier?.followed !== true) {
@@ -107,6 +109,7 @@ async function insertContract(trx: Trx, address: string, known: KnownContract | 
  * @returns false when the app does not follow the contract.
  */
 export async function unfollowContract(trx: Trx, appId: string, address: string): Promise<boolean> {
+  await lockLedger(trx);
   const checkpoint = await checkpointOf(trx);
   const ended = await trx
     .updateTable("contract_follows")
@@ -166,6 +169,7 @@ export async function recordForeignHolding(
   trx: Trx,
   holding: { contract: string; tokenId: string; owner: string; quantity: string; block: number },
 ): Promise<void> {
+  await lockLedger(trx);
   if (await isCollection(trx, holding.contract)) return;
   const counters = new CounterDeltas();
   const { quantity, block: sinceBlock, ...key } = holding;

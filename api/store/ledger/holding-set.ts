@@ -43,7 +43,7 @@ export class HoldingSet {
       select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.quantity from holdings
         join ${rowSet(trx, columns, wanted)} as input
           on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
-      ${forUpdate(trx)}`.execute(trx);
+       order by holdings.seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
       const entry = set.#entries.get(idOf({ contract: row.contract, tokenId: row.token_id, owner: row.owner }));
       if (entry === undefined) continue;

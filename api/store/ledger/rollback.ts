@@ -4,10 +4,11 @@ import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Trx } from "../db/engine.ts";
 import { undoEdits } from "./chain-edits.ts";
+import { lockLedger } from "../db/locks.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { HoldingSet } from "./holding-set.ts";
 import { TokenSet } from "./token-set.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdate, rowSet } from "../db/row-set.ts";
 import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { TransferRow } from "../db/schema.ts";
@@ -19,6 +20,7 @@ import { noteForeignChange, noteRemovedCollections } from "./watched.ts";
  * not final. Their batches are open again, so the signed bytes are sent again. Final statuses stay.
  */
 export async function rollback(trx: Trx, fork: number): Promise<void> {
+  await lockLedger(trx);
   const counters = new CounterDeltas();
   await undoEdits(trx, fork);
   await undoTransfers(trx, fork, counters);
@@ -146,11 +148,8 @@ async function undoForeign(trx: Trx, fork: number): Promise<void> {
 
 /** Handles tokens whose first mint was dropped: reserved ids stay reserved, the other rows are deleted. */
 async function undoMints(trx: Trx, fork: number): Promise<void> {
-  const dropped = await trx
-    .selectFrom("nfts")
-    .select(["seq", "contract", "reserved"])
-    .where("minted_block", ">", fork)
-    .execute();
+  const { rows: dropped } = await sql<{ seq: number; contract: string; reserved: string }>`
+    select seq, contract, reserved from nfts where minted_block > ${fork} ${forUpdate(trx)}`.execute(trx);
   if (dropped.length === 0) return;
   const reserved = dropped.filter((row) => row.reserved !== "0").map(({ seq }) => ({ seq }));
   const gone = dropped.filter((row) => row.reserved === "0").map(({ seq }) => ({ seq }));

@@ -58,7 +58,7 @@ export class TokenSet {
       select nfts.seq, nfts.contract, nfts.token_id, nfts.supply, nfts.request_id, nfts.minted_block, nfts.minted_at
         from nfts join ${rowSet(trx, { contract: "text", token_id: "text" }, wanted)} as input
           on nfts.contract = input.contract and nfts.token_id = input.token_id
-      ${forUpdate(trx)}`.execute(trx);
+       order by nfts.seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
       const entry = set.#entries.get(idOf(row.contract, row.token_id));
       if (entry === undefined) continue;

@@ -29,10 +29,12 @@ export async function markUncertain(
   { block, completeTo }: { block: number; completeTo: number },
 ): Promise<void> {
   if (holdings.length === 0) return;
+  // PostgreSQL refuses to change a row twice in one statement.
+  const distinct = [...new Map(holdings.map((one) => [`${one.contract}/${one.tokenId}/${one.owner}`, one])).values()];
   const { rows } = await sql<{ contract: string; owner: string }>`
     insert into uncertain_holdings (contract, token_id, owner, block)
     select input.contract, input.token_id, input.owner, cast(${block} as bigint)
-      from ${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input
+      from ${rowSet(trx, COLUMNS, distinct.map(rowOf))} as input
       join wallets on wallets.address = input.owner
       join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
                            and contract_follows.ended_at is null

@@ -41,12 +41,15 @@ export async function markProcessing(
 
 /**
  * Stores final outcomes: status, what was made or why it failed, and the one final event of each request.
+ * @param beforeEvents what else changes with the status. The events come last: they lock the sequences of their apps, and
+ * everything else is locked before.
  * @returns the requests that this call made final. The others were final before and do not change.
  */
 export async function settle<R extends StoredRequest>(
   trx: Trx,
   settled: readonly SettledRequest<R>[],
   now: number,
+  beforeEvents?: (moved: readonly R[]) => Promise<void>,
 ): Promise<SettledRequest<R>[]> {
   const moved = await moveTo(
     trx,
@@ -67,6 +70,7 @@ export async function settle<R extends StoredRequest>(
            error_code = input.error_code, errors = input.errors,
            outcome = null, ready_at = null, lane = null, updated_at = ${now}
       from ${rowSet(trx, columns, results)} as input where requests.id = input.id`.execute(trx);
+  await beforeEvents?.(moved.map(({ request }) => request));
   await enqueueEvents(
     trx,
     moved.map(({ request, outcome }, index) => ({
@@ -105,12 +109,13 @@ export type UnsentFailure = SettledRequest & { outcome: Extract<ChainOutcome, { 
 
 /** Fails requests that were never signed. They had no effect on chain, so their reservations are released. */
 export async function failBeforeSending(trx: Trx, failures: readonly UnsentFailure[], now: number): Promise<void> {
-  const failed = (await settle(trx, failures, now)).map(({ request }) => request);
-  await releaseReservations(
-    trx,
-    failed.map(({ command }) => ({ command, happened: false })),
-  );
-  await refundGas(trx, failed);
+  await settle(trx, failures, now, async (failed) => {
+    await releaseReservations(
+      trx,
+      failed.map(({ command }) => ({ command, happened: false })),
+    );
+    await refundGas(trx, failed);
+  });
 }
 
 interface Step {

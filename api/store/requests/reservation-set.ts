@@ -74,7 +74,7 @@ export class ReservationSet {
       select nfts.seq, nfts.contract, nfts.token_id, nfts.supply, nfts.reserved, nfts.minted_block from nfts
         join ${rowSet(trx, { contract: "text", token_id: "text" }, tokens)} as input
           on nfts.contract = input.contract and nfts.token_id = input.token_id
-       ${forUpdate(trx)}`.execute(trx);
+       order by nfts.seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
       this.#tokens.set(keyOf(row.contract, row.token_id), {
         seq: row.seq,
@@ -102,7 +102,7 @@ export class ReservationSet {
       select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.quantity, holdings.reserved
         from holdings join ${rowSet(trx, columns, wanted)} as input
           on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
-       ${forUpdate(trx)}`.execute(trx);
+       order by holdings.seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
       this.#holdings.set(keyOf(row.contract, row.token_id, row.owner), {
         seq: row.seq,

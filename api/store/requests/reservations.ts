@@ -158,7 +158,7 @@ async function changeSupplies(trx: Trx, copies: readonly Copies[], change: Chang
     select nfts.seq, nfts.contract, nfts.token_id, null as owner, nfts.reserved from nfts
       join ${rowSet(trx, { contract: "text", token_id: "text" }, wanted)} as input
         on nfts.contract = input.contract and nfts.token_id = input.token_id
-    ${forUpdate(trx)}`.execute(trx);
+     order by nfts.seq ${forUpdate(trx)}`.execute(trx);
   const changed = changedRows(rows, copies, change);
   if (changed.length === 0) return;
   await sql`
@@ -180,7 +180,7 @@ async function changeHoldings(trx: Trx, copies: readonly Copies[], change: Chang
     select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.reserved from holdings
       join ${rowSet(trx, columns, wanted)} as input
         on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
-    ${forUpdate(trx)}`.execute(trx);
+     order by holdings.seq ${forUpdate(trx)}`.execute(trx);
   const changed = changedRows(rows, copies, change);
   if (changed.length === 0) return;
   await sql`

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
+import { lockLedger } from "../db/locks.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { settle } from "./request-state.ts";
 import { toRequest } from "./stored-request.ts";
@@ -38,6 +39,7 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
  * @returns false when another process has moved the checkpoint; then nothing is changed.
  */
 export async function confirmUpTo(trx: Trx, checkpoint: number, confirmed: number, now: number): Promise<boolean> {
+  await lockLedger(trx);
   if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return false;
   await writeMeta(trx, "confirmed_block", confirmed.toString());
   await settleConfirmed(trx, confirmed, now);

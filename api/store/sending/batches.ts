@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { lockLedger } from "../db/locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { AttemptRow, BatchRow } from "../db/schema.ts";
 import { chargeReverted } from "../requests/gas-usage.ts";
@@ -84,12 +85,8 @@ export async function recordBatch(
 
 /** The batch carries these requests, in this order. */
 export async function carryRequests(trx: Trx, batchId: number, requests: readonly { id: string }[]): Promise<void> {
-  const input = () =>
-    rowSet(
-      trx,
-      { id: "text" },
-      requests.map(({ id }) => ({ id })),
-    );
+  const rows = requests.map(({ id }) => ({ id }));
+  const input = () => rowSet(trx, { id: "text" }, rows);
   await sql`
     insert into batch_items (batch_id, position, request_id)
     select ${batchId}, ord, id from ${input()} as input`.execute(trx);
@@ -115,8 +112,7 @@ export async function recordAttempt(
     .where("id", "=", batchId)
     .where("status", "=", "open")
     .executeTakeFirst();
-  if (open === undefined) return null;
-  return insertAttempt(trx, batchId, attempt, now);
+  return open === undefined ? null : insertAttempt(trx, batchId, attempt, now);
 }
 
 /** @param sentAt set when the chain shows that it was sent; null: it will be sent next. @returns its id. */
@@ -212,6 +208,7 @@ export async function closeBatch(
   reverted: { blockNumber: number; gasUsed: bigint },
   now: number,
 ): Promise<void> {
+  await lockLedger(trx);
   const closed = await trx
     .updateTable("batches")
     .set({ status: "closed", block_number: reverted.blockNumber })

@@ -78,15 +78,15 @@ export async function renewLease(trx: Trx, lease: Lease, until: number): Promise
 
 /** Checks the lease. This is the first statement of every write of a lane. @throws LeaseLost */
 export async function holdLease(trx: Trx, lease: Lease): Promise<LaneRow> {
-  const row = await trx.selectFrom("lanes").selectAll().where("lane", "=", lease.lane).executeTakeFirst();
-  if (row?.lease_fence !== lease.fence) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
-  // Locks the row on every engine: a takeover waits for this transaction.
-  await trx
+  // An update locks the row on every engine: a takeover waits for this transaction.
+  const row = await trx
     .updateTable("lanes")
     .set({ lease_holder: lease.holder })
     .where("lane", "=", lease.lane)
     .where("lease_fence", "=", lease.fence)
-    .execute();
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
   return row;
 }
 
