@@ -2,14 +2,18 @@ import { abi } from "./abi.ts";
 import { addressOf, boolOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
 
-/** Owner of a collection at the end of a block. Null: the node no longer has the state of that block. */
-export async function readCollectionOwner(
+/** Owners of collections at the end of a block. Null: the node no longer has the state of that block. */
+export async function readCollectionOwners(
   client: ChainClient,
-  collection: string,
+  collections: readonly string[],
   block: number,
-): Promise<string | null> {
-  const [owner] = await client.tryCalls([{ to: collection, data: abi.erc721.encodeFunctionData("owner") }], block);
-  return addressOf(owner);
+): Promise<(string | null)[]> {
+  const data = abi.erc721.encodeFunctionData("owner");
+  const owners = await client.tryCalls(
+    collections.map((to) => ({ to, data })),
+    block,
+  );
+  return collections.map((_, index) => addressOf(owners[index]));
 }
 
 /** Collections whose owner took the relay's right to mint away, as of a block. A missing answer does not count. */

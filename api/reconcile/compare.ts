@@ -1,4 +1,4 @@
-import { readCollectionOwner } from "../chain/collection-reads.ts";
+import { readCollectionOwners } from "../chain/collection-reads.ts";
 import { readHoldings } from "../chain/foreign-contracts.ts";
 import { compareCollection } from "../store/reconcile/compare-collections.ts";
 import { compareCounters } from "../store/reconcile/compare-counters.ts";
@@ -9,9 +9,12 @@ import { foreignHoldings, setForeignHolding } from "../store/reconcile/foreign-h
 import { watchedContracts } from "../store/ledger/watched.ts";
 import type { ReconcileDeps } from "./deps.ts";
 import { Replay } from "./replay.ts";
+import type { RunLease } from "./run-lease.ts";
 
 /** Holdings of foreign contracts in one page. */
 const PAGE = 500;
+/** Collections whose owners are asked for at once. */
+const OWNERS = 100;
 /** Differences listed one by one. Further ones are only counted. */
 const LISTED = 1_000;
 
@@ -24,8 +27,12 @@ export interface Comparison {
 }
 
 /** Reads the whole chain again, compares it with the database and, with `repair`, repairs the differences. */
-export async function compareWithChain(deps: ReconcileDeps, repair: boolean): Promise<Comparison> {
-  return Replay.run(deps, async (replay) => {
+export async function compareWithChain(
+  deps: ReconcileDeps,
+  run: RunLease,
+  repair: boolean,
+): Promise<Comparison & { from: number }> {
+  return Replay.run(deps, run, async (replay) => {
     const result: Comparison = { block: 0, differences: 0, told: [] };
     const add = (differences: Difference[]) => {
       result.differences += differences.length;
@@ -33,22 +40,45 @@ export async function compareWithChain(deps: ReconcileDeps, repair: boolean): Pr
     };
     // Read up to the checkpoint first, so that the comparisons below start at the same block as the database.
     await replay.compare(() => Promise.resolve());
-    for (const address of (await watchedContracts(deps.database.read)).collections.keys()) {
-      const owner = await readCollectionOwner(deps.client, address, replay.block);
-      add(
-        await replay.compare(async (trx) => [
-          ...(await compareCollection(trx, replay.chain, address, owner, repair)),
-          ...(await compareTokens(trx, replay.chain, address, repair)),
-          ...(await compareHoldings(trx, replay.chain, address, repair)),
-        ]),
-      );
+    const addresses = [...(await watchedContracts(deps.database.read)).collections.keys()];
+    for (let start = 0; start < addresses.length; start += OWNERS) {
+      await compareCollections(deps, replay, addresses.slice(start, start + OWNERS), { repair, add });
     }
     add(await replay.compare((trx) => compareHistory(trx, replay.chain, repair)));
     add(await compareForeign(deps, replay, repair));
     // Totals count the rows, so comparing them makes sense only when the rows are right.
     if (repair || result.differences === 0) add(await replay.compare((trx) => compareCounters(trx, repair)));
-    return { ...result, block: replay.block };
+    return { ...result, block: replay.block, from: replay.from };
   });
+}
+
+/** Each collection has a transaction of its own, so that the running service never waits long. */
+async function compareCollections(
+  deps: ReconcileDeps,
+  replay: Replay,
+  addresses: readonly string[],
+  { repair, add }: { repair: boolean; add: (differences: Difference[]) => void },
+): Promise<void> {
+  let left = addresses;
+  while (left.length > 0) {
+    const { block } = replay;
+    const owners = await readCollectionOwners(deps.client, left, block);
+    const begun = left;
+    for (const [index, address] of begun.entries()) {
+      const found = await replay.compare(async (trx, now) => {
+        // The indexer advanced meanwhile: the owners are read again at the new block.
+        if (now !== block) return null;
+        return [
+          ...(await compareCollection(trx, replay.chain, address, owners[index] ?? null, repair)),
+          ...(await compareTokens(trx, replay.chain, address, repair)),
+          ...(await compareHoldings(trx, replay.chain, address, repair)),
+        ];
+      });
+      if (found === null) break;
+      add(found);
+      left = begun.slice(index + 1);
+    }
+  }
 }
 
 async function compareForeign(deps: ReconcileDeps, replay: Replay, repair: boolean): Promise<Difference[]> {

@@ -13,6 +13,8 @@ export interface ReconcileDeps {
   logger: Logger;
   confirmations: number;
   now: () => number;
+  /** Where the blocks that were read are kept, so that an interrupted run goes on. */
+  folder: string;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
   /** Most transfer logs of a foreign contract in 500 blocks. */

@@ -9,6 +9,7 @@ import { allLanes } from "../store/sending/lanes.ts";
 import type { LostBatch, LostCall } from "../store/reconcile/adopt-lost-batches.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 import { inRanges } from "./ranges.ts";
+import type { RunLease } from "./run-lease.ts";
 
 /** Lanes that are searched for unknown transactions. */
 const MOST_LANES = 64;
@@ -33,14 +34,18 @@ export interface Lost {
   head: number;
 }
 
-/** Reads every batch on chain, and keeps those of the service's lanes that the database does not have. */
-export async function findLost(deps: ReconcileDeps): Promise<Lost> {
+/**
+ * Reads every batch on chain, and keeps those of the service's lanes that the database does not have. Blocks in which an
+ * interrupted run found nothing are not read again.
+ */
+export async function findLost(deps: ReconcileDeps, run: RunLease): Promise<Lost> {
   const head = await deps.client.headNumber();
   const lanes = await laneStates(deps);
   const byAddress = new Map(lanes.map((lane) => [lane.address, lane]));
   const batches: Lost["batches"] = [];
   const relay = { addresses: new Set([deps.contracts.relay]), topics: [] };
-  await inRanges(deps.client, deps.contracts.deployedAt, head, async (from, to) => {
+  const first = Math.max(deps.contracts.deployedAt, run.searchedTo + 1);
+  await inRanges(deps.client, first, head, async (from, to) => {
     const logs = await queryLogs(deps.client, relay, { from, to });
     const byTransaction = Map.groupBy(
       logs.flatMap((log) => decodeRelayEvent(log) ?? []),
@@ -56,6 +61,8 @@ export async function findLost(deps: ReconcileDeps): Promise<Lost> {
       const events = byTransaction.get(unknown[index] ?? "") ?? [];
       if (transaction !== undefined && lane !== undefined) batches.push(...lostBatch(deps, transaction, lane, events));
     }
+    // No reorg can replace these blocks. What is lost in later ones is kept in memory only, so they are read again.
+    if (batches.length === 0) await run.searched(Math.min(to, head - deps.confirmations));
   });
   return { batches, lanes, head };
 }

@@ -16,6 +16,7 @@ import { walletPaths } from "../store/apps/wallets.ts";
 import type { StoredRequest } from "../store/requests/stored-request.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 import type { LaneState, Lost } from "./find-lost.ts";
+import type { RunLease } from "./run-lease.ts";
 
 /** Work on chain that an old backup does not know, and what happens to it. */
 export interface Recovery {
@@ -56,7 +57,12 @@ function ahead({ lanes }: Lost): LaneState[] {
  * that may have been executed is not sent again.
  * @throws ReconcileError while transactions that the database does not know may still be mined.
  */
-export async function recover(deps: ReconcileDeps, lost: Lost, options: RecoverOptions): Promise<Recovery> {
+export async function recover(
+  deps: ReconcileDeps,
+  run: RunLease,
+  lost: Lost,
+  options: RecoverOptions,
+): Promise<Recovery> {
   const { database, now } = deps;
   const unseen = waiting(lost);
   if (unseen.length > 0) {
@@ -78,7 +84,8 @@ export async function recover(deps: ReconcileDeps, lost: Lost, options: RecoverO
     lost_wallets: await lostWallets(deps, lost.batches),
   };
   if (options.dryRun) return recovery;
-  await database.write(async (trx) => {
+  run.restart();
+  await run.write(async (trx) => {
     [recovery.recognised, recovery.added] = [0, 0];
     const checkpoint = Number(await readMeta(trx, "checkpoint"));
     const first = lost.batches[0]?.blockNumber ?? Infinity;

@@ -1,44 +1,65 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { prepareRange } from "../indexer/prepare-range.ts";
 import { readRange } from "../indexer/read-range.ts";
+import { makeFolder } from "../shared/folder.ts";
 import { storedBlock } from "../store/ledger/blocks.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { readMeta } from "../store/db/meta.ts";
-import { openScratch, type Scratch } from "../store/reconcile/scratch.ts";
+import { openScratch, removeScratch, type Scratch } from "../store/reconcile/scratch.ts";
 import { everWatchedContracts } from "../store/ledger/watched.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 import { inRanges } from "./ranges.ts";
+import type { RunLease } from "./run-lease.ts";
 
 /** Retries while a running indexer advances, before this gives up. */
 const MAX_ATTEMPTS = 100;
+const REORG = "There was a reorg of blocks that were read. Run this again; it reads all blocks again.";
 
 /** The chain, read again from the first block into a temporary database, up to the checkpoint of the real one. */
 export class Replay {
   readonly #deps: ReconcileDeps;
+  readonly #run: RunLease;
   readonly #scratch: Scratch;
+  /** The first block that this process reads. */
+  readonly from: number;
   #block: number;
-  #hash: string | null = null;
+  #hash: string | null;
 
-  private constructor(deps: ReconcileDeps, scratch: Scratch) {
+  private constructor(
+    deps: ReconcileDeps,
+    run: RunLease,
+    scratch: Scratch,
+    last: { number: number; hash: string | null },
+  ) {
     this.#deps = deps;
+    this.#run = run;
     this.#scratch = scratch;
-    this.#block = deps.contracts.deployedAt - 1;
+    this.from = last.number + 1;
+    this.#block = last.number;
+    this.#hash = last.hash;
   }
 
-  static async run<T>(deps: ReconcileDeps, work: (replay: Replay) => Promise<T>): Promise<T> {
-    const folder = await mkdtemp(join(tmpdir(), "moneta-reconcile-"));
+  /** What was read is kept in a file until `work` is done. After a crash, the next process with the same run goes on. */
+  static async run<T>(deps: ReconcileDeps, run: RunLease, work: (replay: Replay) => Promise<T>): Promise<T> {
+    makeFolder(deps.folder);
+    const file = join(deps.folder, "chain.sqlite");
+    const open = () => openScratch(file, run.id, deps.contracts.deployedAt - 1);
+    let scratch = await open();
     try {
-      const scratch = await openScratch(join(folder, "chain.sqlite"), deps.contracts.deployedAt - 1);
-      try {
-        return await work(new Replay(deps, scratch));
-      } finally {
+      let last = await scratch.last();
+      if (!(await isCurrent(deps, last))) {
         await scratch.close();
+        removeScratch(file);
+        scratch = await open();
+        last = await scratch.last();
       }
+      const result = await work(new Replay(deps, run, scratch, last));
+      await scratch.close();
+      removeScratch(file);
+      return result;
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await scratch.close();
     }
   }
 
@@ -56,7 +77,7 @@ export class Replay {
    */
   async compare<T>(work: (trx: Trx, block: number) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const result = await this.#deps.database.write(async (trx) => {
+      const result = await this.#run.write(async (trx) => {
         const checkpoint = Number(await readMeta(trx, "checkpoint"));
         if (checkpoint !== this.#block) return { checkpoint };
         const stored = await storedBlock(trx, checkpoint);
@@ -64,8 +85,7 @@ export class Replay {
         return { done: await work(trx, checkpoint) };
       });
       if ("done" in result) return result.done;
-      if (result.checkpoint < this.#block)
-        throw new ReconcileError("There was a reorg during the comparison. Run this again.");
+      if (result.checkpoint < this.#block) throw new ReconcileError(REORG);
       await this.#extend(result.checkpoint);
     }
     throw new ReconcileError(
@@ -79,7 +99,8 @@ export class Replay {
     const watched = await everWatchedContracts(database.read);
     const head = await client.headNumber();
     await inRanges(client, this.#block + 1, upTo, async (from, to) => {
-      const remember = to + 1;
+      // The header of the last block tells the next process whether the chain is still the same.
+      const remember = to;
       const read = await readRange(client, contracts, watched, { from, to, head, remember, first: null });
       const range = await prepareRange(
         {
@@ -94,9 +115,18 @@ export class Replay {
         read,
         { from, to, confirmed: 0, remember },
       );
-      await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
+      const stored = await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
+      if (!stored) throw new ReconcileError(REORG);
       this.#block = to;
       this.#hash = read.headers.get(to)?.hash ?? null;
     });
   }
+}
+
+/** Whether the last block that an interrupted run has read is on the chain, and not above the checkpoint. */
+async function isCurrent(deps: ReconcileDeps, last: { number: number; hash: string | null }): Promise<boolean> {
+  if (last.number < deps.contracts.deployedAt) return true;
+  if (last.number > Number(await readMeta(deps.database.read, "checkpoint"))) return false;
+  const [block = null] = await deps.client.blocks([last.number]);
+  return block !== null && block.hash === last.hash;
 }

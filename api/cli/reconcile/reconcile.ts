@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import type { Command } from "commander";
 import pino from "pino";
 
@@ -20,17 +22,21 @@ interface Options {
   dryRun?: boolean;
   runUncertain?: boolean;
   adoptInto?: string;
+  fromStart?: boolean;
 }
 
 export function reconcile(terminal: Terminal): Command {
   return resultCommand("reconcile", "Compare the database with the chain and repair every difference.", {
     examples: ["reconcile --dry-run", "reconcile --adopt-into my-shop"],
-    json: "{dry_run, recovery, comparison: {block, differences, told: [{what, stored, chain}]}, adopted, ownerless}",
-    notes: "Run it after restoring an old backup, before the service starts. Otherwise the service may run.",
+    json: "{dry_run, from_block, recovery, comparison: {block, differences, told: [{what, stored, chain}]}, adopted, ownerless}",
+    notes:
+      "Run it after restoring an old backup, before the service starts. Otherwise the service may run.\n" +
+      "If it is interrupted, run it again: it continues with the blocks that were not yet read.",
   })
     .option("--dry-run", "change nothing; only print the differences")
     .option("--run-uncertain", "after an old backup: send requests again that may have run already")
     .option("--adopt-into <app>", "after an old backup: assign collections of unknown apps to this app")
+    .option("--from-start", "read all blocks again, even if an earlier run was interrupted")
     .action(async ({ json, ...options }: Options) => {
       const result = await withServiceState(terminal, (place) => run(place, options));
       printResult(terminal, json, result, describeReconciliation(result));
@@ -53,6 +59,7 @@ async function run(place: Workplace, options: Options): Promise<Reconciliation> 
     logger: pino({ level: "error" }, pino.destination(2)),
     confirmations: confirmationsOf(place.settings, place.chain.chainId === LOCAL_CHAIN_ID.toString()),
     now: () => Date.now(),
+    folder: join(place.settings.dataDir, "reconcile"),
     foreignCallGas: place.settings.limits.foreignCallGas,
     maxForeignLogs: place.settings.limits.foreignLogs,
   };
@@ -62,6 +69,7 @@ async function run(place: Workplace, options: Options): Promise<Reconciliation> 
       dryRun: options.dryRun === true,
       runUncertain: options.runUncertain === true,
       adoptInto: app?.id ?? null,
+      fromStart: options.fromStart === true,
     });
   } catch (error) {
     if (error instanceof ReconcileError) throw new OperatorError(error.message, { cause: error });

@@ -22,7 +22,11 @@ export type MetaKey =
   /** What calls cost on the chain, as JSON. */
   | "gas_measurement"
   /** Hash of the last transaction in which a call ran out of gas. */
-  | "gas_shortage";
+  | "gas_shortage"
+  /** The run of `reconcile`, as JSON. */
+  | "reconcile"
+  /** In the temporary database of a run of `reconcile`: the run's id. */
+  | "scratch_of";
 
 export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
   const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();

@@ -1,65 +1,140 @@
+import { rmSync } from "node:fs";
+
 import { sql } from "kysely";
 
 import { applyRange, type BlockRange } from "../ledger/apply-range.ts";
+import { storedBlock } from "../ledger/blocks.ts";
+import { DatabaseError } from "../db/database-error.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { insertCollection } from "../listings/collections.ts";
-import { writeMeta } from "../db/meta.ts";
+import { readMeta, writeMeta } from "../db/meta.ts";
 import { migrate } from "../db/migrate.ts";
 import { toRequest } from "../requests/stored-request.ts";
 import { openSqlite } from "../db/sqlite.ts";
+import type { CollectionRow } from "../db/schema.ts";
+
+/** Collections that one statement copies. */
+const PAGE = 500;
 
 /** A temporary database into which the chain is read again, for a comparison. */
 export interface Scratch {
   db: Db;
-  /** Stores a range as the indexer does, but without requests. */
-  apply(range: BlockRange): Promise<void>;
+  /** The last block that was read. */
+  last(): Promise<{ number: number; hash: string | null }>;
+  /**
+   * Stores a range as the indexer does, but without requests.
+   * @returns false when the range does not follow the last block: there was a reorg.
+   */
+  apply(range: BlockRange): Promise<boolean>;
   /** Adds the missing collections of `from`, in the state of their creation. */
   takeCollections(from: Db): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param startAt the block before the first one of the service. */
-export async function openScratch(file: string, startAt: number): Promise<Scratch> {
+/**
+ * Opens what an interrupted run has read, or begins anew when the file belongs to another run.
+ * @param startAt the block before the first one of the service.
+ */
+export async function openScratch(file: string, run: string, startAt: number): Promise<Scratch> {
+  const writer = (await reopen(file, run)) ?? (await create(file, run, startAt));
+  let newest = 0;
+  return {
+    db: writer,
+    last: async () => {
+      const number = Number(await readMeta(writer, "checkpoint"));
+      return { number, hash: (await storedBlock(writer, number))?.hash ?? null };
+    },
+    apply: (range) => write(writer, (trx) => applyRange(trx, range, { relayOwner: "" }, 0)),
+    takeCollections: async (from) => {
+      newest = await takeCollections(writer, from, newest);
+    },
+    close: () => writer.destroy(),
+  };
+}
+
+/** Deletes what was read. */
+export function removeScratch(file: string): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+}
+
+/** Null when the file does not exist, is damaged, or belongs to another run. */
+async function reopen(file: string, run: string): Promise<Db | null> {
+  let writer: Db | null = null;
+  try {
+    writer = openSqlite(file, "existing").writer;
+    if ((await readMeta(writer, "scratch_of")) === run) return await prepared(writer);
+  } catch (error) {
+    // A damaged file costs only the time to read the blocks again.
+    if (!(error instanceof DatabaseError) && !isSqliteError(error)) throw error;
+  }
+  await writer?.destroy();
+  return null;
+}
+
+function isSqliteError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_");
+}
+
+async function create(file: string, run: string, startAt: number): Promise<Db> {
+  removeScratch(file);
   const { writer } = openSqlite(file, "create");
   try {
     await migrate(writer);
-    // Its rows refer to requests of the real database.
-    await sql`pragma foreign_keys = off`.execute(writer);
-    await sql`pragma synchronous = off`.execute(writer);
     await write(writer, async (trx) => {
+      await writeMeta(trx, "scratch_of", run);
       await writeMeta(trx, "checkpoint", startAt.toString());
       await writeMeta(trx, "confirmed_block", startAt.toString());
     });
+    return await prepared(writer);
   } catch (error) {
     await writer.destroy();
     throw error;
   }
-  return {
-    db: writer,
-    apply: (range) =>
-      write(writer, async (trx) => {
-        if (!(await applyRange(trx, range, { relayOwner: "" }, 0))) throw new Error("the ranges are not consecutive");
-      }),
-    takeCollections: (from) => takeCollections(writer, from),
-    close: () => writer.destroy(),
-  };
+}
+
+async function prepared(writer: Db): Promise<Db> {
+  // Its rows refer to requests of the real database.
+  await sql`pragma foreign_keys = off`.execute(writer);
+  // A power cut may lose the last blocks, but leaves the file whole.
+  await sql`pragma synchronous = normal`.execute(writer);
+  return writer;
 }
 
 function write<T>(db: Db, operation: (trx: Trx) => Promise<T>): Promise<T> {
   return db.transaction().execute(operation);
 }
 
-async function takeCollections(db: Db, from: Db): Promise<void> {
-  const last = await db.selectFrom("collections").select("address").execute();
-  const known = new Set(last.map((row) => row.address));
-  const rows = await from.selectFrom("collections").selectAll().orderBy("seq").execute();
-  for (const row of rows.filter(({ address }) => !known.has(address))) {
-    const request = toRequest(
-      await from.selectFrom("requests").selectAll().where("id", "=", row.request_id).executeTakeFirstOrThrow(),
-    );
-    const { command } = request;
-    if (command.kind !== "create-collection") throw new Error(`request ${request.id} made no collection`);
-    const made = { address: row.address, owner: row.owner, blockNumber: row.block_number, createdAt: row.created_at };
-    await write(db, (trx) => insertCollection(trx, request, command, made));
+/** @param after the newest row that was taken. @returns the newest row that is taken now. */
+async function takeCollections(db: Db, from: Db, after: number): Promise<number> {
+  let newest = after;
+  for (;;) {
+    const page = await from
+      .selectFrom("collections")
+      .selectAll()
+      .where("seq", ">", newest)
+      .orderBy("seq")
+      .limit(PAGE)
+      .execute();
+    newest = page.at(-1)?.seq ?? newest;
+    if (page.length > 0) await takePage(db, from, page);
+    if (page.length < PAGE) return newest;
   }
+}
+
+async function takePage(db: Db, from: Db, page: CollectionRow[]): Promise<void> {
+  const addresses = page.map((row) => row.address);
+  const taken = await db.selectFrom("collections").select("address").where("address", "in", addresses).execute();
+  const known = new Set(taken.map((row) => row.address));
+  const ids = page.map((row) => row.request_id);
+  const requests = await from.selectFrom("requests").selectAll().where("id", "in", ids).execute();
+  const byId = new Map(requests.map((row) => [row.id, toRequest(row)]));
+  await write(db, async (trx) => {
+    for (const row of page.filter(({ address }) => !known.has(address))) {
+      const request = byId.get(row.request_id);
+      if (request?.command.kind !== "create-collection")
+        throw new Error(`request ${row.request_id} made no collection`);
+      const made = { address: row.address, owner: row.owner, blockNumber: row.block_number, createdAt: row.created_at };
+      await insertCollection(trx, request, request.command, made);
+    }
+  });
 }

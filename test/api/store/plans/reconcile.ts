@@ -135,7 +135,7 @@ async function adopt({ read, write }: Tour): Promise<void> {
 async function replay(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "moneta-plans-"));
   const database = await openDatabase(`file:${join(folder, "small.sqlite")}`);
-  const scratch = await openScratch(join(folder, "scratch.sqlite"), 0);
+  const scratch = await openScratch(join(folder, "scratch.sqlite"), "run", 0);
   try {
     await addApp(database);
     await addCollection(database);

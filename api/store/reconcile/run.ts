@@ -1,0 +1,82 @@
+import { z } from "zod";
+
+import { LeaseLost } from "../../shared/lease.ts";
+import { isDue } from "../db/due.ts";
+import type { Trx } from "../db/engine.ts";
+import { type MetaKey, readMeta, replaceMeta } from "../db/meta.ts";
+
+const KEY: MetaKey = "reconcile";
+
+const stored = z.strictObject({
+  id: z.string(),
+  holder: z.string().nullable(),
+  fence: z.number(),
+  until: z.number(),
+  searchedTo: z.number(),
+});
+type Stored = z.infer<typeof stored>;
+
+/** A run of `reconcile` that this process holds. A run that was interrupted goes on under the same id. */
+export interface Run {
+  id: string;
+  /** Fencing token: grows with each holder. */
+  fence: number;
+  /** Last block in which all transactions of the service's lanes are known to the database; -1: none. */
+  searchedTo: number;
+}
+
+/**
+ * Takes the unfinished run, or begins one.
+ * @param begin.id of the run if a new one begins. @param begin.anew whether an unfinished run is given up.
+ * @returns null when another process holds the run.
+ */
+export async function takeRun(
+  trx: Trx,
+  begin: { id: string; anew: boolean },
+  lease: { holder: string; now: number; lasts: number; isGone: (holder: string) => boolean },
+): Promise<Run | null> {
+  const text = await readMeta(trx, KEY);
+  const before = text === null ? null : stored.parse(JSON.parse(text));
+  if (before !== null) {
+    const ranOut = isDue(before.until, lease.now, lease.lasts);
+    if (before.holder !== null && !ranOut && !lease.isGone(before.holder)) return null;
+  }
+  const goesOn = before !== null && before.holder !== null && !begin.anew;
+  const run: Stored = {
+    id: goesOn ? before.id : begin.id,
+    holder: lease.holder,
+    fence: (before?.fence ?? 0) + 1,
+    until: lease.now + lease.lasts,
+    searchedTo: goesOn ? before.searchedTo : -1,
+  };
+  const taken = text === null ? await insert(trx, run) : await replaceMeta(trx, KEY, text, JSON.stringify(run));
+  return taken ? { id: run.id, fence: run.fence, searchedTo: run.searchedTo } : null;
+}
+
+async function insert(trx: Trx, run: Stored): Promise<boolean> {
+  const inserted = await trx
+    .insertInto("meta")
+    .values({ key: KEY, value: JSON.stringify(run) })
+    .onConflict((conflict) => conflict.column("key").doNothing())
+    .executeTakeFirst();
+  return inserted.numInsertedOrUpdatedRows === 1n;
+}
+
+/** Checks the lease, extends it, and stores the run's progress: the first statement of every write. @throws LeaseLost */
+export async function holdRun(trx: Trx, run: Run, until: number): Promise<void> {
+  await change(trx, run, (before) => ({ ...before, id: run.id, searchedTo: run.searchedTo, until }));
+}
+
+/** Ends the run. The next one begins anew. @throws LeaseLost */
+export async function endRun(trx: Trx, run: Run): Promise<void> {
+  await change(trx, run, (before) => ({ ...before, holder: null, until: 0 }));
+}
+
+async function change(trx: Trx, run: Run, to: (before: Stored) => Stored): Promise<void> {
+  const text = await readMeta(trx, KEY);
+  const before = text === null ? null : stored.parse(JSON.parse(text));
+  // Replacing the text locks the row on every engine: a takeover waits for this transaction.
+  const changed =
+    text !== null && before?.fence === run.fence && (await replaceMeta(trx, KEY, text, JSON.stringify(to(before))));
+  if (!changed) throw new LeaseLost("another process has taken over the run of reconcile");
+}
