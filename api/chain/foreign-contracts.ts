@@ -8,6 +8,7 @@ import type { ChainClient } from "./client.ts";
 import { delegateOf } from "./delegation.ts";
 import { ChainUnavailable, RpcError } from "./errors.ts";
 import { decodeMoves, MOVE_TOPICS } from "./logs.ts";
+import { queryLogs, RangeTooLarge } from "./query-logs.ts";
 import { cleanText } from "./text.ts";
 
 /** What a token contract says about itself. */
@@ -38,6 +39,8 @@ const NOTHING = "0xffffffff";
 const SEARCH_BYTES = 4 * 1_048_576;
 /** Most tokens that one search finds: the newest. */
 const SEARCH_TOKENS = 1_000;
+/** Longest search, in milliseconds, where the provider accepts only small ranges of blocks. */
+const SEARCH_TIME = 5_000;
 
 /** @param gas gas limit of one call of a contract. */
 export function createForeignContracts(client: ChainClient, gas: number): ForeignContracts {
@@ -115,35 +118,51 @@ export async function inspect(
   return { type, name: nameOf(textOf(name)) };
 }
 
+/** The tokens that a search found, newest first. */
+export interface Received {
+  tokenIds: string[];
+  /** The first block that was searched. Above 0: the provider accepts only small ranges, or there are too many tokens. */
+  from: number;
+}
+
 /**
- * Ids of the tokens that the owner received up to a block, the newest 1,000. Null: the node refused the search, or its answer
- * is too large. @throws ChainUnavailable
+ * Searches the tokens that the owner received up to a block, the newest 1,000. It asks for all blocks at once; a provider that
+ * refuses is asked for the ranges that it accepts, newest first, for a limited time. @throws ChainUnavailable
  */
 export async function receivedTokens(
   client: ChainClient,
   { contract, type, owner }: { contract: string; type: CollectionType; owner: string },
   upTo: number,
   abort: AbortSignal,
-): Promise<string[] | null> {
+): Promise<Received> {
   const to = zeroPadValue(owner, 32).toLowerCase();
   const [erc721 = "", ...erc1155] = MOVE_TOPICS;
-  const topics = type === "ERC721" ? [erc721, null, to] : [erc1155, null, null, to];
-  try {
-    const filter = { address: [contract], topics };
-    const logs = await client.logs(filter, 0, upTo, { answerBytes: SEARCH_BYTES, abort });
-    const tokens = new Set<string>();
-    for (const log of logs.reverse()) {
-      for (const { tokenId } of decodeMoves(log)) {
-        if (tokens.size === SEARCH_TOKENS) return [...tokens];
+  const request = {
+    addresses: new Set([contract]),
+    ...(type === "ERC721" ? { topics: [erc721], further: [null, to] } : { topics: erc1155, further: [null, null, to] }),
+    answerBytes: SEARCH_BYTES,
+    abort,
+  };
+  const end = performance.now() + SEARCH_TIME;
+  const tokens = new Set<string>();
+  let next = upTo;
+  for (let size = upTo + 1; next >= 0 && performance.now() < end; size = client.logLimits.blocks.value) {
+    const from = Math.max(0, next - size + 1);
+    try {
+      const logs = await queryLogs(client, request, { from, to: next });
+      next = from - 1;
+      for (const { tokenId } of logs.reverse().flatMap(decodeMoves)) {
+        if (tokens.size === SEARCH_TOKENS) return { tokenIds: [...tokens], from };
         tokens.add(tokenId);
       }
+    } catch (error) {
+      if (error instanceof RangeTooLarge) continue;
+      // The node refuses even small queries. The indexer still follows what the wallet receives from now on.
+      if (error instanceof RpcError) break;
+      throw error;
     }
-    return [...tokens];
-  } catch (error) {
-    // Many providers refuse to search the whole chain. The indexer still follows what the wallet receives from now on.
-    if (error instanceof RpcError) return null;
-    throw error;
   }
+  return { tokenIds: [...tokens], from: next + 1 };
 }
 
 /** `name` is optional, and some contracts answer it in another shape: then there is none. */

@@ -16,8 +16,12 @@ export interface LogRequest {
   addresses: { readonly size: number; has(address: string): boolean; keys(): Iterable<string> };
   /** Empty: all. */
   topics: readonly string[];
+  /** The further topics; null: any. Only for so few addresses that queries name them. */
+  further?: readonly (string | null)[];
   /** Largest answer to one query, in bytes. */
   answerBytes?: number;
+  /** Ends the queries early. */
+  abort?: AbortSignal;
 }
 
 /** A range of blocks, or single blocks by their hashes. */
@@ -62,7 +66,7 @@ function wideTopics(topics: readonly string[]): LogFilter["topics"][] {
 async function byAddresses(client: ChainClient, request: LogRequest, blocks: LogBlocks): Promise<RawLog[]> {
   const limit = client.logLimits.addresses;
   const addresses = [...request.addresses.keys()];
-  const topics = request.topics.length === 0 ? [] : [[...request.topics]];
+  const topics = request.topics.length === 0 ? [] : [[...request.topics], ...(request.further ?? [])];
   const logs: RawLog[] = [];
   for (let start = 0; start < addresses.length;) {
     const address = addresses.slice(start, start + limit.value);
@@ -87,9 +91,9 @@ function ask(
   client: ChainClient,
   filter: LogFilter,
   blocks: LogBlocks,
-  { answerBytes }: LogRequest,
+  { answerBytes, abort }: LogRequest,
 ): Promise<RawLog[]> {
-  const bounds = answerBytes === undefined ? {} : { answerBytes };
+  const bounds = { ...(answerBytes === undefined ? {} : { answerBytes }), abort };
   return "from" in blocks
     ? client.logs(filter, blocks.from, blocks.to, bounds)
     : client.logsOfBlocks(filter, blocks.hashes, bounds);

@@ -132,13 +132,13 @@ export class ContractReader {
     const { database, client, logger } = this.#deps;
     const bounded = AbortSignal.any([abort, AbortSignal.timeout(DEADLINE)]);
     const found = await receivedTokens(client, read, start.checkpoint, bounded);
-    if (found === null) {
+    if (found.from > 0) {
       logger.info(
-        { contract: read.contract, wallet: read.owner },
-        "the node refuses to search all blocks for earlier tokens of a wallet: only tokens that are named are found",
+        { contract: read.contract, wallet: read.owner, from: found.from },
+        "not all blocks could be searched for earlier tokens of a wallet: older tokens are found only when they are named",
       );
     }
-    return database.write((trx) => recordSearch(trx, read, found ?? [], start));
+    return database.write((trx) => recordSearch(trx, read, found.tokenIds, start));
   }
 
   async #readBalances(
