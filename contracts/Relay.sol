@@ -14,8 +14,9 @@ contract Relay is IRelay, Ownable2Step, Pausable, ReentrancyGuardTransient {
     /// @notice The gas that must remain, in addition to a call's limit, before the call is made. It pays for the work
     /// around the call (at most two bitmap words written and one read, the cold access to the target, the failure
     /// event) and for the end of the batch. The value is generous on purpose: if it is too high, a batch only stops a
-    /// little earlier, and the remaining calls run in a later batch.
-    uint256 public constant GAS_RESERVE = 80_000;
+    /// little earlier, and the remaining calls run in a later batch. It suffices where a new storage slot costs 108,000
+    /// gas (EIP-8037).
+    uint256 public constant GAS_RESERVE = 300_000;
 
     /// @notice The number of bytes of revert data that are copied into {CallFailed}.
     uint256 public constant MAX_REASON_LENGTH = 256;

@@ -29,7 +29,7 @@ const AUTHORIZATION_SLOTS = 2.6;
 /** The relay's own work for an item: the call, and at worst the failure event. */
 const ITEM_OVERHEAD = 6_000;
 /** Gas that the relay reserves to stop cleanly (GAS_RESERVE), with a margin. The words of its bitmap are counted apart. */
-export const RESERVE = 100_000;
+export const RESERVE = 320_000;
 /** Price of one calldata byte that is not zero. */
 const DATA_BYTE = 16;
 /** Bitmap words have 256 bits. */

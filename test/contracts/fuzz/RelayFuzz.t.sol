@@ -35,7 +35,7 @@ contract RelayFuzz is TestSystem {
         for (uint256 i = 0; i < 8; ++i) {
             calls[i] = IRelay.Call(numbers[i], address(_PROBE), 50_000, abi.encodeCall(CallProbe.count, ()));
         }
-        (bool success, bytes memory result) = address(RELAY).call{gas: 150_000 + (gasForAll % 800_000)}(
+        (bool success, bytes memory result) = address(RELAY).call{gas: 330_000 + (gasForAll % 700_000)}(
             abi.encodeCall(IRelay.execute, (calls))
         );
         _require(success, "stops cleanly");

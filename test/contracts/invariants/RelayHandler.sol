@@ -42,7 +42,7 @@ contract RelayHandler is TestSystem {
         for (uint256 i = 0; i < calls.length; ++i) {
             calls[i] = IRelay.Call(numberAt(seeds[i]), address(PROBE), 60_000, _data(seeds[i]));
         }
-        (bool success, bytes memory result) = address(RELAY).call{gas: 130_000 + (gasSeed % 700_000)}(
+        (bool success, bytes memory result) = address(RELAY).call{gas: 330_000 + (gasSeed % 700_000)}(
             abi.encodeCall(IRelay.execute, (calls))
         );
         // Too little gas even to stop cleanly: the transaction reverted and changed nothing.
