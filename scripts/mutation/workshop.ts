@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+import { apply, type Mutant } from "./mutants.ts";
+
+/** killed: a test failed. survived: all tests passed. invalid: it does not compile. */
+export type Verdict = "killed" | "survived" | "invalid";
+
+/** Longest run of the tests, in milliseconds. A mutant that takes longer is an endless loop: it is killed. */
+const RUN_TIMEOUT = 300_000;
+/** Tests that measure gas, code size or compare bytes notice every change, so they say nothing about the others. */
+const LEFT_OUT = /(?:gas|GasProbe|generated|code-size)\.test\.ts$/u;
+
+/**
+ * A copy of the contracts, compiled without the optimizer: that takes seconds. A mutant is written there. First the tests run
+ * that are named after its contract, then the other ones, then the Solidity tests; the first failure ends the run.
+ */
+export class Workshop {
+  readonly #root: string;
+  /** Path from the root of the project. */
+  readonly #folder: string;
+
+  /** @param name of the copy. Workshops with different names can work at the same time. */
+  constructor(root: string, name: string) {
+    this.#root = root;
+    this.#folder = join("cache", "mutation", name);
+    const folder = join(root, this.#folder);
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    cpSync(join(root, "contracts"), join(folder, "contracts"), { recursive: true });
+    rmSync(join(folder, "contracts", "generated"), { recursive: true });
+    cpSync(join(root, "test", "contracts"), join(folder, "test", "contracts"), {
+      recursive: true,
+      filter: (path) => !/\.(?:ts|json)$/u.test(path),
+    });
+    writeFileSync(join(folder, "hardhat.config.ts"), configOf(this.#folder.replaceAll("\\", "/")));
+  }
+
+  async judge(mutant: Mutant): Promise<Verdict> {
+    const file = join(this.#root, this.#folder, mutant.file);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, apply(text, mutant));
+    try {
+      return (await this.run(mutant.file)).verdict;
+    } finally {
+      writeFileSync(file, text);
+    }
+  }
+
+  /** @param file path of the changed contract from the root of the project. */
+  async run(file: string): Promise<{ verdict: Verdict; output: string }> {
+    const build = await this.#hardhat(["build", "--no-tests", "--quiet"]);
+    if (build.code !== 0) return { verdict: "invalid", output: build.output };
+    for (const tests of [...testsOf(file).map((files) => ["mocha", "--no-compile", ...files]), ["solidity"]]) {
+      const { code, output } = await this.#hardhat(["test", ...tests]);
+      if (code !== 0) return { verdict: "killed", output };
+    }
+    return { verdict: "survived", output: "" };
+  }
+
+  #hardhat(args: string[]): Promise<{ code: number; output: string }> {
+    const main = join(this.#root, "node_modules", "hardhat", "dist", "src", "cli.js");
+    const config = join(this.#root, this.#folder, "hardhat.config.ts");
+    return start(this.#root, [main, "--config", config, ...args]);
+  }
+}
+
+/** The files with mocha tests: those of the contract, then the other ones. */
+function testsOf(file: string): string[][] {
+  const words = [basename(file, ".sol"), basename(dirname(file)), basename(file, ".sol").replace("Collection", "")]
+    .map((word) => word.toLowerCase())
+    .filter((word) => word !== "" && word !== "contracts");
+  const all = globSync("test/contracts/**/*.test.ts").filter((path) => !LEFT_OUT.test(path));
+  const isNear = (path: string) => words.some((word) => path.toLowerCase().includes(word));
+  return [all.filter(isNear), all.filter((path) => !isNear(path))]
+    .map((files) => files.sort())
+    .filter((files) => files.length > 0);
+}
+
+function start(cwd: string, args: string[]): Promise<{ code: number; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
+    const timer = setTimeout(() => child.kill("SIGKILL"), RUN_TIMEOUT);
+    child.once("error", reject);
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      resolve({ code: code ?? 1, output });
+    });
+  });
+}
+
+function configOf(folder: string): string {
+  return `import base from "../../../hardhat.config.ts";
+const folder = "${folder}";
+const { viaIR, optimizer, ...settings } = base.solidity.settings;
+export default {
+  ...base,
+  solidity: { ...base.solidity, settings },
+  paths: {
+    sources: folder + "/contracts",
+    artifacts: folder + "/artifacts",
+    cache: folder + "/cache",
+    tests: { ...base.paths.tests, solidity: folder + "/test/contracts" },
+  },
+  test: { ...base.test, mocha: { ...base.test.mocha, bail: true } },
+  networks: { ...base.networks, default: { type: "edr-simulated", allowUnlimitedContractSize: true } },
+  typechain: { ...base.typechain, dontOverrideCompile: true },
+};
+`;
+}
