@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import { openDatabase } from "../../../api/store/db/database.ts";
 import { openSqlite } from "../../../api/store/db/sqlite.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -139,11 +140,13 @@ describe("reconcile behind a provider with limits, interrupted", function () {
       expect(refusal?.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
       // Frozen, it cannot renew its lease.
       child.child.kill("SIGSTOP");
-      const { writer } = openSqlite(moneta.databaseFile, "existing");
-      const text = (await readMeta(writer, "reconcile")) ?? "";
+      const database = await openDatabase(moneta.databaseUrl);
+      const text = (await readMeta(database.read, "reconcile")) ?? "";
       const expired = JSON.stringify({ ...(JSON.parse(text) as object), until: 1 });
-      await writer.updateTable("meta").set({ value: expired }).where("key", "=", "reconcile").execute();
-      await writer.destroy();
+      await database.write((trx) =>
+        trx.updateTable("meta").set({ value: expired }).where("key", "=", "reconcile").execute(),
+      );
+      await database.close();
       expect((await run()).comparison.differences).to.be.greaterThan(0);
       child.child.kill("SIGCONT");
       // Its next renewal, or its next write, fails.
@@ -179,9 +182,9 @@ describe("reconcile behind a provider with limits, interrupted", function () {
 
     it("reads everything again when another copy of the database was restored", async () => {
       await interrupted();
-      const { writer } = openSqlite(moneta.databaseFile, "existing");
-      await writer.deleteFrom("meta").where("key", "=", "reconcile").execute();
-      await writer.destroy();
+      const database = await openDatabase(moneta.databaseUrl);
+      await database.write((trx) => trx.deleteFrom("meta").where("key", "=", "reconcile").execute());
+      await database.close();
       expect((await run()).from_block).to.be.lessThan(start);
     });
   });

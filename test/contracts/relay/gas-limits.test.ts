@@ -11,7 +11,7 @@ async function withoutTransactionLimit() {
   const [admin, operator] = await chain.getSigners();
   const relay = await chain.deployContract("Relay", [admin!.address, "https://host.example/metadata/"]);
   await relay.setOperator(operator!.address, true);
-  return { relay: relay.connect(operator!), probe: await chain.deployContract("CallProbe") };
+  return { relay: relay.connect(operator), probe: await chain.deployContract("CallProbe") };
 }
 
 describe("Relay", () => {
