@@ -32,19 +32,20 @@ const WINGS = {
   sending: ["db", "requests"],
   ledger: ["db", "listings", "requests", "sending"],
   doctor: ["db", "requests"],
+  move: ["db"],
   reconcile: ["db", "ledger", "listings", "requests", "sending"],
 };
 
 /** For each other folder of api/ the wings of api/store that it may import. A folder that is not listed may import none. */
 const WINGS_OF_USERS = {
   "pipeline-thread.ts": ["db"],
-  cli: ["db", "apps", "listings", "outbox", "requests"],
+  cli: ["db", "apps", "listings", "move", "outbox", "requests"],
   commands: ["db", "apps", "ledger", "listings", "media", "outbox", "requests"],
   context: ["db", "requests", "sending"],
   doctor: ["db", "doctor", "ledger", "media", "sending"],
   indexer: ["db", "apps", "ledger", "requests", "sending"],
   media: ["db", "listings", "media", "requests"],
-  operator: ["db", "apps", "media"],
+  operator: ["db", "apps", "media", "move"],
   reconcile: ["db", "apps", "ledger", "reconcile", "requests", "sending"],
   relayer: ["db", "apps", "requests", "sending"],
   v1: ["db", "apps", "listings", "media", "outbox", "requests"],

@@ -15,6 +15,11 @@ const terminal = {
   remark: (text: string) => {
     process.stderr.write(text);
   },
+  ...(process.stderr.isTTY && {
+    rewrite: (line: string) => {
+      process.stderr.write(`\r\x1b[K${line}`);
+    },
+  }),
   fail: () => {
     process.exitCode = 1;
   },

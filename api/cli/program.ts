@@ -11,6 +11,7 @@ import { keysCreate } from "./keys/create.ts";
 import { keysRestore } from "./keys/restore.ts";
 import { keysRotate } from "./keys/rotate.ts";
 import { mediaCollect } from "./media/collect.ts";
+import { migrateTo } from "./migrate-to.ts";
 import { reconcile } from "./reconcile/reconcile.ts";
 import { requestList } from "./request/list.ts";
 import { requestShow } from "./request/show.ts";
@@ -74,6 +75,7 @@ export function createProgram(terminal: Terminal): Command {
     group("media", "Delete hosted media that nothing refers to.", [mediaCollect(terminal)]),
     doctor(terminal),
     reconcile(terminal),
+    migrateTo(terminal),
     settings(terminal),
   ];
   for (const command of commands) program.addCommand(command);

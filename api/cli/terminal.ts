@@ -12,6 +12,8 @@ export interface Terminal {
   write(text: string): void;
   /** Writes a note to standard error. It is not part of the result. */
   remark?: (text: string) => void;
+  /** Replaces the last line of standard error, when that is a terminal. */
+  rewrite?: (line: string) => void;
   /** Makes the program end with exit code 1 although the command printed its result. */
   fail?: () => void;
 }

@@ -100,6 +100,6 @@ async function migrateOrClose(db: Db): Promise<void> {
   }
 }
 
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   return url.startsWith("file://") ? fileURLToPath(url) : resolve(url.slice("file:".length));
 }

@@ -25,7 +25,7 @@ export async function migrate(db: Db): Promise<void> {
   // One transaction for everything: racing processes check one after the other, and a crash leaves nothing half done.
   await db.transaction().execute(async (trx) => {
     if (engineOf(trx) === "postgres") await lockMigrations(trx);
-    const unknown = (await namesOfApplied(trx)).filter((name) => !(name in MIGRATIONS));
+    const unknown = (await appliedMigrations(trx)).filter((name) => !(name in MIGRATIONS));
     if (unknown.length > 0) {
       throw new SchemaError(
         `The database was migrated by a newer version of Moneta (${unknown.join(", ")}). Start that version, or restore a backup made by this version.`,
@@ -44,13 +44,15 @@ function messageOf(error: unknown): string {
     : message;
 }
 
-async function namesOfApplied(db: Db): Promise<string[]> {
+/** The names of the migrations that the database has, in order. */
+export async function appliedMigrations(db: Db): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some((table) => table.name === "kysely_migration")) return [];
   const rows = await db
     .$extendTables<{ kysely_migration: { name: string } }>()
     .selectFrom("kysely_migration")
     .select("name")
+    .orderBy("name")
     .execute();
   return rows.map((row) => row.name);
 }

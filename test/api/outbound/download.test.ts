@@ -42,7 +42,8 @@ describe("download", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  const get = async (url: string, deadline = 5_000) =>
+  // By default long enough for a busy machine.
+  const get = async (url: string, deadline = 25_000) =>
     Buffer.concat(await collect(download(url, { agent, maxBytes: LIMIT, signal: AbortSignal.timeout(deadline) })));
   const serve = async (handler: Handler, deadline?: number) => {
     handlers["/"] = handler;

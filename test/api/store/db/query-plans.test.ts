@@ -143,10 +143,14 @@ describeOn("sqlite", "query plans", function () {
     };
 
     it("is looked at in a bounded time, and ended in chunks", async () => {
-      expect(Math.min(await timed(look), await timed(look)), "a look").to.be.below(100);
+      // What a look would cost if it passed over the whole queue: both are measured now, on the same machine.
+      const passed = database.read.selectFrom("deliveries").select((select) => select.fn.countAll().as("rows"));
+      const whole = passed.where("next_at", "is not", null).where("created_at", ">", 0);
+      const scan = Math.max(await timed(() => whole.execute()), await timed(() => whole.execute()));
+      expect(Math.min(await timed(look), await timed(look), await timed(look)), "a look").to.be.below(scan / 2);
       const reason = "the webhook was removed";
       const abandon = () => database.write((trx) => abandonDeliveries(trx, BUSY.app, reason, NOW));
-      expect(await timed(abandon)).to.be.below(500);
+      expect(await timed(abandon), "the end of the queue").to.be.below(scan * 2);
       let looks = 0;
       for (; (await look()).more; looks++) expect(looks, "it ends").to.be.below(LARGE / 1_000 + 1);
       expect(looks).to.be.above(LARGE / 2_000);

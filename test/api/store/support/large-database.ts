@@ -116,8 +116,8 @@ const STATEMENTS = [
   `insert into counters (key, slot, value) values ('events:${BUSY.app}', 0, ${LARGE.toString()})`,
   `${N} insert into media (cid, type, size, created_at) select 'cid-' || i, 'image/png', 1, 1 from n`,
   `${N} insert into media_jobs (request_id, app_id, due_at, tries, fence) select 'request-' || i, '${BUSY.app}', 0, 0, 0 from n`,
-  `${N} insert into pins (cid, due_at, tries, fence, error, created_at)
-   select 'cid-' || i, case i % 2 when 0 then null else 0 end, 0, 0, null, 1 from n`,
+  `${N} insert into pins (cid, hosted, due_at, tries, fence, error, created_at)
+   select 'cid-' || i, 1, case i % 2 when 0 then null else 0 end, 0, 0, null, 1 from n`,
   `${N} insert into announcements (cid, due_at) select 'cid-' || i, 0 from n`,
   `${N} insert into chain_edits (contract, token_id, "column", previous, block_number)
    select '${BUSY.collection}', null, 'owner', '"owner"', i from n`,

@@ -1,0 +1,130 @@
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import type { MovedTable } from "../../../api/store/move/move.ts";
+import { jsonOfCli } from "../cli/support/run.ts";
+import { eventually } from "../../support/eventually.ts";
+import { useService } from "../../support/use-service.ts";
+
+/** Tables that have rows when the database is moved: there is something of every kind under way. */
+const IN_USE = [
+  "announcements",
+  "api_tokens",
+  "apps",
+  "attempts",
+  "batch_items",
+  "batches",
+  "blocks",
+  "collections",
+  "counters",
+  "deliveries",
+  "events",
+  "holdings",
+  "idempotency_keys",
+  "lanes",
+  "media",
+  "media_jobs",
+  "meta",
+  "nfts",
+  "requests",
+  "transfers",
+  "wallet_history",
+  "wallets",
+  "webhooks",
+];
+
+describe("a database moved by `migrate-to`", function () {
+  this.timeout(120_000);
+  const moneta = useService({ start: false, node: "own" });
+  const { api } = moneta;
+  let receiver: WebhookReceiver;
+
+  before(async () => {
+    receiver = await WebhookReceiver.listen();
+  });
+  after(() => receiver.close());
+
+  const file = (name: string) => `file:${join(moneta.folder, `${name}.sqlite`)}`;
+  const mint = (collection: string, to: string, fields: Record<string, unknown> = {}) =>
+    api.accept("/v1/nfts", { collection_address: collection, to_address: to, ...fields });
+  const move = async (from: string, to: string) => {
+    const { tables } = await jsonOfCli<{ tables: MovedTable[] }>(
+      { ...moneta.env, DATABASE_URL: from },
+      "migrate-to",
+      to,
+    );
+    return tables;
+  };
+  const status = async (id: string) => (await api.ok<{ status: string }>("GET", `/v1/requests/${id}`)).status;
+
+  /** A mint and a transfer are sent and not mined; a mint waits for its picture; all webhooks wait. */
+  const leaveUnderWay = async (collection: string, holder: string, other: string, image: string) => {
+    await moneta.restart({ DATABASE_URL: file("old"), ROLES: "api,relayer,indexer" });
+    await moneta.provider.send("evm_setAutomine", [false]);
+    const sent = [
+      await mint(collection, other),
+      await api.accept("/v1/transfers", {
+        from_address: holder,
+        to_address: other,
+        contract_address: collection,
+        token_id: 1,
+      }),
+    ];
+    for (const id of sent) await eventually(async () => ((await status(id)) === "processing" ? true : undefined));
+    const waiting = await mint(collection, other, { image: `${image}<!-- 2 -->`, copy_media: true });
+    return { sent, waiting };
+  };
+
+  it("continues there with everything that was under way, and can be moved back", async () => {
+    // Something of each kind is finished.
+    await moneta.start({ DATABASE_URL: file("old") });
+    const [holder, other] = [await api.wallet(), await api.wallet()];
+    const collection = await api.collection({ type: "ERC721" });
+    const image = "data:image/svg+xml,<svg/>";
+    const first = await mint(collection, holder, { unlockable_content: "secret", image, copy_media: true });
+    expect(await api.settled(first)).to.include({ status: "completed" });
+    await api.ok("PUT", "/v1/webhook", { url: receiver.url });
+    const { sent, waiting } = await leaveUnderWay(collection, holder, other, image);
+    // Another mint is only accepted.
+    await moneta.restart({ DATABASE_URL: file("old"), ROLES: "api" });
+    const body = { collection_address: collection, to_address: holder, unlockable_content: "more" };
+    const key = { "idempotency-key": "once" };
+    const accepted = await api.send<{ request_id: string }>("POST", "/v1/nfts", body, key);
+    const before = await api.ok("GET", "/v1/requests");
+    await moneta.stop();
+
+    const moved = await move(file("old"), moneta.databaseUrl);
+    const filled = moved.filter(({ rows }) => rows > 0).map(({ table }) => table);
+    expect(filled).to.include.members(IN_USE);
+
+    // Before anything is sent, the new database answers the same.
+    await moneta.start({ ROLES: "api" });
+    expect(await api.ok("GET", "/v1/requests")).to.deep.equal(before);
+    const repeated = await api.send("POST", "/v1/nfts", body, key);
+    expect(repeated.body).to.deep.equal(accepted.body);
+    await moneta.provider.send("evm_setAutomine", [true]);
+    await moneta.provider.send("evm_mine", []);
+    await moneta.restart();
+    const ids = [...sent, waiting, accepted.body.request_id];
+    for (const id of ids) expect(await api.settled(id)).to.include({ status: "completed" });
+    for (const id of ids) {
+      await receiver.received(({ body: told }) => told["request_id"] === id && told["type"] === "completed");
+    }
+    const final = receiver.calls.filter(({ body: told }) => told["type"] === "completed").map(({ headers }) => headers);
+    expect(new Set(final.map((headers) => headers["webhook-id"])).size).to.equal(ids.length);
+    const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+    expect(await contract.totalSupply()).to.equal(4n);
+    const listing = await api.ok("GET", `/v1/accounts/${other}`);
+    const contents = await api.ok("GET", `/v1/accounts/${holder}`);
+    expect(JSON.stringify(contents)).to.contain("more");
+    await moneta.stop();
+
+    await move(moneta.databaseUrl, file("back"));
+    await moneta.start({ DATABASE_URL: file("back") });
+    expect(await api.ok("GET", `/v1/accounts/${other}`)).to.deep.equal(listing);
+    expect(await api.settled(await mint(collection, holder))).to.include({ status: "completed", nft_token_id: 5 });
+  });
+});
