@@ -9,6 +9,7 @@ import { runMedia } from "./media.ts";
 import { measureOffsets, type OffsetCost } from "./offsets.ts";
 import { runOutbox } from "./outbox.ts";
 import { runPipeline } from "./pipeline.ts";
+import { runProcesses } from "./processes.ts";
 import { runReconcile } from "./reconcile.ts";
 import { bestOf, type Tour } from "./tour.ts";
 
@@ -32,7 +33,8 @@ const walk = sql`select count(*) from requests where updated_at > 0`;
 const walkMs = await bestOf(5, () => walk.execute(database.read));
 const offsets = await measureOffsets(tour);
 const recorded = recordStatements();
-for (const run of [runListings, runApps, runPipeline, runOutbox, runMedia, runDoctor, runReconcile]) await run(tour);
+for (const run of [runListings, runApps, runPipeline, runOutbox, runMedia, runDoctor, runProcesses, runReconcile])
+  await run(tour);
 await database.close();
 const report: TourReport = { statements: [...recorded.values()], offsets, walkMs };
 console.log(`REPORT ${JSON.stringify(report)}`);

@@ -10,7 +10,9 @@ export const SMALL_TABLES: Readonly<Record<string, string>> = {
   apps: "the operator creates them",
   blocks: "only headers that a reorg can still drop",
   lanes: "one for each sending key",
+  leases: "a handful of jobs",
   meta: "a handful of facts",
+  processes: "one for each API process",
   read_rates: "one for each app",
   webhooks: "one for each app",
 };
@@ -118,6 +120,7 @@ const STATEMENTS = [
   `${N} insert into media_jobs (request_id, app_id, due_at, tries, fence) select 'request-' || i, '${BUSY.app}', 0, 0, 0 from n`,
   `${N} insert into pins (cid, hosted, due_at, tries, fence, error, created_at)
    select 'cid-' || i, 1, case i % 2 when 0 then null else 0 end, 0, 0, null, 1 from n`,
+  `${N} insert into rate_counts (key, used, ends_at) select 'token:' || i, 1, 60000 + i from n`,
   `${N} insert into announcements (cid, due_at) select 'cid-' || i, 0 from n`,
   `${N} insert into chain_edits (contract, token_id, "column", previous, block_number)
    select '${BUSY.collection}', null, 'owner', '"owner"', i from n`,

@@ -1,0 +1,28 @@
+import { addCalls } from "../../../../api/store/apps/rate-counts.ts";
+import {
+  holdNamedLease,
+  isLeaseFree,
+  releaseNamedLease,
+  renewNamedLease,
+  takeNamedLease,
+} from "../../../../api/store/db/leases.ts";
+import { writeMetaOnce } from "../../../../api/store/db/meta.ts";
+import { countProcesses, recordProcess, removeProcess } from "../../../../api/store/db/processes.ts";
+import { NOW, type Tour } from "./tour.ts";
+
+export async function runProcesses({ read, write }: Tour): Promise<void> {
+  await write((trx) => writeMetaOnce(trx, "wallets_key", "key"));
+  const time = { now: NOW, lasts: 15_000 };
+  const isGone = () => false;
+  await isLeaseFree(read, "indexer", time, isGone);
+  const lease = await write((trx) => takeNamedLease(trx, "indexer", "holder", time, isGone));
+  if (lease === null) throw new Error("the lease is free");
+  await write((trx) => renewNamedLease(trx, lease, NOW + 15_000));
+  await write((trx) => holdNamedLease(trx, lease));
+  await write((trx) => releaseNamedLease(trx, lease));
+  await write((trx) => recordProcess(trx, "api", "process", { now: NOW, until: NOW + 15_000 }));
+  await countProcesses(read, "api", NOW, 15_000);
+  await write((trx) => removeProcess(trx, "api", "process"));
+  const counts = [{ key: "token:a", used: 1, endsAt: NOW + 60_000 }];
+  await write((trx) => addCalls(trx, counts, { now: NOW, window: 60_000 }));
+}
