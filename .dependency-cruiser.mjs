@@ -39,9 +39,10 @@ const WINGS = {
 /** For each other folder of api/ the wings of api/store that it may import. A folder that is not listed may import none. */
 const WINGS_OF_USERS = {
   "pipeline-thread.ts": ["db"],
-  cli: ["db", "apps", "listings", "move", "outbox", "requests"],
+  blocks: ["db", "media"],
+  cli: ["db", "apps", "listings", "media", "move", "outbox", "requests"],
   commands: ["db", "apps", "ledger", "listings", "media", "outbox", "requests"],
-  context: ["db", "requests", "sending"],
+  context: ["db", "media", "requests", "sending"],
   doctor: ["db", "doctor", "ledger", "media", "sending"],
   indexer: ["db", "apps", "ledger", "requests", "sending"],
   media: ["db", "listings", "media", "requests"],
@@ -132,9 +133,10 @@ export default {
     only("operator", ["commands", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
     only("doctor", LEAVES, "The doctor reads rows and the chain and changes neither."),
     only("reconcile", ["indexer", ...LEAVES], "Reads the chain again with the code of the indexer."),
+    only("blocks", ["config", "ipfs", "shared", "store"], "The block stores that need the database or a network."),
     only(
       "cli",
-      ["commands", "context", "doctor", "operator", "reconcile", ...LEAVES],
+      ["blocks", "commands", "context", "doctor", "operator", "reconcile", ...LEAVES],
       "The command line calls the same commands as HTTP.",
     ),
     only("store", ["domain", "shared"], "SQL only: no network, no keys, no settings."),
@@ -220,7 +222,7 @@ export default {
     packageOf(
       "requests-to-strangers",
       ["undici", "ipaddr\\.js"],
-      ["outbound", "webhooks", "media", "ipfs-node"],
+      ["blocks", "outbound", "webhooks", "media", "ipfs-node"],
       "Requests to URLs that users gave go through api/outbound.",
     ),
     {

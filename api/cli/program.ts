@@ -11,6 +11,7 @@ import { keysCreate } from "./keys/create.ts";
 import { keysRestore } from "./keys/restore.ts";
 import { keysRotate } from "./keys/rotate.ts";
 import { mediaCollect } from "./media/collect.ts";
+import { mediaMove } from "./media/move.ts";
 import { migrateTo } from "./migrate-to.ts";
 import { reconcile } from "./reconcile/reconcile.ts";
 import { requestList } from "./request/list.ts";
@@ -72,7 +73,7 @@ export function createProgram(terminal: Terminal): Command {
       contractList(terminal),
       contractUnfollow(terminal),
     ]),
-    group("media", "Delete hosted media that nothing refers to.", [mediaCollect(terminal)]),
+    group("media", "Move hosted media, and delete what nothing refers to.", [mediaCollect(terminal), mediaMove(terminal)]),
     doctor(terminal),
     reconcile(terminal),
     migrateTo(terminal),

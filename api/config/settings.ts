@@ -4,6 +4,7 @@ import type { z } from "zod";
 
 import { type IpfsNodeSettings, ipfsNodeSettings } from "./ipfs-settings.ts";
 import { LIMIT_SETTINGS, type Limits } from "./limits.ts";
+import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
 import { wholeNumber } from "./parsers.ts";
 import { type LOG_LEVELS, type Role, type Value, type Variable, VARIABLES } from "./variables.ts";
 
@@ -35,6 +36,7 @@ export interface Settings {
   /** null: no limit. */
   appGasPerDay: number | null;
   allowedPrivateHosts: string[];
+  mediaStore: MediaStoreSetting;
   /** null: `ipfs://` media that is not stored here is refused. */
   ipfsGateway: string | null;
   /** null: nothing is pinned elsewhere. */
@@ -92,6 +94,7 @@ export function parseSettings(env: Environment): Settings {
     confirmations: reader.optional("CONFIRMATIONS"),
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
+    mediaStore: reader.mediaStore(reader.optional("MEDIA_STORE")),
     ipfsGateway: reader.optional("IPFS_GATEWAY"),
     ipfsPinRpc: reader.optional("IPFS_PIN_RPC"),
     ipfsNode: ipfsNodeSettings({
@@ -114,6 +117,14 @@ export function parseDatabaseSettings(env: Environment): { databaseUrl: string }
   const settings = { databaseUrl: reader.read("DATABASE_URL", defaultDatabase(dataDir)) };
   reader.check();
   return settings;
+}
+
+/** A media store that a command names. @throws SettingsError */
+export function parseMediaStoreText(env: Environment, text: string): MediaStoreSetting {
+  const reader = new Reader(env);
+  const setting = reader.mediaStore(text);
+  reader.check();
+  return setting;
 }
 
 function defaultDatabase(dataDir: string): string {
@@ -145,6 +156,22 @@ class Reader {
       this.#parse(limit.variable, schema, this.#text(limit.variable) ?? limit.default.toString()),
     ]);
     return Object.fromEntries(entries) as Limits;
+  }
+
+  /** @param text null: the default, which depends on the database. */
+  mediaStore(text: string | null): MediaStoreSetting {
+    const environment: BucketEnvironment = {
+      accessKeyId: this.optional("AWS_ACCESS_KEY_ID"),
+      secretAccessKey: this.optional("AWS_SECRET_ACCESS_KEY"),
+      sessionToken: this.optional("AWS_SESSION_TOKEN"),
+      region: this.read("AWS_REGION"),
+      endpoint: this.optional("AWS_ENDPOINT_URL_S3"),
+    };
+    const fallback = this.#text("DATABASE_URL")?.startsWith("postgres") === true ? "database" : "files";
+    const setting = parseMediaStore(text ?? fallback, environment);
+    if (typeof setting !== "string") return setting;
+    this.#problems.push(`MEDIA_STORE: ${setting}`);
+    return { kind: "files" };
   }
 
   check(): void {

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { extendedPublicKey } from "./extended-public-key.ts";
 import { IPFS_VARIABLES } from "./ipfs-settings.ts";
+import { MEDIA_STORE_VARIABLES } from "./media-store.ts";
 import { databaseUrl, httpUrl, list, publicUrl, secretKeys, subsetOf, wholeNumber } from "./parsers.ts";
 
 export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;
@@ -124,6 +125,7 @@ export const VARIABLES = {
     description:
       "Hosts in private networks that webhook and media URLs may use, separated by commas. All other private addresses are refused.",
   },
+  ...MEDIA_STORE_VARIABLES,
   ...IPFS_VARIABLES,
   ROLES: {
     schema: subsetOf(ROLES),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 
 import type { IpfsNodeSettings } from "../config/ipfs-settings.ts";
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
 import type { IpfsNode } from "../ipfs-node/node.ts";
 import { StartupError } from "./chain-identity.ts";
 
@@ -13,7 +13,7 @@ import { StartupError } from "./chain-identity.ts";
  */
 export async function openIpfsNode(
   settings: { ipfsNode: IpfsNodeSettings; dataDir: string },
-  deps: { blocks: BlockFiles; logger: Logger },
+  deps: { blocks: BlockStore; logger: Logger },
 ): Promise<IpfsNode> {
   try {
     const { startIpfsNode } = await import("../ipfs-node/node.ts");

@@ -84,7 +84,7 @@ export async function startService(
     allowedHosts: new Set(settings.allowedPrivateHosts.map((host) => host.toLowerCase())),
     allowLoopback: local,
   };
-  const content = await openContent(settings, { addressPolicy, logger, now }, opened);
+  const content = await openContent(settings, { database, addressPolicy, logger, now }, opened);
   const signing = chain.signing === null ? null : await withGas(chain.signing, { identity, database, client, logger });
   const workers = createWorkers(settings, { ...chain, signing, database, client, content, signals, logger, now });
   runWorkers(workers, opened);

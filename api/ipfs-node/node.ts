@@ -11,7 +11,7 @@ import { createLibp2p } from "libp2p";
 import type { CID } from "multiformats/cid";
 import type { Logger } from "pino";
 
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
 import { isPublicAddress } from "../outbound/addresses.ts";
 import { hostOf, isPrivateNetwork, mayDial } from "./dial-policy.ts";
 import { loadIdentity } from "./identity.ts";
@@ -26,7 +26,7 @@ export interface IpfsNodeOptions {
   bootstrap: string[];
   /** File of the private key. It is created if it does not exist. */
   identityFile: string;
-  blocks: BlockFiles;
+  blocks: BlockStore;
   logger: Logger;
 }
 
@@ -97,7 +97,7 @@ export async function startIpfsNode(options: IpfsNodeOptions): Promise<IpfsNode>
   };
 }
 
-async function startAll(libp2p: Libp2p<Parts>, blocks: BlockFiles, logger: Logger): ReturnType<typeof serveBlocks> {
+async function startAll(libp2p: Libp2p<Parts>, blocks: BlockStore, logger: Logger): ReturnType<typeof serveBlocks> {
   try {
     await libp2p.start();
     return await serveBlocks(libp2p, blocks, logger);

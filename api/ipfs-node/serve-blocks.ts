@@ -4,7 +4,7 @@ import type { CID } from "multiformats/cid";
 import { sha256 } from "multiformats/hashes/sha2";
 import type { Logger } from "pino";
 
-import { type BlockFiles, BlockMissing } from "../ipfs/block-files.ts";
+import { type BlockStore, BlockMissing } from "../ipfs/block-store.ts";
 import { parseCid } from "../ipfs/cids.ts";
 import { Allowance } from "./allowance.ts";
 
@@ -32,7 +32,7 @@ interface Bitswap {
 /** Sends stored blocks to peers that ask for them. It never asks peers for blocks and stores nothing that they send. */
 export async function serveBlocks(
   libp2p: Libp2p,
-  blocks: BlockFiles,
+  blocks: BlockStore,
   logger: Logger,
 ): Promise<{ stop(): Promise<void> }> {
   const allowance = new Allowance(BURST, PER_SECOND, () => performance.now());
@@ -71,11 +71,11 @@ export async function serveBlocks(
 }
 
 /** Peers may ask for any CID, also for identity CIDs and ones too long for a file name: `parseCid` rejects these. */
-async function has(blocks: BlockFiles, cid: CID): Promise<boolean> {
+async function has(blocks: BlockStore, cid: CID): Promise<boolean> {
   return parseCid(cid.toString()) !== null && (await blocks.has(cid));
 }
 
-async function read(blocks: BlockFiles, cid: CID, logger: Logger): Promise<Uint8Array> {
+async function read(blocks: BlockStore, cid: CID, logger: Logger): Promise<Uint8Array> {
   try {
     return await blocks.get(cid);
   } catch (error) {

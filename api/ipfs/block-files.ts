@@ -4,38 +4,11 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from "node:f
 import { join } from "node:path";
 
 import type { CID } from "multiformats/cid";
-import { sha256 } from "multiformats/hashes/sha2";
 
+import { BlockCorrupt, BlockMissing, type BlockStore, hasDigest, type StoredBlock } from "./block-store.ts";
 import { canonicalCid, parseCid } from "./cids.ts";
 import { isAbsent, modifiedAt } from "./files.ts";
-import { Quarantine } from "./quarantine.ts";
-
-/** Thrown when a block is not stored. */
-export class BlockMissing extends Error {
-  override readonly name = "BlockMissing";
-  readonly cid: string;
-
-  constructor(cid: CID) {
-    super(`block ${canonicalCid(cid)} is missing`);
-    this.cid = canonicalCid(cid);
-  }
-}
-
-/** Thrown when the bytes of a stored block do not match the hash in its CID. */
-export class BlockCorrupt extends Error {
-  override readonly name = "BlockCorrupt";
-  readonly cid: string;
-
-  constructor(cid: CID) {
-    super(`block ${canonicalCid(cid)} is corrupt`);
-    this.cid = canonicalCid(cid);
-  }
-}
-
-export interface StoredBlock {
-  cid: CID;
-  bytes: number;
-}
+import { FileQuarantine } from "./file-quarantine.ts";
 
 const DRAFTS = "drafts";
 /** Length of the names of the folders that hold blocks. No other folder here has a name of this length. */
@@ -45,7 +18,8 @@ const FOLDER_NAME_LENGTH = 2;
  * Blocks as files, each named by its CID. The same bytes are stored once, files never change, and every read is checked
  * against the CID. Any number of processes may share the folder.
  */
-export class BlockFiles {
+export class BlockFiles implements BlockStore {
+  readonly name = "files";
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -118,13 +92,13 @@ export class BlockFiles {
   }
 
   /** A new, empty quarantine for a garbage collection. */
-  quarantine(): Quarantine {
-    return new Quarantine(this.#folder, (cid) => this.#fileOf(cid));
+  quarantine(): FileQuarantine {
+    return new FileQuarantine(this.#folder, (cid) => this.#fileOf(cid));
   }
 
   /** Restores blocks that an interrupted garbage collection has quarantined. @returns how many. */
   async restoreQuarantined(): Promise<number> {
-    return Quarantine.recover(this.#folder, (cid) => this.#fileOf(cid));
+    return FileQuarantine.recover(this.#folder, (cid) => this.#fileOf(cid));
   }
 
   /** Every block, in no order. */
@@ -140,16 +114,17 @@ export class BlockFiles {
     }
   }
 
-  /** Removes drafts older than `before`, left by processes that died. @returns how many. */
-  async removeDrafts(before: number): Promise<number> {
-    let removed = 0;
+  /** Removes drafts older than `before`, left by processes that died. */
+  async removeUnfinished(before: number): Promise<void> {
     for (const entry of await list(join(this.#folder, DRAFTS))) {
       const draft = join(this.#folder, DRAFTS, entry.name);
-      if ((await modifiedAt(draft)) >= before) continue;
-      await rm(draft, { recursive: true, force: true });
-      removed += 1;
+      if ((await modifiedAt(draft)) < before) await rm(draft, { recursive: true, force: true });
     }
-    return removed;
+  }
+
+  /** The start of the service checks DATA_DIR, and each block that cannot be written says why. */
+  problem(): Promise<null> {
+    return Promise.resolve(null);
   }
 
   /** The last characters of a CID are evenly distributed. They spread the files over about a thousand folders. */
@@ -157,12 +132,6 @@ export class BlockFiles {
     const name = canonicalCid(cid);
     return join(this.#folder, name.slice(-FOLDER_NAME_LENGTH - 1, -1), name);
   }
-}
-
-/** Whether the hash of the bytes is the one in the CID. */
-export async function hasDigest(cid: CID, bytes: Uint8Array): Promise<boolean> {
-  const digest = await sha256.digest(bytes);
-  return Buffer.compare(digest.bytes, cid.multihash.bytes) === 0;
 }
 
 /** Updates a block's time, so that garbage collection keeps it. @returns false when it does not exist. */

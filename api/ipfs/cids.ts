@@ -56,6 +56,11 @@ export function isStorable(cid: CID, bytes: Uint8Array): boolean {
   }
 }
 
+/** Whether a block may link to others. */
+export function hasLinks(cid: CID): boolean {
+  return cid.code === dagPb.code;
+}
+
 /** Blocks that this block links to. */
 export function linksOf(cid: CID, bytes: Uint8Array): CID[] {
   return cid.code === dagPb.code ? dagPb.decode(bytes).Links.map((link) => link.Hash) : [];

@@ -2,8 +2,8 @@ import { exporter, type UnixFSEntry } from "ipfs-unixfs-exporter";
 import { importer, importFile } from "ipfs-unixfs-importer";
 import type { CID } from "multiformats/cid";
 
-import { type BlockFiles, BlockMissing } from "./block-files.ts";
-import { linksOf } from "./cids.ts";
+import { BlockCorrupt, BlockMissing, type BlockStore } from "./block-store.ts";
+import { hasLinks, linksOf } from "./cids.ts";
 import { type Blockstore, type FileEntry, isFile, readFile } from "./read-file.ts";
 
 /** How content is split into blocks. Implementations share this profile, so the same bytes get the same CID everywhere. */
@@ -22,9 +22,9 @@ export interface ContentFile {
 }
 
 /** Where new blocks go. */
-type BlockSink = Pick<BlockFiles, "put">;
+type BlockSink = Pick<BlockStore, "put">;
 /** Where blocks are read from. Each is checked against its CID. */
-export type BlockSource = Pick<BlockFiles, "get" | "has">;
+export type BlockSource = Pick<BlockStore, "get" | "has">;
 
 /** Stores a stream of bytes as one file. @returns its CID and its length. */
 export async function importContent(
@@ -111,7 +111,7 @@ function fileOf(store: Blockstore, entry: FileEntry, readAhead: number): Content
  * @throws BlockMissing, BlockCorrupt without `onDamage`
  */
 export async function* walkBlocks(
-  blocks: Pick<BlockFiles, "get">,
+  blocks: Pick<BlockStore, "get">,
   root: CID,
   seen: { has(cid: string): boolean; add(cid: string): unknown },
   onDamage?: (error: unknown) => void,
@@ -134,7 +134,23 @@ export async function* walkBlocks(
   }
 }
 
-/** Adapts the block files to the importer. */
+/**
+ * Adds the names of all blocks of some content to `seen`. Only blocks that link to others are read; of the rest, only the
+ * existence is checked.
+ * @throws BlockMissing, BlockCorrupt
+ */
+export async function findBlocks(blocks: BlockSource, root: CID, seen: Set<string>): Promise<void> {
+  const ahead = [root];
+  for (let cid = ahead.pop(); cid !== undefined; cid = ahead.pop()) {
+    const name = cid.toV1().toString();
+    if (seen.has(name)) continue;
+    seen.add(name);
+    if (hasLinks(cid)) ahead.push(...linksOf(cid, await blocks.get(cid)));
+    else if (!(await blocks.has(cid))) throw new BlockMissing(cid);
+  }
+}
+
+/** Adapts the block store to the importer. */
 function sinkOf(blocks: BlockSink): Parameters<typeof importer>[1] {
   return {
     put: async (cid, bytes) => {
@@ -144,7 +160,7 @@ function sinkOf(blocks: BlockSink): Parameters<typeof importer>[1] {
   };
 }
 
-/** Adapts the block files to the exporter. */
+/** Adapts the block store to the exporter. */
 function sourceOf(blocks: BlockSource): Blockstore {
   return {
     async *get(cid) {
@@ -162,5 +178,5 @@ async function whole(bytes: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Ui
 
 /** Whether the error means that a block is missing or corrupt. */
 export function isDamage(error: unknown): boolean {
-  return error instanceof BlockMissing || (error instanceof Error && error.name === "BlockCorrupt");
+  return error instanceof BlockMissing || error instanceof BlockCorrupt;
 }

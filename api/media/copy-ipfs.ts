@@ -1,4 +1,4 @@
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
 import { canonicalCid, parseIpfsUri } from "../ipfs/cids.ts";
 import { type ContentFile, findFile, isDamage } from "../ipfs/content.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../ipfs/media-type.ts";
@@ -14,7 +14,7 @@ const READ_AHEAD = 4;
  * @throws MediaError, DownloadError
  */
 export async function copyIpfs(
-  deps: { blocks: BlockFiles; gateway: Gateway | null; maxBytes: number },
+  deps: { blocks: BlockStore; gateway: Gateway | null; maxBytes: number },
   url: string,
   signal: AbortSignal,
 ): Promise<StoredMedia> {

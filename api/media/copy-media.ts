@@ -1,6 +1,6 @@
 import type { CID } from "multiformats/cid";
 
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
 import { canonicalCid } from "../ipfs/cids.ts";
 import { importContent, isDamage } from "../ipfs/content.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../ipfs/media-type.ts";
@@ -13,7 +13,7 @@ import { MediaError } from "./media-error.ts";
 import type { Gateway } from "./verified-blocks.ts";
 
 export interface CopyDeps {
-  blocks: BlockFiles;
+  blocks: BlockStore;
   /** Connects only to addresses that user-given URLs may reach. */
   agent: OutboundAgent;
   /** For IPFS content that is not stored here. Null without one. */

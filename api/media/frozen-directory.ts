@@ -1,6 +1,6 @@
 import type { FreezeMetadata } from "../domain/command.ts";
 import { COLLECTION_FILE, frozenTokenFile } from "../domain/frozen-uris.ts";
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
 import { canonicalCid } from "../ipfs/cids.ts";
 import { importDirectory } from "../ipfs/content.ts";
 import { collectionMetadata, tokenMetadata } from "../shared/metadata-documents.ts";
@@ -15,7 +15,7 @@ export class NotSettledYet extends Error {
 
 /** Stores the metadata of a collection and of all its tokens as one IPFS directory. @returns its CID. @throws NotSettledYet */
 export async function makeFrozenDirectory(
-  deps: { database: Database; blocks: BlockFiles },
+  deps: { database: Database; blocks: BlockStore },
   command: FreezeMetadata,
   stop: AbortSignal,
 ): Promise<string> {

@@ -4,7 +4,7 @@ import * as raw from "multiformats/codecs/raw";
 import { request } from "undici";
 import { z } from "zod";
 
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
 import { parseCid } from "../ipfs/cids.ts";
 import { isDamage, walkBlocks } from "../ipfs/content.ts";
 
@@ -32,7 +32,7 @@ class KuboError extends Error {
  * Uploads content to a Kubo node, block by block, and pins it there.
  * @param rpc the node's RPC address. It comes from the operator's settings and is never influenced by users.
  */
-export async function pinAtKubo(rpc: string, blocks: BlockFiles, name: string, stop: AbortSignal): Promise<void> {
+export async function pinAtKubo(rpc: string, blocks: BlockStore, name: string, stop: AbortSignal): Promise<void> {
   const root = parseCid(name);
   if (root === null) throw new Error(`${name} is not the CID of stored content`);
   for await (const { cid, bytes } of walkBlocks(blocks, root, new Set())) {

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
 import { type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
@@ -19,7 +19,7 @@ import { describePinError, pinAtKubo, unpinAtKubo } from "./pin.ts";
 
 export interface PinnerDeps {
   database: Database;
-  blocks: BlockFiles;
+  blocks: BlockStore;
   /** RPC address of the operator's Kubo node. */
   rpc: string;
   wake: Signal;

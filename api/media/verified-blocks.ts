@@ -1,6 +1,7 @@
 import type { CID } from "multiformats/cid";
 
-import { type BlockFiles, hasDigest } from "../ipfs/block-files.ts";
+import type { BlockFiles } from "../ipfs/block-files.ts";
+import { type BlockStore, hasDigest } from "../ipfs/block-store.ts";
 import { isStorable } from "../ipfs/cids.ts";
 import { type BlockSource, isDamage } from "../ipfs/content.ts";
 import type { OutboundAgent } from "../outbound/agent.ts";
@@ -25,7 +26,7 @@ const SMALL_BLOCK = 4_096;
  * block is used only when its hash matches the CID. So no gateway can substitute other content.
  */
 export class VerifiedBlocks implements BlockSource {
-  readonly #stored: BlockFiles;
+  readonly #stored: BlockStore;
   readonly #gateway: Gateway | null;
   readonly #stopped = new AbortController();
   readonly #signal: AbortSignal;
@@ -35,7 +36,7 @@ export class VerifiedBlocks implements BlockSource {
   /** The first error that kept a block from being read. While it is null, any failure is due to the content itself. */
   failure: Error | null = null;
 
-  constructor(options: { stored: BlockFiles; gateway: Gateway | null; maxBytes: number; signal: AbortSignal }) {
+  constructor(options: { stored: BlockStore; gateway: Gateway | null; maxBytes: number; signal: AbortSignal }) {
     this.#stored = options.stored;
     this.#gateway = options.gateway;
     this.#signal = AbortSignal.any([options.signal, this.#stopped.signal]);

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 
+import { BlockStoreUnavailable } from "../ipfs/block-store.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { FaultBackoff } from "../shared/fault-backoff.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
@@ -11,6 +12,7 @@ import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { addAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
+import type { Trx } from "../store/db/engine.ts";
 import { insertMedia } from "../store/media/media.ts";
 import {
   failMediaJob,
@@ -22,6 +24,7 @@ import {
   takeMediaJobs,
 } from "../store/media/media-jobs.ts";
 import { addPin } from "../store/media/pins.ts";
+import { mediaStoreInUse } from "../store/media/media-store.ts";
 import type { CopyDeps } from "./copy-media.ts";
 import { NotSettledYet } from "./frozen-directory.ts";
 import { FieldProblem, type Prepared, prepareCommand } from "./prepare-command.ts";
@@ -105,6 +108,7 @@ export class MediaWorker {
         () => this.#work(job, abort),
         // Nothing was recorded, so the lease expires and the job is taken again.
         (error) => {
+          if (isStorageFault(error)) this.#fault.failed();
           this.#loop.report(error);
         },
       );
@@ -169,6 +173,7 @@ export class MediaWorker {
     const { database, signals, now } = this.#deps;
     const directory = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
     const done = await database.write(async (trx) => {
+      await requireStoreInUse(trx, this.#deps.blocks.name);
       if (!(await finishMediaJob(trx, job, command, now()))) return false;
       for (const item of media) await insertMedia(trx, item, now());
       for (const cid of [...directory, ...media.map((item) => item.cid)]) {
@@ -215,4 +220,13 @@ export class MediaWorker {
       "media could not be copied, so the request failed",
     );
   }
+}
+
+/** Processes with the old setting may still run when `media move` has switched to another store. */
+async function requireStoreInUse(trx: Trx, name: string): Promise<void> {
+  const store = await mediaStoreInUse(trx);
+  if (store === null || store === name) return;
+  throw new BlockStoreUnavailable(
+    `Hosted media were moved from ${name} to ${store}: set MEDIA_STORE and restart this process`,
+  );
 }

@@ -1,10 +1,9 @@
 import { CID } from "multiformats/cid";
 
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import { type BlockStore, QuarantineTakenOver, type StoredBlock } from "../ipfs/block-store.ts";
 import { canonicalCid } from "../ipfs/cids.ts";
-import { isDamage, walkBlocks } from "../ipfs/content.ts";
+import { type BlockSource, findBlocks, isDamage, walkBlocks } from "../ipfs/content.ts";
 import { namedContent } from "../ipfs/named-content.ts";
-import { QuarantineTakenOver } from "../ipfs/quarantine.ts";
 import { forgetAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
 import { inSnapshot, type Trx } from "../store/db/engine.ts";
@@ -34,7 +33,7 @@ const CHUNK = 200;
  * @throws OperatorError when content is damaged. Its list of blocks is unknown then, so nothing is removed.
  */
 export async function collectMedia(
-  deps: { database: Database; blocks: BlockFiles },
+  deps: { database: Database; blocks: BlockStore },
   before: number,
 ): Promise<Collected> {
   const { database, blocks } = deps;
@@ -46,12 +45,16 @@ export async function collectMedia(
   await addNeeded(deps, blocks, needed);
   const quarantine = blocks.quarantine();
   const result: Collected = { kept: 0, removed: 0, removedBytes: 0 };
+  const quarantined = new Set<string>();
   try {
-    for await (const { cid } of blocks.all()) {
-      if (needed.has(cid.toString()) || !(await quarantine.add(cid, limit))) result.kept += 1;
+    for await (const page of inPages(blocks.all())) {
+      const unneeded = page.map(({ cid }) => cid).filter((cid) => !needed.has(cid.toString()));
+      const moved = unneeded.length === 0 ? [] : await quarantine.add(unneeded, limit);
+      for (const cid of moved) quarantined.add(canonicalCid(cid));
+      result.kept += page.length - moved.length;
     }
     const restore = async (cid: CID) => {
-      if (await quarantine.restore(cid)) result.kept += 1;
+      if (quarantined.delete(canonicalCid(cid)) && (await quarantine.restore(cid))) result.kept += 1;
     };
     const reader = {
       has: (cid: CID) => restore(cid).then(() => blocks.has(cid)),
@@ -59,9 +62,7 @@ export async function collectMedia(
     };
     await addNeeded(deps, reader, needed);
     // What was named again since that check is restored: from here on, rows decide together with their writers.
-    for (const root of await forgetAll(deps, await quarantine.all(), started)) {
-      for await (const _block of walkBlocks(reader, root, needed));
-    }
+    for (const root of await forgetAll(deps, await quarantine.all(), started)) await findBlocks(reader, root, needed);
     await quarantine.confirm();
   } catch (error) {
     await quarantine.restoreAll();
@@ -70,21 +71,28 @@ export async function collectMedia(
       "Nothing was removed: a starting service or another `media collect` took over. Run it again.",
     );
   }
-  for (const cid of await quarantine.all()) {
-    const bytes = await quarantine.remove(cid);
-    if (bytes === null) continue;
-    result.removed += 1;
-    result.removedBytes += bytes;
-  }
-  await quarantine.close();
-  await blocks.removeDrafts(limit);
+  const removed = await quarantine.remove();
+  result.removed = removed.blocks;
+  result.removedBytes = removed.bytes;
+  await blocks.removeUnfinished(limit);
   return result;
+}
+
+async function* inPages(blocks: AsyncIterable<StoredBlock>): AsyncGenerator<StoredBlock[]> {
+  let page: StoredBlock[] = [];
+  for await (const block of blocks) {
+    page.push(block);
+    if (page.length < CHUNK) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
 }
 
 /** Adds the blocks of all content that rows refer to and that is hosted here. */
 async function addNeeded(
   { database }: { database: Database },
-  blocks: Pick<BlockFiles, "get" | "has">,
+  blocks: BlockSource,
   needed: Set<string>,
 ): Promise<void> {
   const roots = await inSnapshot(database.read, (db) => namedContent(textsThatNameContent(db)));
@@ -92,7 +100,7 @@ async function addNeeded(
     // Metadata may refer to content that others host.
     if (!(await blocks.has(root))) continue;
     try {
-      for await (const _block of walkBlocks(blocks, root, needed));
+      await findBlocks(blocks, root, needed);
     } catch (error) {
       if (!isDamage(error) || !(error instanceof Error)) throw error;
       throw new OperatorError(`Nothing was removed: ${error.message}. \`doctor --media\` lists all damaged content.`);
@@ -130,7 +138,7 @@ async function forget(trx: Trx, cid: string, started: number): Promise<boolean> 
 /** Counts the stored files and lists those whose first block is missing. */
 export async function missingFiles(deps: {
   database: Database;
-  blocks: BlockFiles;
+  blocks: BlockStore;
 }): Promise<{ files: number; missing: string[] }> {
   const result = { files: 0, missing: [] as string[] };
   for await (const cid of storedFiles(deps.database.read)) {
@@ -141,7 +149,7 @@ export async function missingFiles(deps: {
 }
 
 /** Missing and corrupt blocks of the content that metadata refers to, by the CID of the content. */
-export async function damagedContent(deps: { database: Database; blocks: BlockFiles }): Promise<Map<string, string[]>> {
+export async function damagedContent(deps: { database: Database; blocks: BlockStore }): Promise<Map<string, string[]>> {
   const { database, blocks } = deps;
   const stored = new Set<string>();
   for await (const cid of storedFiles(database.read)) stored.add(cid);

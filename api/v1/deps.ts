@@ -5,7 +5,7 @@ import type { AcceptQueue } from "../commands/accept-request.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { LookUps } from "../commands/look-ups.ts";
 import type { Limits } from "../config/limits.ts";
-import type { BlockFiles } from "../ipfs/block-files.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
@@ -16,7 +16,7 @@ export interface AppDeps {
   settings: { publicUrl: string; limits: Limits; appGasPerDay: number | null };
   database: Database;
   /** Blocks of the content hosted on IPFS. */
-  blocks: BlockFiles;
+  blocks: BlockStore;
   deriver: WalletDeriver;
   sealer: Sealer;
   foreign: ForeignContracts;

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Response } from "express";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
+import { BlockStoreUnavailable } from "../ipfs/block-store.ts";
 import { DatabaseUnavailable } from "../store/db/database-error.ts";
 
 /** Seconds after which the caller may retry when the chain or the database was unavailable. */
@@ -11,7 +12,7 @@ const RETRY_AFTER = 5;
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   // RpcError: a node may refuse a call because of its own limits, so the error proves nothing about the call.
-  if (error instanceof ChainUnavailable || error instanceof RpcError || isBusyDatabase(error)) {
+  if (error instanceof ChainUnavailable || error instanceof RpcError || isBusyStore(error)) {
     return new ApiError("unavailable", null, { retryAfter: retryAfterOf(error) });
   }
   // A path with a malformed percent-escape is answered with 404.
@@ -40,8 +41,8 @@ function codeOfHttpError(error: unknown): HttpErrorCode | null {
   }
 }
 
-function isBusyDatabase(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable) return true;
+function isBusyStore(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable || error instanceof BlockStoreUnavailable) return true;
   return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 }
 

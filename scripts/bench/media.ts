@@ -5,15 +5,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { BlockFiles } from "../../api/ipfs/block-files.ts";
+import { openBlocks } from "../../api/blocks/open-blocks.ts";
+import { parseMediaStoreText } from "../../api/config/settings.ts";
 import { parseCid } from "../../api/ipfs/cids.ts";
 import { findFile } from "../../api/ipfs/content.ts";
 import { copyMedia } from "../../api/media/copy-media.ts";
 import { createOutboundAgent } from "../../api/outbound/agent.ts";
+import { openDatabase } from "../../api/store/db/database.ts";
 
 /**
  * `npm run bench:media`: copies 200 MiB from a server into the block store, reads them back, then makes 20 such copies at
- * once. It measures the peak memory of this process. The server is another process, so its memory does not count.
+ * once. `MEDIA_STORE` and `DATABASE_URL` name the place, as for the service. It measures the peak memory of this process. The server is another process, so its memory does not count.
  */
 
 const MIB = 1_048_576;
@@ -64,7 +66,9 @@ async function measure(label: string, bytes: number, work: () => Promise<void>):
 
 async function run(port: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-bench-"));
-  const blocks = new BlockFiles(join(folder, "blocks"));
+  const database = await openDatabase(process.env["DATABASE_URL"] ?? `file:${join(folder, "bench.sqlite")}`);
+  const setting = parseMediaStoreText(process.env, process.env["MEDIA_STORE"] ?? "files");
+  const { blocks, close } = openBlocks(setting, { dataDir: folder, database });
   const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });
   const deps = { blocks, agent, gateway: null, maxBytes: SIZE, deadline: 600_000 };
   const copy = (name: string) =>
@@ -94,6 +98,8 @@ async function run(port: number): Promise<void> {
     if (used > LIMIT_MIB) process.exitCode = 1;
   } finally {
     await agent.destroy();
+    await close();
+    await database.close();
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,14 +1,12 @@
-import { join } from "node:path";
-
 import type { Command } from "commander";
 
+import { openBlocks } from "../../blocks/open-blocks.ts";
 import type { Result } from "../../doctor/check.ts";
 import { CHECKS, examine, type Examination } from "../../doctor/examine.ts";
-import { BlockFiles } from "../../ipfs/block-files.ts";
 import { plural } from "../../shared/plural.ts";
 import { withServiceState } from "../database.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { filesCheck, mediaCheck } from "./media.ts";
+import { filesCheck, mediaCheck, storeCheck } from "./media.ts";
 
 const LABELS = { ok: "ok     ", warning: "warning", problem: "PROBLEM" } as const;
 
@@ -27,18 +25,12 @@ export function doctor(terminal: Terminal): Command {
     .option("--all", "check the number of every request, not only of the newest 10,000")
     .option("--media", "read every hosted block, and list missing or corrupt ones")
     .action(async ({ json, all, media }: { json?: boolean; all?: boolean; media?: boolean }) => {
-      const examination = await withServiceState(terminal, (place) => {
-        const blocks = new BlockFiles(join(place.settings.dataDir, "blocks"));
-        return examine(
-          {
-            ...place,
-            lanes: place.settings.lanes,
-            pinRpc: place.settings.ipfsPinRpc,
-            thorough: all === true,
-            now: Date.now(),
-          },
-          [...CHECKS, media === true ? mediaCheck(blocks) : filesCheck(blocks)],
-        );
+      const checks = media === true ? mediaCheck : filesCheck;
+      const examination = await withServiceState(terminal, async (place) => {
+        const { mediaStore, dataDir, lanes, ipfsPinRpc: pinRpc } = place.settings;
+        const { blocks, close } = openBlocks(mediaStore, { dataDir, database: place.database });
+        const context = { ...place, lanes, pinRpc, thorough: all === true, now: Date.now() };
+        return examine(context, [...CHECKS, storeCheck(blocks), checks(blocks)]).finally(close);
       });
       printResult(terminal, json, examination, describe(examination));
       if (examination.result === "problem") terminal.fail?.();

@@ -1,12 +1,30 @@
 import { damagedContent, missingFiles } from "../../operator/collect-media.ts";
 import { type Check, ok, problem, some } from "../../doctor/check.ts";
 import { plural } from "../../shared/plural.ts";
-import type { BlockFiles } from "../../ipfs/block-files.ts";
+import type { BlockStore } from "../../ipfs/block-store.ts";
+import { readMediaPlace } from "../../store/media/media-store.ts";
 
 const ADVICE = "Restore the files from a backup, or send requests that copy the same media again.";
 
+/** The block store works, and has the hosted content. */
+export function storeCheck(blocks: BlockStore): Check {
+  return {
+    name: "media-store",
+    asksChain: false,
+    run: async ({ database }) => {
+      const { store, movingFrom } = await readMediaPlace(database.read);
+      if (movingFrom !== null)
+        return [problem(`A move of the media from ${movingFrom} is unfinished: run \`media move\` again.`)];
+      if (store !== null && store !== blocks.name)
+        return [problem(`Hosted media are in ${store}, but MEDIA_STORE says ${blocks.name}: correct MEDIA_STORE.`)];
+      const fault = await blocks.problem();
+      return [fault === null ? ok(`media can be stored and read (${blocks.name})`) : problem(fault)];
+    },
+  };
+}
+
 /** The files of all hosted content exist. */
-export function filesCheck(blocks: BlockFiles): Check {
+export function filesCheck(blocks: BlockStore): Check {
   return {
     name: "media",
     asksChain: false,
@@ -19,7 +37,7 @@ export function filesCheck(blocks: BlockFiles): Check {
 }
 
 /** Reads every block of the content that metadata refers to. Runs only with `--media`, because it is slow. */
-export function mediaCheck(blocks: BlockFiles): Check {
+export function mediaCheck(blocks: BlockStore): Check {
   return {
     name: "media",
     asksChain: false,

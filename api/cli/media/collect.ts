@@ -1,12 +1,8 @@
-import { join } from "node:path";
-
 import type { Command } from "commander";
 
 import { collectMedia } from "../../operator/collect-media.ts";
-import { parseSettings } from "../../config/settings.ts";
-import { BlockFiles } from "../../ipfs/block-files.ts";
 import { plural } from "../../shared/plural.ts";
-import { withDatabase } from "../database.ts";
+import { withMedia } from "../with-media.ts";
 import { readMinutes } from "../duration.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 
@@ -23,11 +19,8 @@ export function mediaCollect(terminal: Terminal): Command {
       3_600_000,
     )
     .action(async ({ json, olderThan }: { json?: boolean; olderThan: number }) => {
-      const blocks = new BlockFiles(join(parseSettings(terminal.env).dataDir, "blocks"));
       const before = Date.now() - olderThan;
-      const { kept, removed, removedBytes } = await withDatabase(terminal, (database) =>
-        collectMedia({ database, blocks }, before),
-      );
+      const { kept, removed, removedBytes } = await withMedia(terminal, (media) => collectMedia(media, before));
       const text = `removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})\nkept:    ${plural(kept, "block")}`;
       printResult(terminal, json, { kept, removed, removed_bytes: removedBytes }, text);
     });

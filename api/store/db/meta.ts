@@ -26,7 +26,11 @@ export type MetaKey =
   /** The run of `reconcile`, as JSON. */
   | "reconcile"
   /** In the temporary database of a run of `reconcile`: the run's id. */
-  | "scratch_of";
+  | "scratch_of"
+  /** Name of the block store that has the hosted content. */
+  | "media_store"
+  /** Name of the block store that a move of the content has not copied completely. */
+  | "media_moving_from";
 
 export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
   const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();
@@ -45,6 +49,10 @@ export async function writeMetaOnce(trx: Trx, key: MetaKey, value: string): Prom
     .onConflict((conflict) => conflict.column("key").doNothing())
     .execute();
   return (await readMeta(trx, key)) ?? value;
+}
+
+export async function deleteMeta(trx: Trx, key: MetaKey): Promise<void> {
+  await trx.deleteFrom("meta").where("key", "=", key).execute();
 }
 
 async function write(trx: Trx, key: string, value: string): Promise<void> {

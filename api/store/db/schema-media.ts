@@ -6,6 +6,10 @@ export interface MediaTables {
   media_jobs: MediaJobsTable;
   pins: PinsTable;
   announcements: AnnouncementsTable;
+  media_blocks: MediaBlocksTable;
+  media_bytes: MediaBytesTable;
+  media_unused_objects: UnusedObjectsTable;
+  media_collections: MediaCollectionsTable;
 }
 
 /** Files that the service hosts on IPFS. Their bytes are in the block store. */
@@ -56,4 +60,40 @@ interface AnnouncementsTable {
   /** CID version 1, base 32, of a file or of a frozen directory. */
   cid: string;
   due_at: number;
+}
+
+/** Blocks whose bytes are in objects: rows of `media_bytes`, or objects in a bucket. */
+interface MediaBlocksTable {
+  /** The block store that has the object. */
+  store: string;
+  /** CID version 1, base 32. */
+  cid: string;
+  /** Name of the object with the bytes. Each upload has a name of its own. */
+  object: string;
+  size: number;
+  /** When it was stored, or stored again. */
+  stored_at: number;
+  /** null: it can be read. Otherwise the id of the garbage collection that quarantines it, or `removed`. */
+  quarantine: string | null;
+}
+
+/** The bytes of blocks that are stored in the database. */
+interface MediaBytesTable {
+  object: string;
+  bytes: Buffer;
+}
+
+/** Objects that no block names: uploads that are not recorded yet, and objects to be removed. */
+interface UnusedObjectsTable {
+  store: string;
+  object: string;
+  /** 1: it is removed soon, and no block may name it any more. */
+  doomed: number;
+  created_at: number;
+}
+
+/** Garbage collections that have not confirmed their removals, at most one for each block store. */
+interface MediaCollectionsTable {
+  store: string;
+  id: string;
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -34,24 +34,6 @@ describe("BlockFiles", () => {
       (error: unknown) => error,
     );
 
-  it("stores the same bytes once, also under concurrent writes", async () => {
-    const { cid, bytes } = await block("cat");
-    await Promise.all(Array.from({ length: 20 }, () => blocks.put(cid, bytes)));
-    await new BlockFiles(folder.path).put(cid, bytes);
-    expect(await files()).to.have.length(1);
-    expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");
-  });
-
-  it("names the CID of a missing and of a corrupt block", async () => {
-    const { cid, bytes } = await block("cat");
-    expect(await refusal(blocks.get(cid))).to.include({ name: "BlockMissing", cid: cid.toString() });
-    await blocks.put(cid, bytes);
-    const [file = ""] = await files();
-    await writeFile(file, "dog");
-    expect(await refusal(blocks.get(cid))).to.include({ name: "BlockCorrupt", cid: cid.toString() });
-    expect((await refusal(blocks.get(cid)))?.toString()).to.contain(cid.toString());
-  });
-
   it("repairs a corrupt block when the same content is stored again", async () => {
     const { cid, bytes } = await block("cat");
     await blocks.put(cid, bytes);
@@ -75,59 +57,6 @@ describe("BlockFiles", () => {
     const [file = ""] = await files();
     const other = new BlockFiles(file);
     expect(await refusal(other.has(cid))).to.include({ code: "ENOTDIR" });
-  });
-
-  describe("quarantine", () => {
-    const old = new Date(Date.now() - 120_000);
-    const minuteAgo = () => Date.now() - 60_000;
-
-    it("accepts a block only if it was not stored again since", async () => {
-      const { cid, bytes } = await block("cat");
-      await blocks.put(cid, bytes);
-      const quarantine = blocks.quarantine();
-      expect(await quarantine.add(cid, minuteAgo())).to.equal(false);
-      const [file = ""] = await files();
-      await utimes(file, old, old);
-      await blocks.put(cid, bytes);
-      expect((await stat(file)).mtimeMs).to.be.greaterThan(minuteAgo());
-      expect(await quarantine.add(cid, minuteAgo())).to.equal(false);
-      await utimes(file, old, old);
-      expect(await quarantine.add(cid, minuteAgo())).to.equal(true);
-      expect(await quarantine.add(cid, minuteAgo())).to.equal(false);
-      expect(await blocks.has(cid)).to.equal(false);
-      expect(await collect(blocks.all())).to.deep.equal([]);
-      expect(await quarantine.remove(cid)).to.equal(3);
-      expect(await quarantine.remove(cid)).to.equal(null);
-      await quarantine.close();
-      expect(await files()).to.deep.equal([]);
-    });
-
-    it("can be restored by another process, and then deletes nothing", async () => {
-      const { cid, bytes } = await block("cat");
-      await blocks.put(cid, bytes);
-      const quarantine = blocks.quarantine();
-      expect(await quarantine.add(cid, Infinity)).to.equal(true);
-      expect(await new BlockFiles(folder.path).restoreQuarantined()).to.equal(1);
-      expect(await quarantine.remove(cid)).to.equal(null);
-      expect(await quarantine.restore(cid)).to.equal(false);
-      expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");
-      expect(await blocks.restoreQuarantined()).to.equal(0);
-    });
-
-    it("keeps a copy that was stored again meanwhile", async () => {
-      const { cid, bytes } = await block("cat");
-      await blocks.put(cid, bytes);
-      const quarantine = blocks.quarantine();
-      await quarantine.add(cid, Infinity);
-      await blocks.put(cid, bytes);
-      expect(await quarantine.restoreAll()).to.equal(1);
-      expect(await files()).to.have.length(1);
-      const again = blocks.quarantine();
-      await again.add(cid, Infinity);
-      await blocks.put(cid, bytes);
-      expect(await again.remove(cid)).to.equal(3);
-      expect(Buffer.from(await blocks.get(cid)).toString()).to.equal("cat");
-    });
   });
 
   it("lists every block", async () => {

@@ -171,7 +171,7 @@ describe("content", () => {
     const all: CID[] = [];
     for await (const { cid: block } of walkBlocks(blocks, cid, new Set())) all.push(block);
     expect(all.length).to.equal(3);
-    expect(await blocks.quarantine().add(all[2]!, Infinity)).to.equal(true);
+    expect(await blocks.quarantine().add([all[2]!], Infinity)).to.have.length(1);
     const error: unknown = await read(cid).catch((thrown: unknown) => thrown);
     expect(error).to.include({ name: "BlockMissing", cid: all[2]!.toString() });
   });

@@ -72,7 +72,7 @@ describe("copyMedia with an ipfs URL", () => {
     const cid = await ipfs.published([{ content: Buffer.alloc(3_000_000, "cat") }], { profile: "unixfs-v1-2025" });
     await ipfs.copy(cid);
     const [, leaf] = await collect(walkBlocks(ipfs.deps.blocks, cid, new Set()));
-    await ipfs.deps.blocks.quarantine().add(leaf!.cid, Infinity);
+    await ipfs.deps.blocks.quarantine().add([leaf!.cid], Infinity);
     ipfs.gateway.asked.length = 0;
     await ipfs.copy(cid);
     expect(ipfs.gateway.asked).to.deep.equal([`/ipfs/${leaf!.cid.toString()}?format=raw`]);

@@ -69,7 +69,7 @@ describe("pinAtKubo", () => {
 
   it("names the block that is missing in its own store", async () => {
     const { cid } = await importContent(blocks, content());
-    await blocks.quarantine().add(cid, Infinity);
+    await blocks.quarantine().add([cid], Infinity);
     expect(await refusal(cid.toString())).to.equal(`block ${cid.toString()} is missing`);
   });
 });

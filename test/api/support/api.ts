@@ -9,7 +9,7 @@ import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/operator/create-app.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
-import { BlockFiles } from "../../../api/ipfs/block-files.ts";
+import type { BlockStore } from "../../../api/ipfs/block-store.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
@@ -22,6 +22,7 @@ import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
 import { type Conformance, conformanceOf } from "../../support/conformance.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { FakeForeign } from "./fake-foreign.ts";
+import { type BlockStoreKind, openTestBlocks, type TestBlocks } from "./test-blocks.ts";
 
 export const PUBLIC_URL = "https://nft.example";
 export const CHAIN_ID = 31337;
@@ -88,8 +89,8 @@ export interface CallOptions {
 export class TestApi {
   readonly baseUrl: string;
   readonly database: Database;
-  readonly blocks: BlockFiles;
   readonly blocksFolder: string;
+  readonly stored: TestBlocks;
   readonly foreign: FakeForeign;
   readonly sealer: Sealer;
   readonly databaseUrl: string;
@@ -107,17 +108,21 @@ export class TestApi {
   constructor(
     parts: Pick<
       TestApi,
-      "baseUrl" | "database" | "blocks" | "blocksFolder" | "foreign" | "sealer" | "databaseUrl" | "log"
+      "baseUrl" | "database" | "blocksFolder" | "stored" | "foreign" | "sealer" | "databaseUrl" | "log"
     >,
   ) {
     this.baseUrl = parts.baseUrl;
     this.database = parts.database;
-    this.blocks = parts.blocks;
     this.blocksFolder = parts.blocksFolder;
+    this.stored = parts.stored;
     this.foreign = parts.foreign;
     this.sealer = parts.sealer;
     this.databaseUrl = parts.databaseUrl;
     this.log = parts.log;
+  }
+
+  get blocks(): BlockStore {
+    return this.stored.blocks;
   }
 
   get(path: string, options: CallOptions = {}): Promise<Answer> {
@@ -149,14 +154,19 @@ export class TestApi {
   }
 }
 
-export async function startApi(
-  options: { limits?: Partial<Limits>; appGasPerDay?: number; addressPolicy?: AddressPolicy } = {},
-): Promise<TestApi> {
+interface ApiOptions {
+  limits?: Partial<Limits>;
+  appGasPerDay?: number;
+  addressPolicy?: AddressPolicy;
+  store?: BlockStoreKind;
+}
+
+export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
   const place = await createTestDatabase({ folder });
   const database = await openDatabase(place.url);
   const blocksFolder = join(folder, "blocks");
-  const blocks = new BlockFiles(blocksFolder);
+  const stored = await openTestBlocks(options.store ?? "files", { dataDir: folder, database });
   const foreign = new FakeForeign();
   const sealer = createSealer([{ id: "test", bytes: randomBytes(32) }]);
   const log: string[] = [];
@@ -169,7 +179,7 @@ export async function startApi(
       appGasPerDay: options.appGasPerDay ?? null,
     },
     database,
-    blocks,
+    blocks: stored.blocks,
     deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
     sealer,
     foreign,
@@ -186,12 +196,14 @@ export async function startApi(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const baseUrl = `http://127.0.0.1:${port.toString()}`;
-  const api = new TestApi({ baseUrl, database, blocks, blocksFolder, foreign, sealer, databaseUrl: place.url, log });
+  const databaseUrl = place.url;
+  const api = new TestApi({ baseUrl, database, blocksFolder, stored, foreign, sealer, databaseUrl, log });
   state.api = api;
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");
   api.close = async () => {
     await stopHttpServer(server, 1_000);
+    await stored.close();
     await database.close();
     await place.remove();
     await rm(folder, { recursive: true, force: true });

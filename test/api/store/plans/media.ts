@@ -17,6 +17,33 @@ import {
   takeMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
 import { forgetFile, storedFiles, textsThatNameContent } from "../../../../api/store/media/media-roots.ts";
+import { deleteBytes, insertBytes, readBytes } from "../../../../api/store/media/block-bytes.ts";
+import {
+  announceObject,
+  beginCollection,
+  confirmCollection,
+  doomedObjects,
+  dropCollection,
+  endCollections,
+  findBlock,
+  forgetObjects,
+  giveUpUploads,
+  indexedBlocks,
+  quarantineBlocks,
+  quarantinedBlocks,
+  recordBlock,
+  removeConfirmed,
+  restoreBlocks,
+  touchBlock,
+} from "../../../../api/store/media/blocks.ts";
+import {
+  chooseMediaStore,
+  finishMediaMove,
+  hasContent,
+  mediaStoreInUse,
+  readMediaPlace,
+  switchMediaStore,
+} from "../../../../api/store/media/media-store.ts";
 import { findMediaType, insertMedia } from "../../../../api/store/media/media.ts";
 import {
   addPin,
@@ -38,6 +65,7 @@ const UNAVAILABLE = { ok: false, errorCode: "media_unavailable", errors: null } 
 export async function runMedia(tour: Tour): Promise<void> {
   const { read, write } = tour;
   await jobs(tour);
+  await blocks(tour);
   await write((trx) => insertMedia(trx, { cid: "new", type: "image/png", size: 1 }, NOW));
   await findMediaType(read, "cid-1");
   await firstPages(storedFiles(read), 1_000);
@@ -59,6 +87,42 @@ export async function runMedia(tour: Tour): Promise<void> {
   await dueAnnouncements(read, NOW, 100);
   await write((trx) => putOffAnnouncement(trx, "cid-1", NOW + 90_000));
   await write((trx) => forgetAnnouncement(trx, "new"));
+}
+
+async function blocks({ read, write }: Tour): Promise<void> {
+  const store = "database";
+  const upload = async (cid: string, object: string) => {
+    await write((trx) => announceObject(trx, store, object, NOW));
+    await write((trx) => insertBytes(trx, object, Buffer.from("cat")));
+    return write((trx) => recordBlock(trx, store, { cid, object, size: 3 }, NOW));
+  };
+  await upload("block", "object-1");
+  await upload("block", "object-2");
+  await upload("other", "object-3");
+  await readBytes(read, "object-2");
+  await findBlock(read, store, "block");
+  await firstPages(indexedBlocks(read, store), 1_000);
+  await write((trx) => touchBlock(trx, store, "block", NOW));
+  const collection = { store, id: "collection" };
+  await write((trx) => endCollections(trx, store));
+  await write((trx) => beginCollection(trx, store, collection.id));
+  await write((trx) => quarantineBlocks(trx, collection, ["block", "other"], NOW + 1));
+  await quarantinedBlocks(read, store, collection.id);
+  await write((trx) => restoreBlocks(trx, store, collection.id, "other"));
+  await write((trx) => confirmCollection(trx, store, collection.id));
+  await write((trx) => removeConfirmed(trx, store, 100, NOW));
+  await write((trx) => restoreBlocks(trx, store, collection.id, null));
+  await write((trx) => dropCollection(trx, store, collection.id));
+  await write((trx) => giveUpUploads(trx, store, NOW));
+  const doomed = await doomedObjects(read, store);
+  await write((trx) => deleteBytes(trx, doomed));
+  await write((trx) => forgetObjects(trx, store, doomed));
+  await hasContent(read);
+  await readMediaPlace(read);
+  await write((trx) => chooseMediaStore(trx, "files"));
+  await write((trx) => mediaStoreInUse(trx));
+  await write((trx) => switchMediaStore(trx, "files", store));
+  await write((trx) => finishMediaMove(trx));
 }
 
 async function jobs({ read, write }: Tour): Promise<void> {

@@ -11,6 +11,12 @@ export function schemaKit(db: Kysely<unknown>) {
   return {
     /** Text that is compared and ordered byte by byte, whatever the language of the PostgreSQL database is. */
     TEXT: postgres ? sql`text collate "C"` : ("text" as const),
+    BYTES: postgres ? sql`bytea` : ("blob" as const),
+    /** Stores a column as it is. PostgreSQL would try to compress it, which takes time and gains nothing for media. */
+    uncompressed: async (table: string, column: string) => {
+      if (!postgres) return;
+      await sql`alter table ${sql.table(table)} alter column ${sql.ref(column)} set storage external`.execute(db);
+    },
     create: (name: string) => db.schema.createTable(name),
     /** A growing row number that is never given twice: the order of every listing. */
     numbered: <T extends string>(table: CreateTableBuilder<T>, column: string) =>

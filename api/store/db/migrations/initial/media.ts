@@ -1,7 +1,8 @@
 import { INT, type SchemaKit } from "./kit.ts";
 
 /** Hosted content and its jobs. */
-export async function createMedia({ TEXT, create, index, numbered, partialIndex }: SchemaKit): Promise<void> {
+export async function createMedia(kit: SchemaKit): Promise<void> {
+  const { TEXT, create, index, numbered, partialIndex } = kit;
   await create("media")
     .addColumn("cid", TEXT, (c) => c.primaryKey())
     .addColumn("type", TEXT, (c) => c.notNull())
@@ -33,4 +34,36 @@ export async function createMedia({ TEXT, create, index, numbered, partialIndex 
     .addColumn("due_at", INT, (c) => c.notNull())
     .execute();
   await index("announcements_due", "announcements", ["due_at"]);
+  await createBlocks(kit);
+}
+
+/** Blocks whose bytes are in the database or in a bucket. */
+async function createBlocks({ TEXT, BYTES, create, partialIndex, uncompressed }: SchemaKit): Promise<void> {
+  await create("media_blocks")
+    .addColumn("store", TEXT, (c) => c.notNull())
+    .addColumn("cid", TEXT, (c) => c.notNull())
+    .addColumn("object", TEXT, (c) => c.notNull())
+    .addColumn("size", INT, (c) => c.notNull())
+    .addColumn("stored_at", INT, (c) => c.notNull())
+    .addColumn("quarantine", TEXT)
+    .addPrimaryKeyConstraint("media_blocks_pk", ["store", "cid"])
+    .execute();
+  await partialIndex("media_blocks_quarantined", "media_blocks (store, quarantine, cid)", "quarantine is not null");
+  await create("media_bytes")
+    .addColumn("object", TEXT, (c) => c.primaryKey())
+    .addColumn("bytes", BYTES, (c) => c.notNull())
+    .execute();
+  await uncompressed("media_bytes", "bytes");
+  await create("media_unused_objects")
+    .addColumn("store", TEXT, (c) => c.notNull())
+    .addColumn("object", TEXT, (c) => c.notNull())
+    .addColumn("doomed", "integer", (c) => c.notNull())
+    .addColumn("created_at", INT, (c) => c.notNull())
+    .addPrimaryKeyConstraint("media_unused_objects_pk", ["store", "object"])
+    .execute();
+  await partialIndex("media_unused_objects_doomed", "media_unused_objects (store)", "doomed = 1");
+  await create("media_collections")
+    .addColumn("store", TEXT, (c) => c.primaryKey())
+    .addColumn("id", TEXT, (c) => c.notNull())
+    .execute();
 }

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 
 import type { CID } from "multiformats/cid";
 
+import { type Quarantine, QuarantineTakenOver } from "./block-store.ts";
 import { canonicalCid, parseCid } from "./cids.ts";
 import { isAbsent, modifiedAt } from "./files.ts";
 
@@ -12,21 +13,8 @@ const QUARANTINE = "quarantine";
 /** Suffix of a collection's folder once its removal is confirmed. Any later collection may remove such a folder. */
 const CONFIRMED = ".confirmed";
 
-/** Thrown when another process has restored the blocks of this quarantine. */
-export class QuarantineTakenOver extends Error {
-  override readonly name = "QuarantineTakenOver";
-
-  constructor() {
-    super("another process has restored the quarantined blocks");
-  }
-}
-
-/**
- * Blocks that a garbage collection has taken out of the store and not removed yet. Nobody can read them, and each can still
- * be restored. So the collection can check again that nothing refers to them, while no reader can start to depend on them
- * unseen.
- */
-export class Quarantine {
+/** The quarantine of blocks in files: a folder to which they are moved. */
+export class FileQuarantine implements Quarantine {
   readonly #fileOf: (cid: CID) => string;
   #folder: string;
   #made = false;
@@ -49,19 +37,21 @@ export class Quarantine {
         await rm(folder, { recursive: true, force: true });
         continue;
       }
-      const own = new Quarantine(blocksFolder, fileOf);
+      const own = new FileQuarantine(blocksFolder, fileOf);
       // The rename is atomic: the folder belongs either to the other process or to this one.
       if (await renamed(folder, own.#folder)) count += await own.restoreAll();
     }
     return count;
   }
 
-  /**
-   * Moves a block from the store into the quarantine, unless it was stored (again) since `before`.
-   * @returns whether it was moved.
-   * @throws QuarantineTakenOver
-   */
-  async add(cid: CID, before: number): Promise<boolean> {
+  async add(cids: readonly CID[], before: number): Promise<CID[]> {
+    const moved: CID[] = [];
+    for (const cid of cids) if (await this.#move(cid, before)) moved.push(cid);
+    return moved;
+  }
+
+  /** Moves a block to the quarantine. @returns false when it was stored (again) since `before`. */
+  async #move(cid: CID, before: number): Promise<boolean> {
     const file = this.#fileOf(cid);
     if ((await modifiedAt(file)) >= before) return false;
     const quarantined = this.#quarantinedFileOf(cid);
@@ -78,7 +68,6 @@ export class Quarantine {
     return false;
   }
 
-  /** @returns false when the block is not in this quarantine. */
   async restore(cid: CID): Promise<boolean> {
     const file = this.#fileOf(cid);
     try {
@@ -98,7 +87,7 @@ export class Quarantine {
   async restoreAll(): Promise<number> {
     let count = 0;
     for (const cid of await this.all()) if (await this.restore(cid)) count += 1;
-    await this.close();
+    await this.#close();
     return count;
   }
 
@@ -106,7 +95,6 @@ export class Quarantine {
     return (await namesIn(this.#folder)).map(parseCid).filter((cid) => cid !== null);
   }
 
-  /** Makes the removal final: from now on no block is restored, even if this process dies. @throws QuarantineTakenOver */
   async confirm(): Promise<void> {
     if (!this.#made) return;
     const confirmed = this.#folder + CONFIRMED;
@@ -114,8 +102,20 @@ export class Quarantine {
     this.#folder = confirmed;
   }
 
-  /** Deletes a block. @returns its size in bytes; null when another process has deleted it. */
-  async remove(cid: CID): Promise<number | null> {
+  async remove(): Promise<{ blocks: number; bytes: number }> {
+    const removed = { blocks: 0, bytes: 0 };
+    for (const cid of await this.all()) {
+      const size = await this.#delete(cid);
+      if (size === null) continue;
+      removed.blocks += 1;
+      removed.bytes += size;
+    }
+    await this.#close();
+    return removed;
+  }
+
+  /** @returns the size of the block; null when another process has deleted it. */
+  async #delete(cid: CID): Promise<number | null> {
     const quarantined = this.#quarantinedFileOf(cid);
     try {
       const { size } = await stat(quarantined);
@@ -128,7 +128,7 @@ export class Quarantine {
   }
 
   /** Removes the folder if no blocks are left in it. */
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     try {
       await rmdir(this.#folder);
     } catch (error) {

@@ -1,0 +1,90 @@
+import { z } from "zod";
+
+/** A bucket, and how to reach it. */
+export interface BucketSetting {
+  bucket: string;
+  /** Without a slash at its start; with one at its end, unless it is empty. */
+  prefix: string;
+  /** `https://host[:port]` */
+  endpoint: string;
+  region: string;
+  /** Whether the bucket's name is a part of the path. Otherwise it is a part of the host name. */
+  pathStyle: boolean;
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken: string | null };
+}
+
+/** Where the blocks of hosted content are. */
+export type MediaStoreSetting = { kind: "files" } | { kind: "database" } | { kind: "s3"; bucket: BucketSetting };
+
+/** The settings of media stores, included in `variables.ts`. */
+export const MEDIA_STORE_VARIABLES = {
+  MEDIA_STORE: {
+    schema: z.string(),
+    fallback: "`files` (`database` with `DATABASE_URL=postgres://...`)",
+    description:
+      "Where hosted media are stored: `files` (in `DATA_DIR`), `database`, or an S3-compatible bucket as `s3://<bucket>/<prefix>`. Several machines need `database` or a bucket. Options of a bucket: `?endpoint=https://host` (default `AWS_ENDPOINT_URL_S3`, else AWS), `&region=` (default `AWS_REGION`), `&style=path` or `virtual`. `npm run cli -- media move` changes it later.",
+  },
+  AWS_ACCESS_KEY_ID: { schema: z.string(), fallback: "none", description: "Access key of the bucket." },
+  AWS_SECRET_ACCESS_KEY: { schema: z.string(), fallback: "none", description: "Secret key of the bucket." },
+  AWS_SESSION_TOKEN: { schema: z.string(), fallback: "none", description: "Session token of temporary keys." },
+  AWS_REGION: { schema: z.string(), fallback: "us-east-1", description: "Region of the bucket." },
+  AWS_ENDPOINT_URL_S3: {
+    schema: z.string(),
+    fallback: "AWS",
+    description: "URL of the S3-compatible server (MinIO, Garage, R2 and others), without a path.",
+  },
+} as const;
+
+/** What the environment says about buckets. */
+export interface BucketEnvironment {
+  accessKeyId: string | null;
+  secretAccessKey: string | null;
+  sessionToken: string | null;
+  region: string;
+  endpoint: string | null;
+}
+
+const OPTIONS = ["endpoint", "region", "style"];
+
+/** @returns the setting, or what is wrong with the text. */
+export function parseMediaStore(text: string, environment: BucketEnvironment): MediaStoreSetting | string {
+  if (text === "files" || text === "database") return { kind: text };
+  if (!text.startsWith("s3://")) return "must be files, database or s3://<bucket>/<prefix>";
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text);
+  if (match === null)
+    return "must be s3://<bucket>/<prefix>; a bucket's name has 3 to 63 of a-z, 0-9, dots and hyphens";
+  const [, bucket = "", path = "", query = ""] = match;
+  const options = new URLSearchParams(query);
+  const unknown = [...options.keys()].filter((name) => !OPTIONS.includes(name));
+  if (unknown.length > 0) return `has the unknown option ${unknown.join(", ")}; known are ${OPTIONS.join(", ")}`;
+  const { accessKeyId, secretAccessKey, sessionToken } = environment;
+  if (accessKeyId === null || secretAccessKey === null) {
+    return "needs the keys of the bucket: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+  }
+  const region = options.get("region") ?? environment.region;
+  const own = options.get("endpoint") ?? environment.endpoint;
+  const endpoint = originOf(own ?? `https://s3.${region}.amazonaws.com`);
+  if (endpoint === null) return "needs an endpoint such as https://host:9000, without a path";
+  const style = options.get("style") ?? (own === null && !bucket.includes(".") ? "virtual" : "path");
+  if (style !== "path" && style !== "virtual") return "has the option style, which must be path or virtual";
+  const prefix = path.replace(/^\/+|\/+$/g, "");
+  return {
+    kind: "s3",
+    bucket: {
+      bucket,
+      prefix: prefix === "" ? "" : `${prefix}/`,
+      endpoint,
+      region,
+      pathStyle: style === "path",
+      credentials: { accessKeyId, secretAccessKey, sessionToken },
+    },
+  };
+}
+
+function originOf(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) return null;
+  const bare =
+    url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "" && url.password === "";
+  return bare ? url.origin : null;
+}

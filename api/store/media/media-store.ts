@@ -1,0 +1,48 @@
+import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import { deleteMeta, readMeta, writeMeta } from "../db/meta.ts";
+
+/** Where the content is, and from where it is still being copied. */
+export interface MediaPlace {
+  /** The name of the block store; null before the first start of the service. */
+  store: string | null;
+  /** The name of the store that a move has not copied completely; null: no move is unfinished. */
+  movingFrom: string | null;
+}
+
+const FILES = "files";
+
+export async function readMediaPlace(db: Db): Promise<MediaPlace> {
+  const movingFrom = await readMeta(db, "media_moving_from");
+  const store = await readMeta(db, "media_store");
+  if (store !== null) return { store, movingFrom };
+  // Content of a version without the setting is in files.
+  return { store: (await hasContent(db)) ? FILES : null, movingFrom };
+}
+
+/** The store to which new content goes. Locked on PostgreSQL, so that a switch waits until this transaction has ended. */
+export async function mediaStoreInUse(trx: Trx): Promise<string | null> {
+  const search = trx.selectFrom("meta").select("value").where("key", "=", "media_store");
+  const row = await (engineOf(trx) === "postgres" ? search.forShare() : search).executeTakeFirst();
+  return row?.value ?? null;
+}
+
+/** Whether any content is hosted. */
+export async function hasContent(db: Db): Promise<boolean> {
+  const hosted = await db.selectFrom("pins").select("cid").where("hosted", "=", 1).limit(1).executeTakeFirst();
+  return hosted !== undefined;
+}
+
+/** The first start of the service with a store, or a change while there is no content. */
+export async function chooseMediaStore(trx: Trx, store: string): Promise<void> {
+  await writeMeta(trx, "media_store", store);
+}
+
+/** From now on, new content goes to `to`. What came to `from` until now is copied afterwards. */
+export async function switchMediaStore(trx: Trx, from: string, to: string): Promise<void> {
+  await writeMeta(trx, "media_store", to);
+  await writeMeta(trx, "media_moving_from", from);
+}
+
+export async function finishMediaMove(trx: Trx): Promise<void> {
+  await deleteMeta(trx, "media_moving_from");
+}
