@@ -9,7 +9,7 @@ const ADVICE = "Restore the files from a backup, or send requests that copy the 
 /** The block store works, and has the hosted content. */
 export function storeCheck(blocks: BlockStore): Check {
   return {
-    name: "media-store",
+    name: "store",
     asksChain: false,
     run: async ({ database }) => {
       const { store, movingFrom } = await readMediaPlace(database.read);

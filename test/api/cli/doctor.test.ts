@@ -22,7 +22,7 @@ describe("doctor", function () {
       expect(findings.filter((finding) => finding.result !== "ok")).to.deep.equal([]);
       expect(result).to.equal("ok");
       expect(failed).to.equal(false);
-      const names = [...CHECKS.map(({ name }) => name), "media"];
+      const names = [...CHECKS.map(({ name }) => name), "store", "media"];
       expect([...new Set(findings.map(({ check }) => check))]).to.deep.equal(names);
     });
 

@@ -41,6 +41,7 @@ describe("settings", () => {
       appGasPerDay: null,
       confirmations: null,
       allowedPrivateHosts: [],
+      mediaStore: { kind: "files" },
       ipfsGateway: null,
       ipfsPinRpc: null,
       ipfsNode: null,

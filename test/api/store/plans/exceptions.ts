@@ -20,7 +20,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "the set is in memory already; it is sorted in the order of its keys",
   },
   {
-    statement: /^select "seq" from "requests" limit/,
+    statement: /^select ("seq" from "requests"|"cid" from "pins" where "hosted" = \?) limit/,
     liberties: ["scan"],
     because: "one row is enough",
   },

@@ -5,6 +5,7 @@ export const LARGE = 200_000;
 
 /** Tables that stay small, with the reason. Every other table of the schema counts as large. */
 export const SMALL_TABLES: Readonly<Record<string, string>> = {
+  media_collections: "one row for each block store",
   abandoned_deliveries: "at most one row for each app",
   api_tokens: "a few for each app",
   apps: "the operator creates them",
@@ -121,6 +122,11 @@ const STATEMENTS = [
   `${N} insert into pins (cid, hosted, due_at, tries, fence, error, created_at)
    select 'cid-' || i, 1, case i % 2 when 0 then null else 0 end, 0, 0, null, 1 from n`,
   `${N} insert into rate_counts (key, used, ends_at) select 'token:' || i, 1, 60000 + i from n`,
+  `${N} insert into media_blocks (store, cid, object, size, stored_at, quarantine)
+   select 'database', 'cid-' || i, 'filled-' || i, 1, 1, case i % 1000 when 0 then 'old' end from n`,
+  `${N} insert into media_bytes (object, bytes) select 'filled-' || i, x'00' from n`,
+  `${N} insert into media_unused_objects (store, object, doomed, created_at)
+   select 'database', 'unused-' || i, 0, ${LARGE.toString()} + i from n`,
   `${N} insert into announcements (cid, due_at) select 'cid-' || i, 0 from n`,
   `${N} insert into chain_edits (contract, token_id, "column", previous, block_number)
    select '${BUSY.collection}', null, 'owner', '"owner"', i from n`,

@@ -38,7 +38,7 @@ export async function createMedia(kit: SchemaKit): Promise<void> {
 }
 
 /** Blocks whose bytes are in the database or in a bucket. */
-async function createBlocks({ TEXT, BYTES, create, partialIndex, uncompressed }: SchemaKit): Promise<void> {
+async function createBlocks({ TEXT, BYTES, create, index, partialIndex, uncompressed }: SchemaKit): Promise<void> {
   await create("media_blocks")
     .addColumn("store", TEXT, (c) => c.notNull())
     .addColumn("cid", TEXT, (c) => c.notNull())
@@ -61,7 +61,7 @@ async function createBlocks({ TEXT, BYTES, create, partialIndex, uncompressed }:
     .addColumn("created_at", INT, (c) => c.notNull())
     .addPrimaryKeyConstraint("media_unused_objects_pk", ["store", "object"])
     .execute();
-  await partialIndex("media_unused_objects_doomed", "media_unused_objects (store)", "doomed = 1");
+  await index("media_unused_objects_due", "media_unused_objects", ["store", "doomed", "created_at"]);
   await create("media_collections")
     .addColumn("store", TEXT, (c) => c.primaryKey())
     .addColumn("id", TEXT, (c) => c.notNull())
