@@ -73,7 +73,10 @@ export function createProgram(terminal: Terminal): Command {
       contractList(terminal),
       contractUnfollow(terminal),
     ]),
-    group("media", "Move hosted media, and delete what nothing refers to.", [mediaCollect(terminal), mediaMove(terminal)]),
+    group("media", "Move hosted media, and delete what nothing refers to.", [
+      mediaCollect(terminal),
+      mediaMove(terminal),
+    ]),
     doctor(terminal),
     reconcile(terminal),
     migrateTo(terminal),
