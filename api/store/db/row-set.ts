@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import { type Db, engineOf } from "./engine.ts";
+import { storableText } from "./postgres-types.ts";
 
 /** A value of a set's row, as JSON and both engines know it. */
 export type SetValue = string | number | null;
@@ -21,7 +22,7 @@ export function rowSet<Name extends string>(
   rows: readonly Record<NoInfer<Name>, SetValue>[],
 ): RawBuilder<unknown> {
   const names = Object.keys(columns) as Name[];
-  const json = JSON.stringify(rows.map((row) => names.map((name) => row[name])));
+  const json = jsonOf(rows.map((row) => names.map((name) => row[name])));
   if (engineOf(db) === "postgres") {
     const picked = names.map((name, index) => {
       const type = columns[name] === "text" ? sql`text` : sql`bigint`;
@@ -31,6 +32,17 @@ export function rowSet<Name extends string>(
   }
   const picked = names.map((name, index) => sql`item.value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
   return sql`(select ${sql.join(picked)}, item.key as ord from json_each(${json}) as item)`;
+}
+
+/** What PostgreSQL cannot store, as JSON writes it: NUL and halves of surrogate pairs. Contracts may name such things. */
+const NOT_STORABLE = /\\u(0000|d[89a-f])/;
+
+function jsonOf(rows: readonly (SetValue | undefined)[][]): string {
+  const json = JSON.stringify(rows);
+  if (!NOT_STORABLE.test(json)) return json;
+  return JSON.stringify(
+    rows.map((row) => row.map((value) => (typeof value === "string" ? storableText(value) : value))),
+  );
 }
 
 /** Locks the rows that a `select` reads, for a change that depends on them. SQLite has one writer and needs no lock. */

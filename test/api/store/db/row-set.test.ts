@@ -55,6 +55,15 @@ describe("rowSet", () => {
   const select = (db: Db, rows: Row[]) =>
     sql<Row & { ord: number }>`select a, n, ord from ${rowSet(db, COLUMNS, rows)} as input order by ord`;
 
+  it("replaces what PostgreSQL cannot store: NUL and halves of surrogate pairs", async () => {
+    const texts = ["a\0b", "\ud800", "\udfff!", "\\u0000", "🙂"];
+    const { rows } = await select(
+      database.read,
+      texts.map((a, n) => ({ a, n })),
+    ).execute(database.read);
+    expect(rows.map(({ a }) => a)).to.deep.equal(["a\ufffdb", "\ufffd", "\ufffd!", "\\u0000", "🙂"]);
+  });
+
   it("returns the rows as they were given, numbered in their order", async () => {
     const { rows } = await select(database.read, [
       { a: "x", n: 1 },
