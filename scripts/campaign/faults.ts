@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CRASH_POINTS } from "../../api/shared/crash-point.ts";
 import { LimitedProvider, type ProviderLimits } from "../nodes/limited-provider.ts";
 import type { NodeKind } from "../nodes/node-process.ts";
+import { attackByContract } from "./hostile-contract.ts";
 import type { RpcFault } from "./proxy.ts";
 import { CONFIRMATIONS, type World } from "./world.ts";
 
@@ -122,6 +123,10 @@ export const FAULTS: Fault[] = [
       await provider.stop();
       return provider.refusals;
     },
+  },
+  {
+    name: "hostile contract",
+    inject: attackByContract,
   },
   {
     name: "disk full",
