@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { LeaseLost, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
+import { AT_ONCE } from "../store/db/due.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { endRun, holdRun, type Run, takeRun } from "../store/reconcile/run.ts";
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
@@ -40,10 +41,22 @@ export class RunLease {
         return result;
       });
     } catch (error) {
-      if (!(error instanceof LeaseLost)) throw error;
+      if (!(error instanceof LeaseLost)) {
+        await lease.#release();
+        throw error;
+      }
       throw new ReconcileError("Another process has taken over this run of reconcile. Wait until it ends.", {
         cause: error,
       });
+    }
+  }
+
+  /** After a failure the run can go on at once. */
+  async #release(): Promise<void> {
+    try {
+      await this.#deps.database.write((trx) => holdRun(trx, this.#run, AT_ONCE));
+    } catch {
+      // The lease runs out by itself. The caller throws the first error, which is the cause.
     }
   }
 

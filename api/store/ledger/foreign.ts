@@ -78,9 +78,20 @@ export async function followContract(
       .set({ type: known.type, name: known.name, state: "followed", due_at: null })
       .where("address", "=", address)
       .execute();
+    await followFromNow(trx, address);
   } else if (earlier.followed) return "followed";
   await noteForeignChange(trx);
   return "followed";
+}
+
+/** Blocks that were stored before the contract's type was known were read without its logs. */
+export async function followFromNow(trx: Trx, contract: string): Promise<void> {
+  await trx
+    .updateTable("contract_follows")
+    .set({ followed_from: await checkpointOf(trx) })
+    .where("address", "=", contract)
+    .where("ended_at", "is", null)
+    .execute();
 }
 
 async function insertContract(trx: Trx, address: string, known: KnownContract | null, now: number): Promise<void> {
