@@ -60,8 +60,8 @@ function mochaPart(name: string, files: string[]): Part {
  * for each other on the machines of CI, which have two cores.
  */
 const SIDE_BY_SIDE = [
-  ["api", "postgres-api", "postgres-embedded"],
-  ["contracts", "postgres", "scripts"],
+  ["api", "postgres-api"],
+  ["contracts", "postgres", "postgres-embedded", "scripts"],
 ];
 /** A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. */
 const SILENCE_MS = 10 * 60_000;
