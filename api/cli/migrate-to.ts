@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 
 import { databaseUrl } from "../config/parsers.ts";
-import { parseDatabaseSettings } from "../config/settings.ts";
+import { parseSettings } from "../config/settings.ts";
 import { moveDatabase } from "../operator/move-database.ts";
 import { plural } from "../shared/plural.ts";
 import type { MovedTable, MoveProgress } from "../store/move/move.ts";
@@ -19,16 +19,16 @@ export function migrateTo(terminal: Terminal): Command {
       json: "{tables: [{table, rows, checksum}]}",
       notes:
         "1. Stop every process of the service. 2. Run this command with the settings of the service.\n" +
-        "3. Set DATABASE_URL to the new database for every process. 4. Start them.\n" +
+        "3. Set DATABASE_URL to the new database, and MEDIA_STORE as before, for every process. 4. Start them.\n" +
         "Every table is read again from the new database and compared. The old database is not changed: keep it as a backup,\n" +
         "and never start the service with it again. If the command is interrupted, run it again.",
     },
   )
     .argument("<url>", "the new database: postgres://user:password@host/database, or file:<path>", readUrl)
     .action(async (to: string, { json }: { json?: boolean }) => {
-      const { databaseUrl: from } = parseDatabaseSettings(terminal.env);
+      const { databaseUrl: from, mediaStore } = parseSettings(terminal.env);
       const tables = await moveDatabase(from, to, progress(terminal));
-      printResult(terminal, json, { tables }, describe(tables));
+      printResult(terminal, json, { tables }, describe(tables, mediaStore.kind));
     });
 }
 
@@ -38,14 +38,16 @@ function readUrl(text: string): string {
   throw new InvalidArgumentError(parsed.error.issues.map(({ message }) => message).join("; "));
 }
 
-function describe(tables: readonly MovedTable[]): string {
+function describe(tables: readonly MovedTable[], media: "files" | "database" | "s3"): string {
+  const place = { files: "`files`", database: "`database`", s3: "the same bucket" }[media];
   const rows = tables.reduce((sum, each) => sum + each.rows, 0);
   const lines = tables.map(({ table: name, rows: count, checksum }) => [name, count.toString(), checksum.slice(0, 16)]);
   return [
     table(["TABLE", "ROWS", "SHA-256"], lines, ""),
     "",
     `Moved ${plural(rows, "row")}. Each table of the new database has the same rows and the same checksum as its source.`,
-    "Now set DATABASE_URL to the new database for every process, and start them. Do not start the service with the old one again.",
+    `Now set DATABASE_URL to the new database and MEDIA_STORE to ${place} for every process, and start them.`,
+    "Do not start the service with the old database again.",
   ].join("\n");
 }
 

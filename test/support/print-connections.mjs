@@ -5,9 +5,11 @@ import { Socket } from "node:net";
 const { connect } = Socket.prototype;
 // Every library opens its connections with this function.
 Socket.prototype.connect = function (...args) {
-  const [first] = args.flat();
+  const [first, second] = args.flat();
+  // Either an object with options, or a port and a host.
+  const { path, host, port } = typeof first === "object" ? first : { port: first, host: second };
   // A path is a pipe on this machine: the TypeScript loader has one.
-  if (first?.path == null) console.error(`connects to ${first?.host}:${first?.port}.`);
+  if (path == null) console.error(`connects to ${host}:${port}.`);
   return connect.apply(this, args);
 };
 const { bind } = Datagrams.prototype;

@@ -128,7 +128,7 @@ describe("the service's own IPFS node", function () {
   it("streams a file larger than its memory limit", async () => {
     const content = randomBytes(40 * 2 ** 20);
     const { cid } = await importContent(new BlockFiles(join(moneta.folder, "blocks")), fileOf(content));
-    await moneta.start(ENV);
+    await moneta.start({ ...ENV, MEDIA_STORE: "files" });
     const peer = await startPeer();
     await peer.connect(moneta.service.ipfsNode!.addresses);
     expect((await peer.file(cid.toString())).equals(content)).to.equal(true);

@@ -38,7 +38,7 @@ const IN_USE = [
 
 describe("a database moved by `migrate-to`", function () {
   this.timeout(120_000);
-  const moneta = useService({ start: false, node: "own" });
+  const moneta = useService({ start: false, node: "own", settings: { MEDIA_STORE: "files" } });
   const { api } = moneta;
   let receiver: WebhookReceiver;
 

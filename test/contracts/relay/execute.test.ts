@@ -45,7 +45,7 @@ describe("Relay", () => {
       it("appends the number to the data and gives the exact gas limit, however much gas the transaction has", async () => {
         const { relay, probe, probeAddress } = await setUp();
         const seen = [];
-        for (const gasLimit of [300_000n, 1_000_000n, BATCH_GAS]) {
+        for (const gasLimit of [600_000n, 1_000_000n, BATCH_GAS]) {
           const number = nextNumber();
           const call = toCall({ ...(await item(probe, "record")), number, gasLimit: 50_000n });
           const receipt = await (await relay.execute([call], { gasLimit })).wait();

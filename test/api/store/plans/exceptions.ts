@@ -99,9 +99,4 @@ export const EXCEPTIONS: readonly Exception[] = [
     liberties: ["slow"],
     because: "reconcile passes over the holdings of the service's own collections",
   },
-  {
-    statement: /^select (\*|"address") from "collections"( order by "seq")?$/,
-    liberties: ["scan"],
-    because: "reconcile takes all collections into its scratch database",
-  },
 ];

@@ -26,6 +26,7 @@ import {
   recoveredCollections,
   skipFeeds,
 } from "../../../../api/store/reconcile/recovered-app.ts";
+import { endRun, holdRun, takeRun } from "../../../../api/store/reconcile/run.ts";
 import { openScratch } from "../../../../api/store/reconcile/scratch.ts";
 import { rangeOf } from "../../support/blocks.ts";
 import { addApp, addCollection } from "../../support/rows.ts";
@@ -33,9 +34,20 @@ import { BUSY, LARGE } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
 
 export async function runReconcile(tour: Tour): Promise<void> {
+  await lease(tour);
   await compare(tour);
   await adopt(tour);
   await replay();
+}
+
+/** Two runs: the first one begins, the second one goes on. */
+async function lease({ write }: Tour): Promise<void> {
+  const time = { holder: "process", now: NOW, lasts: 60_000, isGone: () => true };
+  await write((trx) => takeRun(trx, { id: "first", anew: false }, time));
+  const run = await write((trx) => takeRun(trx, { id: "second", anew: false }, time));
+  if (run === null) throw new Error("the run is free");
+  await write((trx) => holdRun(trx, run, NOW + 60_000));
+  await write((trx) => endRun(trx, run));
 }
 
 /** Damages a few rows and compares them with the rows as another connection still sees them. */

@@ -24,6 +24,11 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "move/tables.ts": "reads the schema",
 };
 
+/** Functions that only PostgreSQL calls. */
+const ON_POSTGRES = /^(async )?function (linesOfApps)\b/;
+/** What stands before code that only PostgreSQL runs. */
+const BEFORE_POSTGRES = /=== "postgres"\)?\s*\??\s*$|!== "postgres"[^\n]*return;\s*$/;
+
 interface Coverage {
   result: { url: string; functions: { ranges: { startOffset: number; endOffset: number; count: number }[] }[] }[];
 }
@@ -57,7 +62,9 @@ function unreachedIn(script: Coverage["result"][number], text: string): string[]
   const ranges = script.functions
     .flatMap(({ ranges }) => ranges)
     .filter(({ count, startOffset, endOffset }) => count === 0 && BUILDS.test(text.slice(startOffset, endOffset)));
-  const postgres = ranges.filter(({ startOffset }) => /=== "postgres"\)?\s*\??\s*$/.test(text.slice(0, startOffset)));
+  const postgres = ranges.filter(
+    ({ startOffset }) => BEFORE_POSTGRES.test(text.slice(0, startOffset)) || ON_POSTGRES.test(text.slice(startOffset)),
+  );
   const within = (inner: { startOffset: number; endOffset: number }) =>
     postgres.some(({ startOffset, endOffset }) => startOffset <= inner.startOffset && inner.endOffset <= endOffset);
   return ranges
