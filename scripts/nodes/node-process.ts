@@ -63,6 +63,10 @@ export class NodeProcess {
     if (this.kind !== "anvil")
       throw new Error("a Hardhat node loses its chain when it stops, so it cannot be restarted");
     const before = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
+    // Anvil must not save its state while it makes a block: it would keep what the block did and lose the block. When the
+    // block that is asked for here is there, no other one is being made.
+    await this.provider.send("evm_setAutomine", [false]);
+    await this.provider.send("evm_mine", []);
     await end(this.#child, "SIGTERM");
     await downFor();
     this.#child = await launch(this.kind, this.#port, this.#folder, this.#rules, this.#began);

@@ -33,6 +33,9 @@ export async function compareHistory(trx: Trx, chain: Db, repair: boolean): Prom
   return differences;
 }
 
+/** Above every index of a log: the largest value of the column, which has 32 bits. */
+const LAST_LOG = 2_147_483_647;
+
 function placeOf(entry: TransferRow): number[] {
   return [entry.block_number, entry.log_index, entry.sub_index];
 }
@@ -50,7 +53,7 @@ function words(entry: Entry): string {
 function history(db: Db, fromBlock = 0): Pages<Entry> {
   return async (after) => {
     // Above every row of the block before.
-    const [block = 0, log = 0, sub = 0] = after === null ? [fromBlock - 1, Number.MAX_SAFE_INTEGER] : placeOf(after);
+    const [block = 0, log = 0, sub = 0] = after === null ? [fromBlock - 1, LAST_LOG] : placeOf(after);
     const rows = await db
       .selectFrom("transfers")
       .selectAll()

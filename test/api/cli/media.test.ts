@@ -11,7 +11,8 @@ import { runCli } from "./support/run.ts";
 
 describe("command line: hosted media", function () {
   this.timeout(60_000);
-  const moneta = useService({ per: "test" });
+  // The tests look into the files, and give them another age.
+  const moneta = useService({ per: "test", settings: { MEDIA_STORE: "files" } });
   const { api } = moneta;
   let blocks: BlockFiles;
 
