@@ -115,9 +115,10 @@ describe("hosting with a failing gateway, disk or media server", function () {
       await eventually(async () =>
         (await (await fetch(`${moneta.baseUrl}/readyz`)).text()).includes("ENOTDIR") ? true : undefined,
       );
-      // At most ten at first, then one after each wait: 1, 2 and 4 seconds.
+      // About ten at first, more on a busy machine; then one after each wait: 1, 2 and 4 seconds. Without the waits, each of
+      // the requests would be tried in every second.
       await new Promise((resolve) => setTimeout(resolve, 5_000));
-      expect(downloads).to.be.within(2, 10 + 3);
+      expect(downloads).to.be.within(2, ids.length - 1);
       await rm(blocks);
       for (const id of ids) expect(await api.settled(id)).to.include({ status: "completed" });
     } finally {
