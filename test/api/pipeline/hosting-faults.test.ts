@@ -129,7 +129,7 @@ describe("hosting with a failing gateway, disk or media server", function () {
       }, SLOW_ANSWER);
     };
     for (const response of held.splice(0)) response.end("cat");
-    await eventually(() => Promise.resolve(downloads === 3 ? true : undefined));
+    await eventually(() => Promise.resolve(downloads >= 3 ? true : undefined));
     expect(most).to.equal(1);
     await rm(blocks);
     for (const id of ids) expect(await api.settled(id)).to.include({ status: "completed" });
