@@ -44,6 +44,11 @@ export class ApiProcess {
     return new ApiProcess(child);
   }
 
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error("the service is not running");
+    return this.#child.pid;
+  }
+
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

@@ -11,6 +11,7 @@ import { openDatabase } from "../../api/store/db/database.ts";
 import { PlainERC721__factory, ProgrammableReceiver__factory } from "../../types/ethers-contracts/index.js";
 import { freePort } from "../nodes/free-port.ts";
 import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";
+import { pause } from "../processes/pause.ts";
 import { ApiProcess } from "./api-process.ts";
 import { RetryingClient } from "./client.ts";
 import { FaultProxy } from "./proxy.ts";
@@ -113,7 +114,7 @@ export class World {
   /** Freezes the service's process, but not inside a transaction, because that would block the database. */
   async freeze(): Promise<void> {
     for (;;) {
-      this.api.signal("SIGSTOP");
+      await pause(this.api.pid);
       if (this.#canWrite()) return;
       this.api.signal("SIGCONT");
       await wait(10);

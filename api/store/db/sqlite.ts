@@ -5,7 +5,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { CompiledQuery, type DatabaseConnection, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from "kysely";
 
 import { fileErrorReason, makeFolder } from "../../shared/folder.ts";
-import { DatabaseError, DatabaseMissing } from "./database-error.ts";
+import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "./database-error.ts";
 import type { Tables } from "./schema.ts";
 import { cachingStatements } from "./statement-cache.ts";
 
@@ -19,8 +19,20 @@ const BUSY_PAUSE = 20;
 
 /** Takes the write lock at the start of a transaction. So a transaction waits at its start and cannot fail half way. */
 class ImmediateDriver extends SqliteDriver {
+  readonly #file: string;
+
+  constructor(database: BetterSqlite3.Database) {
+    super({ database: cachingStatements(database) });
+    this.#file = database.name;
+  }
+
+  /** @throws DatabaseUnavailable when another process holds the write lock for too long. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    try {
+      await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    } catch (error) {
+      throw isBusy(error) ? lockedByOther(this.#file, error) : error;
+    }
   }
 }
 
@@ -44,7 +56,7 @@ class ImmediateDialect extends SqliteDialect {
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver({ database: cachingStatements(this.#database) });
+    return new ImmediateDriver(this.#database);
   }
 }
 
@@ -76,8 +88,8 @@ function switchToWal(database: BetterSqlite3.Database): void {
       database.pragma("journal_mode = WAL");
       return;
     } catch (error) {
-      const busy = error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_BUSY");
-      if (!busy || performance.now() > deadline) throw error;
+      if (!isBusy(error)) throw error;
+      if (performance.now() > deadline) throw lockedByOther(database.name, error);
       // Blocking is fine: the process can do nothing before its database is open.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE);
     }
@@ -142,6 +154,20 @@ function explained<T>(file: string, work: () => T): T {
     const reason = code === null ? fileErrorReason(error) : REASONS[code.split("_")[1] ?? ""];
     throw reason == null ? error : unusable(file, code === null ? reason : `${reason} (${code})`, error);
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_BUSY");
+}
+
+function lockedByOther(file: string, cause: unknown): DatabaseUnavailable {
+  const seconds = (BUSY_TIMEOUT / 1000).toString();
+  return new DatabaseUnavailable(
+    `Another process has held the write lock of the database ${file} for more than ${seconds} seconds. It may be ` +
+      "paused, or a program such as the sqlite3 shell may have left a transaction open. Stop that process or wait until " +
+      "it ends, then try again.",
+    { cause },
+  );
 }
 
 function unusable(file: string, reason: string, cause?: unknown): DatabaseError {

@@ -6,6 +6,7 @@ import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { openSqlite } from "../../../api/store/db/sqlite.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
+import { pause } from "../../../scripts/processes/pause.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TestProcess } from "../../support/process.ts";
 import type { Interception } from "../../support/rpc-proxy.ts";
@@ -138,9 +139,9 @@ describe("reconcile behind a provider with limits, interrupted", function () {
         (reason: unknown) => reason as Error,
       );
       expect(refusal?.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
-      // Frozen, it cannot renew its lease.
-      child.child.kill("SIGSTOP");
       const database = await openDatabase(moneta.databaseUrl);
+      // Paused, it cannot renew its lease. While this process writes, the other is in no transaction.
+      await database.write(() => pause(Number(child.child.pid)));
       const text = (await readMeta(database.read, "reconcile")) ?? "";
       const expired = JSON.stringify({ ...(JSON.parse(text) as object), until: 1 });
       await database.write((trx) =>

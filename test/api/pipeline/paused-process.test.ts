@@ -6,6 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
+import { pause } from "../../../scripts/processes/pause.ts";
 import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -42,8 +43,8 @@ describe("a process that is paused for longer than its leases", function () {
   }
 
   /** While this process writes, the other is in no transaction: on SQLite nobody could write until it wakes up. */
-  async function pause(process: TestProcess): Promise<void> {
-    await database.write(() => Promise.resolve(process.child.kill("SIGSTOP")));
+  async function pauseBetweenWrites({ child }: TestProcess): Promise<void> {
+    await database.write(() => pause(Number(child.pid)));
   }
 
   before("pause a process while it sends a webhook and downloads media", async () => {
@@ -75,7 +76,7 @@ describe("a process that is paused for longer than its leases", function () {
           resolve();
         };
         if (receiver.calls.length > 1) end();
-        else pause(first).then(end, reject);
+        else pauseBetweenWrites(first).then(end, reject);
       };
     });
     accepted = [slow, await api.accept("/v1/nfts", { collection_address: collection, to_address: to })];

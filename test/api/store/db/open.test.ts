@@ -1,10 +1,11 @@
 import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 
 import { openDatabase, openExistingDatabase } from "../../../../api/store/db/database.ts";
-import { DatabaseError, DatabaseMissing } from "../../../../api/store/db/database-error.ts";
+import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "../../../../api/store/db/database-error.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
@@ -107,5 +108,21 @@ describeOn("sqlite", "opening the database", () => {
         );
       });
     }
+  });
+
+  describe("given another process that keeps the write lock", () => {
+    it("says so, and what to do, after the busy timeout", async function () {
+      this.timeout(30_000);
+      await (await openDatabase(`file:${file}`)).close();
+      const other = new BetterSqlite3(file);
+      other.exec("begin immediate");
+      const error = await failure(`file:${file}`).finally(() => other.close());
+      expect(error).to.be.instanceOf(DatabaseUnavailable);
+      expect((error as Error).message).to.equal(
+        `Another process has held the write lock of the database ${file} for more than 10 seconds. It may be paused, or ` +
+          "a program such as the sqlite3 shell may have left a transaction open. Stop that process or wait until it " +
+          "ends, then try again.",
+      );
+    });
   });
 });
