@@ -26,14 +26,17 @@ interface Owner {
 /** The superuser of each cluster. */
 export const USER = "moneta";
 
+const ON_LOOPBACK = `
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+max_connections = 300
+`;
+
 /**
  * A server for tests loses its data with the run, so nothing waits for the disk. Time zone and isolation level are unusual
  * on purpose: the service must not depend on the defaults of a server.
  */
-const CONFIGURATION = `
-listen_addresses = '127.0.0.1'
-unix_socket_directories = ''
-max_connections = 300
+const FOR_TESTS = `
 shared_buffers = 64MB
 fsync = off
 synchronous_commit = off
@@ -48,8 +51,11 @@ timezone = 'Asia/Kathmandu'
 default_transaction_isolation = 'repeatable read'
 `;
 
-/** Creates a cluster in a new folder. The order of text is that of a language, not that of its bytes, as on most servers. */
-export function createCluster(programs: PostgresPrograms): Cluster {
+/**
+ * Creates a cluster in a new folder. The order of text is that of a language, not that of its bytes, as on most servers.
+ * @param durable whether the server is set up as PostgreSQL sets it up: each commit waits for the disk. For benchmarks.
+ */
+export function createCluster(programs: PostgresPrograms, durable = false): Cluster {
   const owner: Cluster["owner"] = process.getuid?.() === 0 ? nobody() : null;
   const folder = mkdtempSync(join(tmpdir(), "moneta-postgres-"));
   try {
@@ -62,7 +68,7 @@ export function createCluster(programs: PostgresPrograms): Cluster {
     const options = ["-D", data, "-U", USER, "--auth=scram-sha-256", `--pwfile=${passwordFile}`, "--no-sync"];
     const order = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"];
     execFileSync(join(bin, "initdb"), [...options, ...order], { ...owner, cwd: folder, stdio: "pipe" });
-    appendFileSync(join(data, "postgresql.conf"), CONFIGURATION);
+    appendFileSync(join(data, "postgresql.conf"), durable ? ON_LOOPBACK : ON_LOOPBACK + FOR_TESTS);
     return { folder, data, postgres: join(bin, "postgres"), owner, password };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });

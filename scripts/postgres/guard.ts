@@ -9,6 +9,7 @@ import { findPostgres } from "./programs.ts";
 /*
  * Runs a PostgreSQL server as long as its stdin is open, and removes its data afterwards. The process that needs the server
  * holds the other end, which the operating system closes however that process ends. So no server outlives its users.
+ * `--durable`: see `createCluster`.
  */
 
 /** What the guard prints once the server accepts connections, as one line of JSON. */
@@ -65,7 +66,7 @@ async function serve(port: number): Promise<boolean> {
   throw new Error(`The PostgreSQL server ended with code ${String(code)}. The end of its log:\n${said.log}`);
 }
 
-const cluster = createCluster(findPostgres());
+const cluster = createCluster(findPostgres(), process.argv.includes("--durable"));
 try {
   let tries = 0;
   while (!(await serve(await freePort()))) {

@@ -23,9 +23,12 @@ export class PostgresServer {
     this.#admin = new Client({ connectionString: this.url("postgres") });
   }
 
-  /** @param source which PostgreSQL; by default the one that the variable POSTGRES names: see `findPostgres`. */
-  static async start(source = process.env["POSTGRES"]): Promise<PostgresServer> {
-    const guard = spawn(process.execPath, ["--import", "tsx", GUARD], {
+  /**
+   * @param source which PostgreSQL; by default the one that the variable POSTGRES names: see `findPostgres`.
+   * @param durable see `createCluster`.
+   */
+  static async start(source = process.env["POSTGRES"], durable = false): Promise<PostgresServer> {
+    const guard = spawn(process.execPath, ["--import", "tsx", GUARD, ...(durable ? ["--durable"] : [])], {
       env: { ...process.env, POSTGRES: source },
       // Its own group: a signal to the group of this process must not end the guard before it has stopped the server.
       detached: true,

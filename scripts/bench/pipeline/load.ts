@@ -6,21 +6,25 @@ export interface Call {
   body?: unknown;
 }
 
-/** Keeps many connections to one server, as an app under load does. */
+/** Keeps many connections, as an app under load does. */
 export class Load {
-  readonly #pool: Pool;
+  readonly #pools: readonly Pool[];
   readonly #headers: Record<string, string>;
   readonly connections: number;
+  #sent = 0;
 
-  constructor(url: string, connections: number, token?: string) {
+  /** @param urls the servers, which share the calls. */
+  constructor(urls: readonly string[], connections: number, token?: string) {
     this.connections = connections;
-    this.#pool = new Pool(url, { connections });
+    this.#pools = urls.map((url) => new Pool(url, { connections: Math.ceil(connections / urls.length) }));
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   }
 
   /** @throws Error on any status except 200, because a benchmark of refused calls is meaningless. */
   async send<T>({ method, path, body }: Call): Promise<T> {
-    const response = await this.#pool.request({
+    const pool = this.#pools[this.#sent++ % this.#pools.length];
+    if (pool === undefined) throw new Error("there is no server");
+    const response = await pool.request({
       method,
       path,
       headers: body === undefined ? this.#headers : { ...this.#headers, "content-type": "application/json" },
@@ -43,6 +47,6 @@ export class Load {
   }
 
   async close(): Promise<void> {
-    await this.#pool.close();
+    await Promise.all(this.#pools.map((pool) => pool.close()));
   }
 }

@@ -2,25 +2,30 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
+import { sqliteFiles, startPostgres } from "./databases.ts";
 import { accepting } from "./parts/accepting.ts";
 import { alone } from "./parts/alone.ts";
 import type { Part } from "./parts/part.ts";
+import { processes } from "./parts/processes.ts";
 import { settling } from "./parts/settling.ts";
 import { meetsGoal, ratioOf, type Row, tableOf } from "./row.ts";
 
 /**
- * `npm run bench:pipeline [-- --quick] [--part NAME] [--json FILE] [--cpu-prof FOLDER]`: measures the throughput of the service. Each
- * figure has a baseline from the same run, on the same machine, with the same node. Compare the ratios: absolute
- * figures depend on the machine. Everything listens on loopback. A slow result is reported and is not an error.
+ * `npm run bench:pipeline [-- --quick] [--engine postgres] [--part NAME] [--json FILE] [--cpu-prof FOLDER]`: measures the
+ * throughput of the service. Each figure has a baseline from the same run, on the same machine, with the same node.
+ * Compare the ratios: absolute figures depend on the machine. Everything listens on loopback. A slow result is reported
+ * and is not an error.
  */
 
-const PARTS: Part[] = [alone, settling, accepting];
+const PARTS: Part[] = [alone, settling, accepting, processes];
 
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     json: { type: "string" },
     part: { type: "string" },
+    // "postgres": on a PostgreSQL server of the benchmark's own, with rows for several processes.
+    engine: { type: "string", default: "sqlite" },
     // The parts "settling" and "accepting" write CPU profiles of the service, and print the cost of each package.
     "cpu-prof": { type: "string" },
   },
@@ -31,13 +36,23 @@ if (parts.length === 0) {
   process.exit(2);
 }
 
+if (values.engine !== "sqlite" && values.engine !== "postgres") {
+  console.error("--engine must be sqlite or postgres");
+  process.exit(2);
+}
+
 const profiles = values["cpu-prof"] === undefined ? null : resolve(values["cpu-prof"]);
 if (profiles !== null) mkdirSync(profiles, { recursive: true });
 
 const rows: Row[] = [];
-for (const part of parts) {
-  console.error(`measuring ${part.name} ...`);
-  rows.push(...(await part.measure({ quick: values.quick, profiles })));
+const server = values.engine === "postgres" ? await startPostgres() : null;
+try {
+  for (const part of parts) {
+    console.error(`measuring ${part.name} ...`);
+    rows.push(...(await part.measure({ quick: values.quick, profiles, databases: server ?? sqliteFiles })));
+  }
+} finally {
+  await server?.stop();
 }
 console.log(tableOf(rows));
 for (const row of rows) {

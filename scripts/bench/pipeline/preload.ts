@@ -54,6 +54,17 @@ function countStatements(): void {
   });
 }
 
+/** What `pg` calls when a client runs a statement: a text, or a text with parameters. */
+function countPostgresStatements(): void {
+  const { Client } = createRequire(import.meta.url)("pg") as { Client: { prototype: { query: Method } } };
+  const { query } = Client.prototype;
+  Client.prototype.query = function (...args) {
+    const [first] = args;
+    if (typeof first === "string") count(first);
+    return query.apply(this, args);
+  };
+}
+
 /** The service speaks JSON-RPC with `fetch`, and nothing else. */
 function countRpcCalls(): void {
   const original = globalThis.fetch;
@@ -150,6 +161,7 @@ function obeyMainThread(): void {
 }
 
 countStatements();
+countPostgresStatements();
 countRpcCalls();
 if (isMainThread) obeyBenchmark();
 else obeyMainThread();

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 import { Instruments } from "./instruments.ts";
-import type { Usage } from "./usage.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 const STOP_DEADLINE = 15_000;
@@ -13,20 +12,23 @@ const STOP_DEADLINE = 15_000;
 /** The service as a separate process, with counters inside. */
 export class ServiceProcess {
   readonly #child: ChildProcess;
-  readonly url: string;
+  /** Where it answers HTTP calls; null without the role `api`. */
+  readonly url: string | null;
+  readonly roles: string;
   readonly instruments: Instruments;
 
-  private constructor(child: ChildProcess, url: string) {
+  private constructor(child: ChildProcess, url: string | null, roles: string) {
     this.#child = child;
     this.instruments = new Instruments(child);
     this.url = url;
+    this.roles = roles;
   }
 
-  /** Resolves when the service accepts calls. @throws Error with its last output if it exits before that. */
-  static async start(env: Record<string, string>, logFile: string): Promise<ServiceProcess> {
+  /** Resolves when the service runs. @throws Error with its last output if it exits before that. */
+  static async start(env: Record<string, string>, logFile: string, roles: string): Promise<ServiceProcess> {
     const child = fork(join(ROOT, "api", "main.ts"), [], {
       cwd: ROOT,
-      env: { PATH: process.env["PATH"], PORT: "0", RATE_LIMIT_PER_MINUTE: "100000000", ...env },
+      env: { PATH: process.env["PATH"], PORT: "0", RATE_LIMIT_PER_MINUTE: "100000000", ...env, ROLES: roles },
       execArgv: ["--import", "tsx", "--import", join(import.meta.dirname, "preload.ts")],
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
@@ -49,11 +51,7 @@ export class ServiceProcess {
     // Reading each line would be work for this process, which makes the load.
     lines.close();
     stdout.pipe(log);
-    return new ServiceProcess(child, `http://127.0.0.1:${String(port)}`);
-  }
-
-  usage(): Promise<Usage> {
-    return this.instruments.usage();
+    return new ServiceProcess(child, port === null ? null : `http://127.0.0.1:${port.toString()}`, roles);
   }
 
   async stop(): Promise<void> {

@@ -37,6 +37,21 @@ export function sumOf(http: Usage, workers: Usage): Usage {
   };
 }
 
+/** The usage of several processes. The delays are the longest of any of them. */
+export function sumOfAll([first, ...others]: Usage[]): Usage {
+  if (first === undefined) throw new Error("there is no process");
+  return others.reduce(
+    (all, one) => ({
+      ...sumOf(all, one),
+      cpuMs: all.cpuMs + one.cpuMs,
+      loopDelayMaxMs: Math.max(all.loopDelayMaxMs, one.loopDelayMaxMs),
+      loopDelayP99Ms: Math.max(all.loopDelayP99Ms, one.loopDelayP99Ms),
+      workersDelayMaxMs: all.workersDelayMaxMs,
+    }),
+    first,
+  );
+}
+
 export interface UsagePerRequest {
   statements: number;
   writes: number;

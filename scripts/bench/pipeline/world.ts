@@ -6,14 +6,18 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createApp } from "../../../api/operator/create-app.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { NodeProcess } from "../../nodes/node-process.ts";
+import type { Databases } from "./databases.ts";
 import { Load } from "./load.ts";
 import { ServiceProcess } from "./service-process.ts";
+import { sumOfAll, type Usage } from "./usage.ts";
 
 const CONNECTIONS = 64;
 /** How often the benchmark polls whether everything is final: rarely, so that polling does not become load. */
 const LOOK = 25;
 /** Seconds without any progress after which the benchmark fails. */
 const STALLED = 60;
+const LOG_FILE = "service.log";
+const ALL_ROLES = "api,relayer,indexer,webhooks,media";
 
 interface Page {
   total: number;
@@ -25,39 +29,57 @@ interface RequestView {
   error_code?: string;
 }
 
-/** A local node, the service as a process, and an app with its token. */
+export interface Setting {
+  databases: Databases;
+  settings?: Record<string, string>;
+  /** `ROLES` of each process, those with the role `api` first. By default one process has all roles. */
+  roles?: readonly string[];
+}
+
+/** A local node, the service as one or more processes, and an app with its token. */
 export class World {
   readonly node: NodeProcess;
-  readonly service: ServiceProcess;
+  readonly processes: readonly ServiceProcess[];
   readonly load: Load;
   readonly folder: string;
   readonly token: string;
   /** The service's settings. */
-  readonly env: Record<string, string>;
+  readonly env: Record<string, string> & { DATABASE_URL: string };
 
-  private constructor(fields: Pick<World, "node" | "service" | "load" | "folder" | "token" | "env">) {
+  private constructor(fields: Pick<World, "node" | "processes" | "load" | "folder" | "token" | "env">) {
     this.node = fields.node;
-    this.service = fields.service;
+    this.processes = fields.processes;
     this.load = fields.load;
     this.folder = fields.folder;
     this.token = fields.token;
     this.env = fields.env;
   }
 
-  static async start(settings: Record<string, string> = {}): Promise<World> {
+  static async start({ databases, settings = {}, roles = [ALL_ROLES] }: Setting): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), "moneta-bench-"));
     const node = await NodeProcess.start("hardhat", folder);
     const env = {
       RPC_URL: node.url,
       DATA_DIR: folder,
+      DATABASE_URL: await databases.create(folder),
+      // Hosted metadata would start with it. All processes need the same one.
+      PUBLIC_URL: "http://localhost:3000",
       DEPLOYMENTS_DIR: join(folder, "deployments"),
       ...settings,
     };
-    const service = await ServiceProcess.start(env, join(folder, "api.log"));
-    const database = await openDatabase(`file:${join(folder, "moneta.sqlite")}`);
+    const processes: ServiceProcess[] = [];
+    // One after the other: the first one deploys the contracts and creates the keys.
+    for (const own of roles) processes.push(await ServiceProcess.start(env, join(folder, LOG_FILE), own));
+    const database = await openDatabase(env.DATABASE_URL);
     const { token } = await createApp({ database }, "bench");
     await database.close();
-    return new World({ node, service, load: new Load(service.url, CONNECTIONS, token), folder, token, env });
+    const urls = processes.map(({ url }) => url).filter((url) => url !== null);
+    return new World({ node, processes, load: new Load(urls, CONNECTIONS, token), folder, token, env });
+  }
+
+  /** What the processes have used together. */
+  async usage(): Promise<Usage> {
+    return sumOfAll(await Promise.all(this.processes.map((process) => process.instruments.usage())));
   }
 
   async wallet(): Promise<string> {
@@ -108,7 +130,7 @@ export class World {
   }
 
   async #lastWords(): Promise<string> {
-    return (await readFile(join(this.folder, "api.log"), "utf8")).split("\n").slice(-5).join("\n");
+    return (await readFile(join(this.folder, LOG_FILE), "utf8")).split("\n").slice(-5).join("\n");
   }
 
   /** CPU time of the node so far, in ms; null where the system does not report it. */
@@ -116,9 +138,13 @@ export class World {
     return cpuMsOf(this.node.pid);
   }
 
+  async stopProcesses(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.stop()));
+  }
+
   async stop(): Promise<void> {
     await this.load.close();
-    await this.service.stop();
+    await this.stopProcesses();
     await this.node.stop();
     await rm(this.folder, { recursive: true, force: true });
   }

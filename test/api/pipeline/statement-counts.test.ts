@@ -1,7 +1,10 @@
 import { expect } from "chai";
 
+import type { Databases } from "../../../scripts/bench/pipeline/databases.ts";
 import { settling } from "../../../scripts/bench/pipeline/parts/settling.ts";
 import { ratioOf, type Row } from "../../../scripts/bench/pipeline/row.ts";
+import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
+import { TEST_ENGINE } from "../../support/engine.ts";
 
 /**
  * What a request costs in statements does not depend on the machine, so it is checked here; times and rates are printed by
@@ -10,9 +13,18 @@ import { ratioOf, type Row } from "../../../scripts/bench/pipeline/row.ts";
 describe("SQL statements for each request of a burst", function () {
   this.timeout(180_000);
   let rows: Row[];
+  let place: DatabasePlace | null = null;
   before(async () => {
-    rows = await settling.run({ mints: 400, baselines: false, profiles: null });
+    const databases: Databases = {
+      engine: TEST_ENGINE,
+      create: async (folder) => {
+        place = await createTestDatabase({ folder });
+        return place.url;
+      },
+    };
+    rows = await settling.run({ mints: 400, baselines: false, profiles: null, databases });
   });
+  after(() => place?.remove());
 
   for (const what of [
     "SQL statements for a mint",

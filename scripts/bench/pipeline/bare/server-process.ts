@@ -10,9 +10,16 @@ export interface BareServer {
   stop: () => Promise<void>;
 }
 
+export interface BareStorage {
+  /** URL of the service's database, which it reads. On PostgreSQL it writes there too, into a table of its own. */
+  database: string;
+  /** The SQLite file that it writes. */
+  file: string;
+}
+
 /** Runs `server.ts` as a separate process, with the same instruments inside as the service. */
-export async function startBareServer(written: string, read = ""): Promise<BareServer> {
-  const child = fork(join(import.meta.dirname, "server.ts"), [written, read], {
+export async function startBareServer({ database, file }: BareStorage): Promise<BareServer> {
+  const child = fork(join(import.meta.dirname, "server.ts"), [database, file], {
     execArgv: ["--import", "tsx", "--import", join(import.meta.dirname, "..", "preload.ts")],
   });
   const [port] = (await once(child, "message")) as [number];

@@ -12,16 +12,17 @@ import type { Options, Part } from "./part.ts";
 const CONNECTIONS = 64;
 /** The service and its baseline are measured in turns, so that a slow moment of the machine affects both. */
 const TURNS = 5;
+const NAMES = { sqlite: "SQLite", postgres: "PostgreSQL" };
 
 /**
  * Calls per second of the API while nothing else runs (`ROLES=api`), and the CPU time of a call, which depends less on
- * what else the machine does. Baseline: Express and SQLite alone.
+ * what else the machine does. Baseline: Express and the same engine alone.
  */
 export const accepting: Part = { name: "accepting", measure: run };
 
-async function run({ quick, profiles }: Options): Promise<Row[]> {
+async function run({ quick, profiles, databases }: Options): Promise<Row[]> {
   const calls = quick ? 2_500 : 10_000;
-  const world = await World.start({ MAX_BACKLOG: "10000000" });
+  const world = await World.start({ databases, settings: { MAX_BACKLOG: "10000000" } });
   try {
     const wallet = await world.wallet();
     const collection = await world.collection();
@@ -29,8 +30,8 @@ async function run({ quick, profiles }: Options): Promise<Row[]> {
     // A full page of tokens for the reads below.
     await world.load.run(60, () => ({ method: "POST", path: "/v1/nfts", body }));
     await world.untilCompleted("mint", 60);
-    await world.service.stop();
-    return await apiAlone(world, body, calls, profiles);
+    await world.stopProcesses();
+    return await apiAlone(world, body, calls, { profiles, databases });
   } finally {
     await world.stop();
   }
@@ -40,17 +41,18 @@ async function apiAlone(
   world: World,
   body: { collection_address: string; to_address: string },
   calls: number,
-  profiles: string | null,
+  { profiles, databases: { engine } }: Pick<Options, "profiles" | "databases">,
 ): Promise<Row[]> {
-  const database = join(world.folder, "moneta.sqlite");
   const api = await ServiceProcess.start(
-    { ...world.env, ROLES: "api", LOG_LEVEL: "info" },
+    { ...world.env, LOG_LEVEL: "info" },
     join(world.folder, "api-alone.log"),
+    "api",
   );
-  const bare = await startBareServer(join(world.folder, "bare.sqlite"), database);
+  if (api.url === null) throw new Error("the service does not answer HTTP calls");
+  const bare = await startBareServer({ database: world.env.DATABASE_URL, file: join(world.folder, "bare.sqlite") });
   const [ours, theirs] = [
-    new Side(api, new Load(api.url, CONNECTIONS, world.token)),
-    new Side(bare, new Load(bare.url, CONNECTIONS)),
+    new Side(api, new Load([api.url], CONNECTIONS, world.token)),
+    new Side(bare, new Load([bare.url], CONNECTIONS)),
   ];
   const owner = body.to_address;
   try {
@@ -66,7 +68,12 @@ async function apiAlone(
       [ours, { method: "POST", path: "/v1/accounts", body: {} }, profileAt(profiles, "wallets-created")],
     ]);
     return [
-      ...rows("mint accepted", accepted, { what: "Express, zod, SQLite with group commit", ...inserted }, 0.7),
+      ...rows(
+        "mint accepted",
+        accepted,
+        { what: `Express, zod, ${NAMES[engine]} with group commit`, ...inserted },
+        0.7,
+      ),
       ...rows("wallet contents read", read, { what: "one prepared query behind Express", ...query }, 0.5),
       ...rows("wallet created", wallets, { what: "mint accepted", ...accepted }, 0.5),
     ];

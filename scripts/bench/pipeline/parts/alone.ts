@@ -6,9 +6,9 @@ import type { Options, Part } from "./part.ts";
 /** One mint while nothing else happens, from the call to `completed`. */
 export const alone: Part = { name: "alone", measure: run };
 
-async function run({ quick }: Options): Promise<Row[]> {
+async function run({ quick, databases }: Options): Promise<Row[]> {
   const times = quick ? 10 : 40;
-  const world = await World.start();
+  const world = await World.start({ databases });
   try {
     const to = await world.wallet();
     const collection = await world.collection();

@@ -1,3 +1,4 @@
+import type { Databases } from "../databases.ts";
 import type { Row } from "../row.ts";
 
 export interface Options {
@@ -5,6 +6,7 @@ export interface Options {
   quick: boolean;
   /** Folder for CPU profiles of the service; null: none are made. */
   profiles: string | null;
+  databases: Databases;
 }
 
 /** Measures some rows of the table and their baselines, in separate worlds. */

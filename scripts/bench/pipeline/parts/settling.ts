@@ -1,7 +1,7 @@
-import { profile, profileAt } from "../profile.ts";
+import type { Databases } from "../databases.ts";
+import { type Measured, mintAll, profileAll, transferAll, WARM_UP } from "../measure.ts";
 import { bareChain, oneByOne, relayBatches } from "../bare/chain.ts";
 import type { Row } from "../row.ts";
-import { usagePerRequest } from "../usage.ts";
 import { World } from "../world.ts";
 import type { Options, Part } from "./part.ts";
 
@@ -14,29 +14,26 @@ interface Size {
   baselines: boolean;
   /** Folder for CPU profiles of the service; null: none are made. */
   profiles: string | null;
+  databases: Databases;
 }
-
-/** Mints before the measurement: the code is compiled by then. */
-const WARM_UP = 300;
 
 /** Mints and transfers from the HTTP call to `completed`. Baseline: the node alone. */
 export const settling = {
   name: "settling",
-  measure: ({ quick, profiles }: Options) => run({ mints: quick ? 1_000 : 4_000, baselines: true, profiles }),
+  measure: ({ quick, profiles, databases }: Options) =>
+    run({ mints: quick ? 1_000 : 4_000, baselines: true, profiles, databases }),
   run,
 } satisfies Part & { run: typeof run };
 
-async function run({ mints, baselines, profiles }: Size): Promise<Row[]> {
-  const world = await World.start();
+async function run({ mints, baselines, profiles, databases }: Size): Promise<Row[]> {
+  const world = await World.start({ databases });
   try {
     const [from, to] = [await world.wallet(), await world.wallet()];
     const collection = await world.collection();
     await mintAll(world, collection, from, WARM_UP, 0);
     const minted = await mintAll(world, collection, from, mints, WARM_UP);
     const moved = await transferAll(world, { collection, from, to }, Math.floor(mints / 2));
-    await profile(world.service.instruments, profileAt(profiles, "mints-settled"), () =>
-      mintAll(world, collection, from, mints, WARM_UP + mints),
-    );
+    await profileAll(world, profiles, "mints-settled", () => mintAll(world, collection, from, mints, WARM_UP + mints));
     if (!baselines) return countsOf(minted, moved);
     const chain = await bareChain(world.node, to);
     await relayBatches(chain, BATCH, BATCH);
@@ -46,11 +43,6 @@ async function run({ mints, baselines, profiles }: Size): Promise<Row[]> {
   } finally {
     await world.stop();
   }
-}
-
-interface Measured {
-  rate: number;
-  usage: NonNullable<Row["usage"]>;
 }
 
 function ratesOf(minted: Measured, moved: Measured, batches: number, single: number): Row[] {
@@ -104,38 +96,4 @@ function countsOf(minted: Measured, moved: Measured): Row[] {
 
 function count(what: string, measured: number, atMost: number): Row {
   return { what, unit: "", measured, baseline: null, goal: { atMost } };
-}
-
-/** @param before how many mints the app had completed. */
-async function mintAll(world: World, collection: string, to: string, mints: number, before: number): Promise<Measured> {
-  const body = { collection_address: collection, to_address: to };
-  return measure(world, mints, async () => {
-    await world.load.run(mints, () => ({ method: "POST", path: "/v1/nfts", body }));
-    await world.untilCompleted("mint", before + mints);
-  });
-}
-
-async function transferAll(
-  world: World,
-  { collection, from, to }: { collection: string; from: string; to: string },
-  transfers: number,
-): Promise<Measured> {
-  return measure(world, transfers, async () => {
-    await world.load.run(transfers, (index) => ({
-      method: "POST",
-      path: "/v1/transfers",
-      body: { contract_address: collection, from_address: from, to_address: to, token_id: index + 1 },
-    }));
-    await world.untilCompleted("transfer", transfers);
-  });
-}
-
-async function measure(world: World, requests: number, work: () => Promise<void>): Promise<Measured> {
-  const [before, nodeBefore] = [await world.service.usage(), await world.nodeCpuMs()];
-  const started = performance.now();
-  await work();
-  const rate = (requests * 1000) / (performance.now() - started);
-  const [after, nodeAfter] = [await world.service.usage(), await world.nodeCpuMs()];
-  const nodeCpuMs = nodeBefore === null || nodeAfter === null ? null : (nodeAfter - nodeBefore) / requests;
-  return { rate, usage: { ...usagePerRequest(before, after, requests), nodeCpuMs } };
 }

@@ -1,0 +1,60 @@
+import BetterSqlite3 from "better-sqlite3";
+import pg from "pg";
+
+export interface Mint {
+  id: string;
+  command: string;
+}
+
+/** What the server of the baseline needs of a database, with as little in between as possible. */
+export interface BareStore {
+  /** Stores mints in one commit, as durable as the service's. */
+  insert(group: readonly Mint[]): Promise<void> | void;
+  /** A page of what a wallet holds, from the service's database. */
+  contents(owner: string): Promise<unknown[]> | unknown[];
+}
+
+const CONTENTS = `
+  select h.contract, h.token_id, h.quantity, n.token_uri, n.metadata, n.minted_at, c.name, c.type
+    from holdings h
+    join nfts n on n.contract = h.contract and n.token_id = h.token_id
+    join collections c on c.address = h.contract`;
+const CONNECTIONS = 10;
+
+export function openSqlite(read: string, written: string): BareStore {
+  const database = new BetterSqlite3(written);
+  database.pragma("journal_mode = WAL");
+  database.pragma("synchronous = FULL");
+  database.exec("create table requests (seq integer primary key, id text unique, command text, created_at integer)");
+  const insert = database.prepare("insert into requests (id, command, created_at) values (?, ?, ?)");
+  const query = new BetterSqlite3(read, { readonly: true }).prepare(
+    `${CONTENTS} where h.owner = ? order by h.seq limit 30`,
+  );
+  return {
+    insert: database.transaction((group: readonly Mint[]) => {
+      for (const { id, command } of group) insert.run(id, command, Date.now());
+    }),
+    contents: (owner) => query.all(owner),
+  };
+}
+
+export async function openPostgres(url: string): Promise<BareStore> {
+  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
+  await pool.query(
+    "create table bare_requests (seq bigint generated always as identity primary key, id text unique, command text, created_at bigint)",
+  );
+  return {
+    insert: async (group) => {
+      // One statement is one commit.
+      await pool.query({
+        name: "insert",
+        text: "insert into bare_requests (id, command, created_at) select *, $3::bigint from unnest($1::text[], $2::text[])",
+        values: [group.map(({ id }) => id), group.map(({ command }) => command), Date.now()],
+      });
+    },
+    contents: async (owner) => {
+      const text = `${CONTENTS} where h.owner = $1 order by h.seq limit 30`;
+      return (await pool.query({ name: "contents", text, values: [owner] })).rows;
+    },
+  };
+}
