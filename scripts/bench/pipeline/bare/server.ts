@@ -25,7 +25,7 @@ function open(): Promise<BareStore> | BareStore {
   return openSqlite(database.startsWith("file://") ? fileURLToPath(database) : database.slice("file:".length), file);
 }
 
-const { insert, contents } = await open();
+const stored = await open();
 let waiting: Waiting[] = [];
 
 function store(id: string, command: string): Promise<void> {
@@ -39,7 +39,7 @@ async function commit(): Promise<void> {
   const group = waiting;
   waiting = [];
   try {
-    await insert(group);
+    await stored.insert(group);
     for (const member of group) member.done();
   } catch (error) {
     for (const member of group) member.failed(error);
@@ -57,7 +57,7 @@ app.post("/mints", async (request, response) => {
   response.json({ request_id: id });
 });
 app.get("/contents/:owner", async (request, response) => {
-  response.json({ nfts: await contents(request.params.owner) });
+  response.json({ nfts: await stored.contents(request.params.owner) });
 });
 const server = app.listen(0, "127.0.0.1", () => {
   process.send?.((server.address() as AddressInfo).port);

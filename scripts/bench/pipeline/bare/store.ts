@@ -54,7 +54,8 @@ export async function openPostgres(url: string): Promise<BareStore> {
     },
     contents: async (owner) => {
       const text = `${CONTENTS} where h.owner = $1 order by h.seq limit 30`;
-      return (await pool.query({ name: "contents", text, values: [owner] })).rows;
+      const { rows } = await pool.query<Record<string, unknown>>({ name: "contents", text, values: [owner] });
+      return rows;
     },
   };
 }
