@@ -33,13 +33,14 @@ max_connections = 300
 `;
 
 /**
- * A server for tests loses its data with the run, so nothing waits for the disk. Time zone and isolation level are unusual
+ * A server for tests loses its data with the run, so nothing waits for the disk. A commit survives a crash of the server,
+ * but not one of the machine. Time zone and isolation level are unusual
  * on purpose: the service must not depend on the defaults of a server.
  */
 const FOR_TESTS = `
 shared_buffers = 64MB
 fsync = off
-synchronous_commit = off
+synchronous_commit = on
 full_page_writes = off
 wal_level = minimal
 max_wal_senders = 0

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
+import { createInterface } from "node:readline";
 
 import { createCluster } from "./cluster.ts";
 import { freePort } from "../nodes/free-port.ts";
@@ -23,6 +24,11 @@ const START_TRIES = 5;
 /** How much of the server's log is kept for a failure, in characters. */
 const KEPT_LOG = 10_000;
 
+/** How a server is stopped before it starts again: "fast" ends its connections, "immediate" is like a crash. */
+export type RestartMode = "fast" | "immediate";
+
+const SIGNALS = { fast: "SIGINT", immediate: "SIGQUIT" } as const;
+
 /** Aborted when nobody needs the server any more. */
 const unneeded = new AbortController();
 for (const event of ["end", "error", "close"]) {
@@ -30,7 +36,14 @@ for (const event of ["end", "error", "close"]) {
     unneeded.abort();
   });
 }
-process.stdin.resume();
+/** The signal that ends the server before a restart; null: no restart is wanted. */
+let restart: NodeJS.Signals | null = null;
+let restarting: (signal: NodeJS.Signals) => void = () => undefined;
+// Each line asks for a restart.
+createInterface({ input: process.stdin }).on("line", (mode) => {
+  restart = SIGNALS[mode as RestartMode];
+  restarting(restart);
+});
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, () => {
     unneeded.abort();
@@ -39,7 +52,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 // The reader may be gone. Then stdin has ended too, and the server is stopped.
 process.stdout.on("error", () => undefined);
 
-/** @returns false when the server could not listen on the port. */
+/** @returns false when the server could not listen on the port, true when it is not needed any more or must start again. */
 async function serve(port: number): Promise<boolean> {
   const server = spawn(cluster.postgres, ["-D", cluster.data, "-p", port.toString()], {
     ...cluster.owner,
@@ -59,9 +72,10 @@ async function serve(port: number): Promise<boolean> {
   const stop = () => server.kill("SIGQUIT");
   if (unneeded.signal.aborted) stop();
   unneeded.signal.addEventListener("abort", stop);
+  restarting = (signal) => server.kill(signal);
   const [code] = (await once(server, "close")) as [number | null];
   unneeded.signal.removeEventListener("abort", stop);
-  if (unneeded.signal.aborted) return true;
+  if (unneeded.signal.aborted || restart !== null) return true;
   if (!said.isReady && said.log.includes("could not bind")) return false;
   throw new Error(`The PostgreSQL server ended with code ${String(code)}. The end of its log:\n${said.log}`);
 }
@@ -69,8 +83,14 @@ async function serve(port: number): Promise<boolean> {
 const cluster = createCluster(findPostgres(), process.argv.includes("--durable"));
 try {
   let tries = 0;
-  while (!(await serve(await freePort()))) {
-    if (++tries === START_TRIES) throw new Error("Another program took each free port before PostgreSQL did.");
+  let port = await freePort();
+  for (;;) {
+    if (!(await serve(port))) {
+      if (++tries === START_TRIES) throw new Error("Another program took each free port before PostgreSQL did.");
+      port = await freePort();
+    } else if (restart === null) break;
+    // The clients know the port.
+    restart = null;
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

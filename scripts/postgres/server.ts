@@ -7,20 +7,22 @@ import type { Readable } from "node:stream";
 import { Client, escapeIdentifier } from "pg";
 
 import { USER } from "./cluster.ts";
-import type { Ready } from "./guard.ts";
+import type { Ready, RestartMode } from "./guard.ts";
 
 const GUARD = join(import.meta.dirname, "guard.ts");
 
 /** A PostgreSQL server of this process, on loopback, with its own data. It ends with this process, however that ends. */
 export class PostgresServer {
   readonly #guard: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
   readonly #ready: Ready;
-  readonly #admin: Client;
+  #admin: Client;
 
-  private constructor(guard: ChildProcess, ready: Ready) {
+  private constructor(guard: ChildProcess, lines: AsyncIterator<string>, ready: Ready) {
     this.#guard = guard;
+    this.#lines = lines;
     this.#ready = ready;
-    this.#admin = new Client({ connectionString: this.url("postgres") });
+    this.#admin = this.#newAdmin();
   }
 
   /**
@@ -34,9 +36,26 @@ export class PostgresServer {
       detached: true,
       stdio: ["pipe", "pipe", "inherit"],
     });
-    const server = new PostgresServer(guard, await ready(guard));
+    const lines = createInterface({ input: guard.stdout as Readable })[Symbol.asyncIterator]();
+    const server = new PostgresServer(guard, lines, await nextReady(lines));
     await server.#admin.connect();
     return server;
+  }
+
+  /**
+   * Stops the server, which ends all connections, and starts it again on the same port.
+   * @param mode "immediate" is like a crash of the server. What was committed is there afterwards.
+   */
+  async restart(mode: RestartMode): Promise<void> {
+    await this.#admin.end();
+    this.#guard.stdin?.write(`${mode}\n`);
+    await nextReady(this.#lines);
+    this.#admin = this.#newAdmin();
+    await this.#admin.connect();
+  }
+
+  #newAdmin(): Client {
+    return new Client({ connectionString: this.url("postgres") });
   }
 
   /** The URL of one of its databases. */
@@ -71,11 +90,9 @@ export class PostgresServer {
   }
 }
 
-/** The first line that the guard prints. */
-async function ready(guard: ChildProcess): Promise<Ready> {
-  const lines = createInterface({ input: guard.stdout as Readable });
-  const ended = once(guard, "exit").then(() => null);
-  const line = await Promise.race([once(lines, "line"), ended]);
-  if (line === null) throw new Error("The PostgreSQL server did not start. The reason is above.");
-  return JSON.parse(String(line[0])) as Ready;
+/** The guard prints a line each time the server has started. */
+async function nextReady(lines: AsyncIterator<string>): Promise<Ready> {
+  const line = await lines.next();
+  if (line.done === true) throw new Error("The PostgreSQL server did not start. The reason is above.");
+  return JSON.parse(line.value) as Ready;
 }

@@ -50,6 +50,19 @@ for (const source of SOURCES) {
       expect(names.flat()).to.not.include("busy");
     });
 
+    for (const mode of ["fast", "immediate"] as const) {
+      it(`keeps what was committed in a restart: ${mode}`, async () => {
+        const url = await server.createDatabase(`restarted_${mode}`);
+        const client = new Client({ connectionString: url });
+        const lost = new Promise((resolve) => client.on("error", resolve));
+        await client.connect();
+        await client.query("create table t as select 7 as x");
+        await Promise.all([server.restart(mode), lost]);
+        expect(await query(url, "select x from t")).to.deep.equal([[7]]);
+        expect(await server.connections("postgres")).to.be.at.least(1);
+      });
+    }
+
     it("listens on loopback only, and requires the password", async () => {
       expect(await query(server.url("postgres"), "show listen_addresses")).to.deep.equal([["127.0.0.1"]]);
       expect(await query(server.url("postgres"), "show unix_socket_directories")).to.deep.equal([[""]]);
