@@ -36,13 +36,15 @@ for (const event of ["end", "error", "close"]) {
     unneeded.abort();
   });
 }
-/** The signal that ends the server before a restart; null: no restart is wanted. */
-let restart: NodeJS.Signals | null = null;
-let restarting: (signal: NodeJS.Signals) => void = () => undefined;
+const restart = {
+  wanted: false,
+  /** Ends the server with a signal. */
+  stop: (_signal: NodeJS.Signals) => undefined as unknown,
+};
 // Each line asks for a restart.
 createInterface({ input: process.stdin }).on("line", (mode) => {
-  restart = SIGNALS[mode as RestartMode];
-  restarting(restart);
+  restart.wanted = true;
+  restart.stop(SIGNALS[mode as RestartMode]);
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, () => {
@@ -72,10 +74,10 @@ async function serve(port: number): Promise<boolean> {
   const stop = () => server.kill("SIGQUIT");
   if (unneeded.signal.aborted) stop();
   unneeded.signal.addEventListener("abort", stop);
-  restarting = (signal) => server.kill(signal);
+  restart.stop = (signal) => server.kill(signal);
   const [code] = (await once(server, "close")) as [number | null];
   unneeded.signal.removeEventListener("abort", stop);
-  if (unneeded.signal.aborted || restart !== null) return true;
+  if (unneeded.signal.aborted || restart.wanted) return true;
   if (!said.isReady && said.log.includes("could not bind")) return false;
   throw new Error(`The PostgreSQL server ended with code ${String(code)}. The end of its log:\n${said.log}`);
 }
@@ -88,9 +90,9 @@ try {
     if (!(await serve(port))) {
       if (++tries === START_TRIES) throw new Error("Another program took each free port before PostgreSQL did.");
       port = await freePort();
-    } else if (restart === null) break;
+    } else if (!restart.wanted) break;
     // The clients know the port.
-    restart = null;
+    restart.wanted = false;
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

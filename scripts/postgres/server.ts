@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 
 import { Client, escapeIdentifier } from "pg";
 
@@ -36,7 +35,7 @@ export class PostgresServer {
       detached: true,
       stdio: ["pipe", "pipe", "inherit"],
     });
-    const lines = createInterface({ input: guard.stdout as Readable })[Symbol.asyncIterator]();
+    const lines = createInterface({ input: guard.stdout })[Symbol.asyncIterator]();
     const server = new PostgresServer(guard, lines, await nextReady(lines));
     await server.#admin.connect();
     return server;
