@@ -93,8 +93,8 @@ export class S3Client {
     return {
       status: response.statusCode,
       body: bytes,
-      code: failed ? (/<Code>([A-Za-z0-9]+)<\/Code>/.exec(bytes.toString("utf8"))?.[1] ?? "") : "",
-      region: first(response.headers["x-amz-bucket-region"]),
+      code: failed ? (textOf("Code", bytes) ?? "") : "",
+      region: first(response.headers["x-amz-bucket-region"]) ?? (failed ? textOf("Region", bytes) : null),
     };
   }
 
@@ -123,6 +123,11 @@ async function read(body: Dispatcher.ResponseData["body"]): Promise<Buffer> {
     parts.push(part);
   }
   return Buffer.concat(parts);
+}
+
+/** The text of an element in an error's body. */
+function textOf(element: "Code" | "Region", body: Buffer): string | null {
+  return new RegExp(`<${element}>([A-Za-z0-9-]+)</${element}>`).exec(body.toString("utf8"))?.[1] ?? null;
 }
 
 function describe(error: unknown): string {

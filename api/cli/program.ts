@@ -12,6 +12,7 @@ import { keysRestore } from "./keys/restore.ts";
 import { keysRotate } from "./keys/rotate.ts";
 import { mediaCollect } from "./media/collect.ts";
 import { mediaMove } from "./media/move.ts";
+import { mediaRemoveOld } from "./media/remove-old.ts";
 import { migrateTo } from "./migrate-to.ts";
 import { reconcile } from "./reconcile/reconcile.ts";
 import { requestList } from "./request/list.ts";
@@ -76,6 +77,7 @@ export function createProgram(terminal: Terminal): Command {
     group("media", "Move hosted media, and delete what nothing refers to.", [
       mediaCollect(terminal),
       mediaMove(terminal),
+      mediaRemoveOld(terminal),
     ]),
     doctor(terminal),
     reconcile(terminal),

@@ -8,7 +8,10 @@ export const S3_REGION = "eu-test-1";
 export const S3_BUCKET = "moneta-media";
 
 /** An answer in place of the right one. `hang`: none at all. */
-export type S3Fault = "hang" | "cut" | { status: number; code: string; headers?: Record<string, string> };
+export type S3Fault =
+  | "hang"
+  | "cut"
+  | { status: number; code: string; headers?: Record<string, string>; /** Named in the body. */ region?: string };
 
 /**
  * The part of S3 that the service uses, in memory: it checks each signature and each checksum as the standard says, from the
@@ -82,8 +85,9 @@ export class S3Server {
   }
 }
 
-function sendError(response: ServerResponse, { status, code, headers }: Exclude<S3Fault, string>): void {
-  const xml = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>A test.</Message></Error>`;
+function sendError(response: ServerResponse, { status, code, headers, region }: Exclude<S3Fault, string>): void {
+  const place = region === undefined ? "" : `<Region>${region}</Region>`;
+  const xml = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>A test.</Message>${place}</Error>`;
   response.writeHead(status, { "content-type": "application/xml", ...headers }).end(xml);
 }
 

@@ -36,7 +36,7 @@ export function mediaMove(terminal: Terminal): Command {
           const moved = await moveMedia({ database, source: from.blocks, target: into.blocks, progress });
           const text =
             `copied:  ${plural(moved.copied, "block")} (${plural(moved.copiedBytes, "byte")})\npresent: ${plural(moved.present, "block")}\n` +
-            `Set MEDIA_STORE=${to} and restart all processes. The copy in ${from.blocks.name} stays; delete it when everything works.`;
+            `Set MEDIA_STORE=${to} and restart all processes. When everything works, delete the old copy: media remove-old --from ${from.blocks.name}`;
           const { copied, copiedBytes, present } = moved;
           const result = { from: from.blocks.name, to: into.blocks.name, copied, copied_bytes: copiedBytes, present };
           printResult(terminal, json, result, text);

@@ -96,6 +96,8 @@ describe("S3Objects", () => {
       [{ region: "us-east-1" }, `is in the region ${S3_REGION}, not us-east-1: set AWS_REGION=${S3_REGION}.`],
     ] as const)
       expect(await objects(changes).problem()).to.match(new RegExp(words));
+    server.fault = { status: 400, code: "AuthorizationHeaderMalformed", region: "eu-north-1" };
+    expect(await objects().problem()).to.contain("set AWS_REGION=eu-north-1.");
     server.fault = { status: 403, code: "AccessDenied" };
     expect(await objects().problem()).to.contain("refused access (AccessDenied): give the access key the rights");
   });

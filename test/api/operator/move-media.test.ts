@@ -4,6 +4,7 @@ import type { CID } from "multiformats/cid";
 import type { BlockStore } from "../../../api/ipfs/block-store.ts";
 import { findFile, importContent } from "../../../api/ipfs/content.ts";
 import { moveMedia } from "../../../api/operator/move-media.ts";
+import { removeOldMedia } from "../../../api/operator/remove-old-media.ts";
 import { readMediaPlace } from "../../../api/store/media/media-store.ts";
 import { collect } from "../../support/collect.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -87,6 +88,20 @@ for (const from of BLOCK_STORES)
         expect(await move()).to.deep.include({ copied: 7, present: 7 });
         for (const root of [cid, late!]) expect(await sizeIn(target.blocks, root)).to.equal(SIZE);
         expect(await readMediaPlace(database.read)).to.deep.equal({ store: target.blocks.name, movingFrom: null });
+      });
+
+      it("leaves a copy that can be removed, once the service uses the new place", async () => {
+        const remove = () => removeOldMedia(database, source.blocks);
+        expect(await remove().catch(String)).to.contain(`Hosted media are in ${source.blocks.name}`);
+        expect(await move({ source: dying(2) }).catch(String)).to.equal("Error: killed");
+        expect(await remove().catch(String)).to.contain("is unfinished");
+        await move();
+        await source.age();
+        expect(await remove()).to.include({ removed: 7, kept: 0 });
+        expect(await source.copies()).to.equal(0);
+        expect(await collect(source.blocks.all())).to.deep.equal([]);
+        expect(await remove()).to.include({ removed: 0, kept: 0 });
+        expect(await sizeIn(target.blocks, cid)).to.equal(SIZE);
       });
 
       it("stops at a damaged block and switches nothing", async () => {
