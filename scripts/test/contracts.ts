@@ -11,7 +11,9 @@ import type { Counts } from "./counts.ts";
 
 const suites = z.object({
   suiteResults: z.array(
-    z.object({ testResults: z.array(z.object({ status: z.enum(["Success", "Failure", "Skipped"]) })) }),
+    z.object({
+      testResults: z.array(z.object({ name: z.string(), status: z.enum(["Success", "Failure", "Skipped"]) })),
+    }),
   ),
 });
 const solidityResult = z.discriminatedUnion("success", [
@@ -22,11 +24,16 @@ const mochaResult = z.object({ success: z.boolean() });
 
 function countSolidity(result: z.infer<typeof solidityResult>): Counts {
   const { suiteResults } = result.success ? result.value : result.error;
-  const statuses = suiteResults.flatMap(({ testResults }) => testResults.map(({ status }) => status));
-  function count(wanted: (typeof statuses)[number]): number {
-    return statuses.filter((status) => status === wanted).length;
-  }
-  return { passed: count("Success"), failed: count("Failure"), skipped: count("Skipped") };
+  const tests = suiteResults.flatMap(({ testResults }) => testResults);
+  const named = (wanted: (typeof tests)[number]["status"]) =>
+    tests.filter(({ status }) => status === wanted).map(({ name }) => name);
+  const failures = named("Failure");
+  return {
+    passed: named("Success").length,
+    failed: failures.length,
+    skipped: named("Skipped").length,
+    failures,
+  };
 }
 
 const folder = process.argv[2];

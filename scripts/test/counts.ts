@@ -3,7 +3,13 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 
 const number = z.number().int().nonnegative();
-const countsSchema = z.strictObject({ passed: number, failed: number, skipped: number });
+const countsSchema = z.strictObject({
+  passed: number,
+  failed: number,
+  skipped: number,
+  /** The titles of failed tests, each with its reason. */
+  failures: z.array(z.string()),
+});
 
 export type Counts = z.infer<typeof countsSchema>;
 
@@ -17,11 +23,12 @@ export function readCounts(path: string): Counts | undefined {
 }
 
 export function addCounts(all: Counts[]): Counts {
-  const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const { passed, failed, skipped } of all) {
+  const sum: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  for (const { passed, failed, skipped, failures } of all) {
     sum.passed += passed;
     sum.failed += failed;
     sum.skipped += skipped;
+    sum.failures.push(...failures);
   }
   return sum;
 }
@@ -36,7 +43,8 @@ export function judgePart(
 ): { counts: Counts; problem: string | null } {
   const counts = addCounts(counted.filter((entry) => entry !== undefined));
   const problem = findProblem(counted, counts, endedWell);
-  return { counts: problem === null ? counts : { ...counts, failed: counts.failed + 1 }, problem };
+  if (problem === null) return { counts, problem };
+  return { counts: { ...counts, failed: counts.failed + 1, failures: [...counts.failures, problem] }, problem };
 }
 
 function findProblem(counted: (Counts | undefined)[], counts: Counts, endedWell: boolean): string | null {
@@ -44,6 +52,11 @@ function findProblem(counted: (Counts | undefined)[], counts: Counts, endedWell:
   if (!endedWell && counts.failed === 0) return "a test runner failed although no test failed";
   if (counts.passed + counts.failed === 0) return "no test ran";
   return null;
+}
+
+/** The failures of all parts, again: the reports above them are long. */
+export function failureList(parts: { name: string; counts: Counts }[]): string[] {
+  return parts.flatMap(({ name, counts }) => counts.failures.map((failure) => `  ${name}: ${failure}`));
 }
 
 /** The last line of `npm test`. */

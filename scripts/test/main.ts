@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { inOrder, type Output } from "./outputs.ts";
-import { addCounts, type Counts, judgePart, readCounts, summaryLine } from "./counts.ts";
+import { addCounts, type Counts, failureList, judgePart, readCounts, summaryLine } from "./counts.ts";
 
 /**
  * `npm test [-- contracts | api | postgres | scripts ...]` runs all tests or the named parts. The last line is
@@ -134,23 +134,24 @@ function runProcess(part: Part, folder: string, output: Output, isDone: () => bo
 }
 
 /** Runs parts one after the other. */
-async function runInTurn(parts: Part[], folder: string, output: Output): Promise<Counts[]> {
-  const counts: Counts[] = [];
-  for (const part of parts) counts.push(await runPart(part, folder, output));
+async function runInTurn(parts: Part[], folder: string, output: Output): Promise<{ name: string; counts: Counts }[]> {
+  const counts: { name: string; counts: Counts }[] = [];
+  for (const part of parts) counts.push({ name: part.name, counts: await runPart(part, folder, output) });
   output.end();
   return counts;
 }
 
 const parts = chooseParts(process.argv.slice(2));
 const folder = mkdtempSync(join(tmpdir(), "moneta-test-"));
-let counts: Counts[];
+let results: { name: string; counts: Counts }[];
 try {
   const lines = SIDE_BY_SIDE.map((names) => parts.filter(({ name }) => names.includes(name)));
   const outputs = inOrder(lines.length, (text) => process.stdout.write(text));
-  counts = (await Promise.all(outputs.map((output, index) => runInTurn(lines[index] ?? [], folder, output)))).flat();
+  results = (await Promise.all(outputs.map((output, index) => runInTurn(lines[index] ?? [], folder, output)))).flat();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-const total = addCounts(counts);
+const total = addCounts(results.map(({ counts }) => counts));
+if (total.failed > 0) console.log(`\nFailed:\n${failureList(results).join("\n")}`);
 console.log(`\n${summaryLine(total)}`);
 process.exitCode = total.failed === 0 ? 0 : 1;

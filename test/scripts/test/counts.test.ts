@@ -4,10 +4,10 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { type Counts, judgePart, readCounts, summaryLine } from "../../../scripts/test/counts.ts";
+import { type Counts, failureList, judgePart, readCounts, summaryLine } from "../../../scripts/test/counts.ts";
 
-function counts(passed: number, failed = 0, skipped = 0): Counts {
-  return { passed, failed, skipped };
+function counts(passed: number, failed = 0, skipped = 0, failures: string[] = []): Counts {
+  return { passed, failed, skipped, failures };
 }
 
 describe("counts of tests", () => {
@@ -24,8 +24,8 @@ describe("counts of tests", () => {
 
     it("returns the counts that a runner wrote", () => {
       const path = join(folder, "counts.json");
-      writeFileSync(path, '{"passed":3,"failed":1,"skipped":2}');
-      expect(readCounts(path)).to.deep.equal(counts(3, 1, 2));
+      writeFileSync(path, '{"passed":3,"failed":1,"skipped":2,"failures":["a cat: has no tail"]}');
+      expect(readCounts(path)).to.deep.equal(counts(3, 1, 2, ["a cat: has no tail"]));
     });
 
     it("returns undefined without a file", () => {
@@ -36,8 +36,9 @@ describe("counts of tests", () => {
       "",
       "{",
       "{}",
-      '{"passed":3,"failed":null,"skipped":0}',
-      '{"passed":-1,"failed":0,"skipped":0}',
+      '{"passed":3,"failed":null,"skipped":0,"failures":[]}',
+      '{"passed":-1,"failed":0,"skipped":0,"failures":[]}',
+      '{"passed":3,"failed":0,"skipped":0}',
     ]) {
       it(`returns undefined for ${JSON.stringify(text)}`, () => {
         const path = join(folder, "counts.json");
@@ -57,17 +58,29 @@ describe("counts of tests", () => {
     });
 
     it("adds a failure for a runner without counts", () => {
-      expect(judgePart([counts(2), undefined], true).counts).to.deep.equal(counts(2, 1));
-      expect(judgePart([undefined], true).counts).to.deep.equal(counts(0, 1));
+      const problem = "a test runner ended before it wrote its counts";
+      expect(judgePart([counts(2), undefined], true).counts).to.deep.equal(counts(2, 1, 0, [problem]));
+      expect(judgePart([undefined], true).counts).to.deep.equal(counts(0, 1, 0, [problem]));
     });
 
     it("adds a failure for a runner that failed although no test failed", () => {
-      expect(judgePart([counts(2)], false).counts).to.deep.equal(counts(2, 1));
+      const problem = "a test runner failed although no test failed";
+      expect(judgePart([counts(2)], false).counts).to.deep.equal(counts(2, 1, 0, [problem]));
     });
 
     it("adds a failure if no test ran, even if tests were skipped", () => {
-      expect(judgePart([counts(0)], true).counts).to.deep.equal(counts(0, 1));
-      expect(judgePart([counts(0, 0, 4)], true).counts).to.deep.equal(counts(0, 1, 4));
+      expect(judgePart([counts(0)], true).counts).to.deep.equal(counts(0, 1, 0, ["no test ran"]));
+      expect(judgePart([counts(0, 0, 4)], true).counts).to.deep.equal(counts(0, 1, 4, ["no test ran"]));
+    });
+  });
+
+  describe("failureList", () => {
+    it("names the part of each failure", () => {
+      const parts = [
+        { name: "api", counts: counts(1, 1, 0, ["a cat: has no tail"]) },
+        { name: "contracts", counts: counts(2) },
+      ];
+      expect(failureList(parts)).to.deep.equal(["  api: a cat: has no tail"]);
     });
   });
 
