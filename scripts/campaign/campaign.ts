@@ -2,7 +2,7 @@ import type { NodeKind } from "../nodes/node-process.ts";
 import { Checker } from "./check.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { Load } from "./load.ts";
-import type { Hardfork } from "./options.ts";
+import type { Engine, Hardfork } from "./options.ts";
 import { Random } from "./random.ts";
 import { type Line, ZERO } from "./report.ts";
 import { isClean, type RoundResult } from "./result.ts";
@@ -13,21 +13,24 @@ const FAULTS_PER_WORLD = 60;
 
 interface Run {
   kind: NodeKind;
+  engine: Engine;
   seed: number;
   faults: number;
   requestsPerFault: number;
   only: string | null;
   hardfork: Hardfork | null;
   verbose: boolean;
+  /** When no further fault may begin (monotonic clock). */
+  deadline: number;
   /** Totals by fault. Each round adds to them. */
   lines: Map<string, Line>;
 }
 
 /** Runs `faults` rounds on one kind of node, in the order that the seed gives. Stops at the first problem. */
 export async function runFaults(run: Run): Promise<void> {
-  const { kind, seed, faults, only } = run;
-  const queue = [...schedule(possibleFaults(kind, only), new Random(seed), faults)];
-  for (let world = 0; queue.length > 0; world++) {
+  const { kind, engine, seed, faults, only } = run;
+  const queue = [...schedule(possibleFaults(kind, engine, only), new Random(seed), faults)];
+  for (let world = 0; queue.length > 0 && performance.now() < run.deadline; world++) {
     const share = queue.splice(0, FAULTS_PER_WORLD);
     if (!(await runInWorld({ ...run, seed: seed + 100 * world }, share))) return;
     if (queue.length > 0) console.log(`${kind}: ${queue.length.toString()} faults left`);
@@ -35,8 +38,10 @@ export async function runFaults(run: Run): Promise<void> {
 }
 
 /** Faults that this kind of node can produce. */
-export function possibleFaults(kind: NodeKind, only: string | null): Fault[] {
-  return FAULTS.filter((fault) => (fault.only ?? kind) === kind && (only === null || fault.name.includes(only)));
+export function possibleFaults(kind: NodeKind, engine: Engine, only: string | null): Fault[] {
+  return FAULTS[engine].filter(
+    (fault) => (fault.only ?? kind) === kind && (only === null || fault.name.includes(only)),
+  );
 }
 
 /** `count` faults: all of them in random order, then all of them in another random order, and so on. */
@@ -48,14 +53,15 @@ function schedule(faults: Fault[], random: Random, count: number): Fault[] {
 
 /** @returns false when a problem was found. */
 async function runInWorld(run: Run, faults: Fault[]): Promise<boolean> {
-  const { kind, seed, hardfork, requestsPerFault, verbose, lines } = run;
-  const world = await World.create(kind, seed, hardfork);
+  const { kind, requestsPerFault, verbose, lines } = run;
+  const world = await World.create(run);
   const load = new Load(world);
   const checker = new Checker(world);
   let clean = true;
   let ended = false;
   try {
     for (const fault of faults) {
+      if (performance.now() > run.deadline) break;
       const started = performance.now();
       const { result, injected } = await runRound(world, load, checker, fault, requestsPerFault);
       record(lines, fault, result, injected);
@@ -93,7 +99,8 @@ async function runRound(
   running.catch(() => undefined);
   const [accepted, injected] = await Promise.all([running, fault.inject(world, running)]);
   const result = await checker.check(accepted);
-  load.setKnownTokens(checker.knownTokens());
+  result.other.push(...world.service.unexpectedEnds());
+  load.setKnownTokens(await checker.knownTokens());
   return { result, injected };
 }
 

@@ -1,16 +1,18 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import BetterSqlite3, { type Database } from "better-sqlite3";
-
 import type { KnownTokens } from "./calls.ts";
 import { compareWithChain } from "./compare-chain.ts";
 import { countFinalEvents, countOutcomes, findLeftovers } from "./compare-database.ts";
 import type { Accepted } from "./load.ts";
+import type { Records } from "./records.ts";
 import type { RoundResult } from "./result.ts";
 import type { World } from "./world.ts";
 
 /** Milliseconds within which accepted requests must become final once the fault is over. */
 const SETTLE_TIMEOUT = 120_000;
+
+const OPEN_REQUESTS = "select count(*) n from requests where status in ('pending', 'processing')";
+const OPEN_BATCHES = "select count(*) n from batches where status = 'open'";
 
 /** Compares three records of what the load did: the accepted calls, the database and the chain. */
 export class Checker {
@@ -25,7 +27,7 @@ export class Checker {
   /** Waits until every request is final, then compares. */
   async check(accepted: Accepted[]): Promise<RoundResult> {
     for (const { id } of accepted) this.#accepted.add(id);
-    const database = this.#open();
+    const records = await this.#world.service.records();
     try {
       const result: RoundResult = {
         requests: accepted.length,
@@ -33,19 +35,19 @@ export class Checker {
         failed: 0,
         lost: 0,
         duplicated: 0,
-        stuck: await this.#settle(database),
+        stuck: await this.#settle(records),
         other: [],
       };
-      countOutcomes(database, accepted, result);
+      await countOutcomes(records, accepted, result);
       // While requests are open, the sides differ for good reason.
       if (result.stuck === 0) {
-        findLeftovers(database, result);
-        await compareWithChain(this.#world, database, result);
-        countFinalEvents(database, accepted, result);
+        await findLeftovers(records, result);
+        await compareWithChain(this.#world, records, result);
+        await countFinalEvents(records, accepted, result);
       }
       return result;
     } finally {
-      database.close();
+      await records.close();
     }
   }
 
@@ -54,21 +56,16 @@ export class Checker {
    * load never received, because the process may have died between its commit and its answer.
    * @returns how many are still open after the timeout.
    */
-  async #settle(database: Database): Promise<number> {
-    const pending = database.prepare<[], { n: number }>(
-      "select count(*) n from requests where status in ('pending', 'processing')",
-    );
-    const batches = database.prepare<[], { n: number }>("select count(*) n from batches where status = 'open'");
-    const newest = database.prepare<[], { number: number; hash: string }>(
-      "select number, hash from blocks order by number desc limit 1",
-    );
+  async #settle(records: Records): Promise<number> {
+    const count = (query: string) => records.one<{ n: number }>(query).then(({ n }) => n);
     const deadline = performance.now() + SETTLE_TIMEOUT;
     for (;;) {
       // After a reorganisation a batch can be open again although its requests are final.
-      const open = Math.max(pending.get()?.n ?? 0, batches.get()?.n ?? 0);
+      const open = Math.max(await count(OPEN_REQUESTS), await count(OPEN_BATCHES));
       const head = await this.#world.node.provider.getBlock("latest");
       // A reorganisation can keep the head's number: compare the hash.
-      const indexed = newest.get()?.hash === head?.hash;
+      const [newest] = await records.all<{ hash: string }>("select hash from blocks order by number desc limit 1");
+      const indexed = newest?.hash === head?.hash;
       if (open === 0 && indexed) return 0;
       if (performance.now() > deadline) return Math.max(open, 1);
       if (open > 0) await this.#world.mine();
@@ -88,29 +85,24 @@ export class Checker {
     return missing().map((id) => `request ${id} has ${String(finals.get(id)?.size ?? 0)} final webhooks, not 1`);
   }
 
-  knownTokens(): KnownTokens {
-    const database = this.#open();
+  async knownTokens(): Promise<KnownTokens> {
+    const { erc721, erc1155, service } = this.#world;
+    const records = await service.records();
     try {
-      const owners = database
-        .prepare<[string], { token_id: string; owner: string }>(
-          "select token_id, owner from holdings where contract = ? order by seq desc limit 300",
-        )
-        .all(this.#world.erc721);
-      const created = database
-        .prepare<[string], { token_id: string }>(
-          "select token_id from nfts where contract = ? and minted_block is not null",
-        )
-        .all(this.#world.erc1155);
+      const owners = await records.all<{ token_id: string; owner: string }>(
+        "select token_id, owner from holdings where contract = ? order by seq desc limit 300",
+        erc721,
+      );
+      const created = await records.all<{ token_id: string }>(
+        "select token_id from nfts where contract = ? and minted_block is not null",
+        erc1155,
+      );
       return {
         owners: owners.map((row) => [row.token_id, row.owner]),
         created: created.map((row) => row.token_id),
       };
     } finally {
-      database.close();
+      await records.close();
     }
-  }
-
-  #open(): Database {
-    return new BetterSqlite3(this.#world.databaseFile, { readonly: true });
   }
 }

@@ -9,13 +9,14 @@ const RETRY_TIMEOUT = 60_000;
 
 /** An app that repeats each call with the same idempotency key until it gets an answer. */
 export class RetryingClient {
-  readonly #base: string;
+  readonly #bases: readonly string[];
   readonly #token: string;
   readonly #random: Random;
   #keys = 0;
 
-  constructor(base: string, token: string, random: Random) {
-    this.#base = base;
+  /** @param bases URLs of the API processes. Each try goes to any of them. */
+  constructor(bases: readonly string[], token: string, random: Random) {
+    this.#bases = bases;
     this.#token = token;
     this.#random = random;
   }
@@ -45,7 +46,7 @@ export class RetryingClient {
     const deadline = performance.now() + RETRY_TIMEOUT;
     for (;;) {
       try {
-        const response = await fetch(this.#base + path, {
+        const response = await fetch(this.#random.pick(this.#bases) + path, {
           method,
           headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json", ...headers },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,10 +1,9 @@
-import type { Database } from "better-sqlite3";
-
 import {
   ERC1155Collection__factory,
   ERC721Collection__factory,
   PlainERC721__factory,
 } from "../../types/ethers-contracts/index.js";
+import type { Records } from "./records.ts";
 import type { RoundResult } from "./result.ts";
 import type { World } from "./world.ts";
 
@@ -12,31 +11,35 @@ import type { World } from "./world.ts";
 const SAMPLE = 0.02;
 const NEWEST = 300;
 
+interface Holding {
+  token_id: string;
+  owner: string;
+  quantity: string;
+}
+
+const OWNERS = "select token_id, owner, quantity from holdings where contract = ? order by seq";
+
 /** Compares the database with the chain: tokens, supplies, owners and nonces. Adds each difference to `result`. */
-export async function compareWithChain(world: World, database: Database, result: RoundResult): Promise<void> {
-  await compareErc721(world, database, result);
-  await compareErc1155(world, database, result);
-  await compareForeign(world, database, result);
-  await compareNonces(world, database, result);
+export async function compareWithChain(world: World, records: Records, result: RoundResult): Promise<void> {
+  await compareErc721(world, records, result);
+  await compareErc1155(world, records, result);
+  await compareForeign(world, records, result);
+  await compareNonces(world, records, result);
 }
 
 /** Ids run 1, 2, 3 ...: one token for each completed mint, each with a different id and the stored owner. */
-async function compareErc721(world: World, database: Database, result: RoundResult): Promise<void> {
+async function compareErc721(world: World, records: Records, result: RoundResult): Promise<void> {
   const contract = ERC721Collection__factory.connect(world.erc721, world.node.provider);
   const minted = Number(await contract.totalMinted());
-  const requests = database
-    .prepare<[], { nft_token_id: string }>(
-      "select nft_token_id from requests where status = 'completed' and json_extract(command, '$.kind') = 'mint-erc721'",
-    )
-    .all();
+  const requests = await records.all<{ nft_token_id: string }>(
+    `select nft_token_id from requests where status = 'completed' and ${records.field("command", "kind")} = 'mint-erc721'`,
+  );
   const ids = new Set(requests.map((row) => row.nft_token_id));
   if (minted > requests.length) result.duplicated += minted - requests.length;
   if (minted < requests.length) result.lost += requests.length - minted;
   if (ids.size !== requests.length)
     result.other.push(`${(requests.length - ids.size).toString()} mints share a token id with another mint`);
-  const holders = database
-    .prepare<[string], { token_id: string; owner: string }>("select token_id, owner from holdings where contract = ?")
-    .all(world.erc721);
+  const holders = await records.all<Holding>(OWNERS, world.erc721);
   if (holders.length !== minted)
     result.other.push(`the database has ${holders.length.toString()} owners, the chain ${minted.toString()} tokens`);
   const sample = holders.slice(-NEWEST).concat(holders.slice(0, -NEWEST).filter(() => world.random.chance(SAMPLE)));
@@ -47,25 +50,20 @@ async function compareErc721(world: World, database: Database, result: RoundResu
 }
 
 /** Supplies and balances of ERC1155 ids. */
-async function compareErc1155(world: World, database: Database, result: RoundResult): Promise<void> {
+async function compareErc1155(world: World, records: Records, result: RoundResult): Promise<void> {
   const contract = ERC1155Collection__factory.connect(world.erc1155, world.node.provider);
-  const minted = database
-    .prepare<[], { token: string; quantity: number }>(
-      `select json_extract(command, '$.tokenId') token,
-         sum(case status when 'completed' then cast(json_extract(command, '$.quantity') as integer) else 0 end) quantity
-       from requests where json_extract(command, '$.kind') in ('create-erc1155', 'mint-erc1155') group by token`,
-    )
-    .all();
+  const [kind, token, quantity] = ["kind", "tokenId", "quantity"].map((name) => records.field("command", name));
+  const minted = await records.all<{ token: string; quantity: number }>(
+    `select ${String(token)} token,
+       sum(case status when 'completed' then cast(${String(quantity)} as integer) else 0 end) quantity
+     from requests where ${String(kind)} in ('create-erc1155', 'mint-erc1155') group by 1`,
+  );
   await inSlices(minted, async ({ token, quantity }) => {
     const supply = Number(await contract.totalSupply(token));
     if (supply > quantity) result.duplicated++;
     if (supply < quantity) result.lost++;
   });
-  const holdings = database
-    .prepare<[string], { token_id: string; owner: string; quantity: string }>(
-      "select token_id, owner, quantity from holdings where contract = ?",
-    )
-    .all(world.erc1155);
+  const holdings = await records.all<Holding>(OWNERS, world.erc1155);
   await inSlices(holdings, async ({ token_id: token, owner, quantity }) => {
     const actual = (await contract.balanceOf(owner, token)).toString();
     if (actual !== quantity)
@@ -74,11 +72,9 @@ async function compareErc1155(world: World, database: Database, result: RoundRes
 }
 
 /** Owners of tokens that another contract made. */
-async function compareForeign(world: World, database: Database, result: RoundResult): Promise<void> {
+async function compareForeign(world: World, records: Records, result: RoundResult): Promise<void> {
   const contract = PlainERC721__factory.connect(world.foreign, world.node.provider);
-  const holdings = database
-    .prepare<[string], { token_id: string; owner: string }>("select token_id, owner from holdings where contract = ?")
-    .all(world.foreign);
+  const holdings = await records.all<Holding>(OWNERS, world.foreign);
   await inSlices(holdings, async ({ token_id: token, owner }) => {
     const actual = await contract.ownerOf(token);
     if (actual !== owner)
@@ -87,10 +83,10 @@ async function compareForeign(world: World, database: Database, result: RoundRes
 }
 
 /** Every nonce that a lane has used is in a block. */
-async function compareNonces(world: World, database: Database, result: RoundResult): Promise<void> {
-  const lanes = database
-    .prepare<[], { lane: number; address: string; next_nonce: number }>("select lane, address, next_nonce from lanes")
-    .all();
+async function compareNonces(world: World, records: Records, result: RoundResult): Promise<void> {
+  const lanes = await records.all<{ lane: number; address: string; next_nonce: number }>(
+    "select lane, address, next_nonce from lanes",
+  );
   for (const { lane, address, next_nonce: next } of lanes) {
     const mined = await world.node.provider.getTransactionCount(address);
     if (mined !== next)

@@ -1,10 +1,10 @@
-import type { Database } from "better-sqlite3";
-
 import { endedWrongly } from "./calls.ts";
 import type { Accepted } from "./load.ts";
+import type { Records } from "./records.ts";
 import type { RoundResult } from "./result.ts";
 
 interface RequestState {
+  id: string;
   status: string;
   error_code: string | null;
 }
@@ -17,18 +17,20 @@ const LEFTOVERS = {
   "requests are still claimed, ready or without an outcome":
     "select count(*) n from requests where ready_at is not null or lane is not null or outcome is not null",
   "requests are still in the backlog":
-    "select coalesce(sum(abs(total)), 0) n from (select sum(value) total from counters where key = 'backlog' or key like 'backlog:%' or key like 'media:%' group by key)",
+    "select coalesce(sum(abs(total)), 0) n from (select sum(value) total from counters where key = 'backlog' or key like 'backlog:%' or key like 'media:%' group by key) as totals",
   "media jobs are left": "select count(*) n from media_jobs",
   "batches are still open": "select count(*) n from batches where status = 'open'",
-  "tokens still name an image that was to be copied":
-    "select count(*) n from nfts where json_extract(metadata, '$.image') like 'data:%'",
 };
 
+/** Requests in one query. */
+const SLICE = 500;
+
 /** Counts how the accepted requests ended, and adds those that ended as they must not. */
-export function countOutcomes(database: Database, accepted: Accepted[], result: RoundResult): void {
-  const find = database.prepare<[string], RequestState>("select status, error_code from requests where id = ?");
+export async function countOutcomes(records: Records, accepted: Accepted[], result: RoundResult): Promise<void> {
+  const rows = await byIds<RequestState>(records, accepted, "select id, status, error_code from requests where id in");
+  const found = new Map(rows.map((row) => [row.id, row]));
   for (const { id, kind } of accepted) {
-    const row = find.get(id);
+    const row = found.get(id);
     if (row === undefined) {
       result.lost++;
       continue;
@@ -41,21 +43,40 @@ export function countOutcomes(database: Database, accepted: Accepted[], result: 
 }
 
 /** Nothing is reserved, claimed or queued once every request is final. */
-export function findLeftovers(database: Database, result: RoundResult): void {
-  for (const [what, query] of Object.entries(LEFTOVERS)) {
-    const left = database.prepare<[], { n: number }>(query).get()?.n ?? 0;
+export async function findLeftovers(records: Records, result: RoundResult): Promise<void> {
+  const image = records.field("metadata", "image");
+  const queries = {
+    ...LEFTOVERS,
+    "tokens still name an image that was to be copied": `select count(*) n from nfts where ${image} like 'data:%'`,
+  };
+  for (const [what, query] of Object.entries(queries)) {
+    const { n: left } = await records.one<{ n: number }>(query);
     if (left > 0) result.other.push(`${left.toString()} ${what}`);
   }
 }
 
 /** Every accepted request has exactly one final event. */
-export function countFinalEvents(database: Database, accepted: Accepted[], result: RoundResult): void {
-  const count = database.prepare<[string], { n: number }>(
-    "select count(*) n from events where request_id = ? and type in ('completed', 'error')",
+export async function countFinalEvents(records: Records, accepted: Accepted[], result: RoundResult): Promise<void> {
+  const events = await byIds<{ request_id: string }>(
+    records,
+    accepted,
+    "select request_id from events where type in ('completed', 'error') and request_id in",
   );
+  const counts = new Map<string, number>();
+  for (const { request_id: id } of events) counts.set(id, (counts.get(id) ?? 0) + 1);
   for (const { id } of accepted) {
-    const events = count.get(id)?.n ?? 0;
-    if (events > 1) result.duplicated++;
-    if (events === 0) result.lost++;
+    const count = counts.get(id) ?? 0;
+    if (count > 1) result.duplicated++;
+    if (count === 0) result.lost++;
   }
+}
+
+/** @param query ends before the list of ids. */
+async function byIds<T extends object>(records: Records, accepted: Accepted[], query: string): Promise<T[]> {
+  const found: T[] = [];
+  for (let start = 0; start < accepted.length; start += SLICE) {
+    const ids = accepted.slice(start, start + SLICE).map(({ id }) => id);
+    found.push(...(await records.all<T>(`${query} (${ids.map(() => "?").join(", ")})`, ...ids)));
+  }
+  return found;
 }

@@ -37,17 +37,20 @@ function readOptions(): Options | null {
 }
 
 async function runCampaign(options: Options): Promise<boolean> {
-  const { seed, faults, only, json, hardfork } = options;
+  const { engine, seed, faults, only, json, hardfork, minutes } = options;
   const lines = new Map<string, Line>();
   const started = performance.now();
+  const end = started + (minutes ?? Infinity) * 60_000;
   // Anvil does not know the rules of Amsterdam.
   const known = NODES.filter((kind) => hardfork !== "amsterdam" || kind === "hardhat");
-  const nodes = known.filter((kind) => possibleFaults(kind, only).length > 0);
+  const nodes = known.filter((kind) => possibleFaults(kind, engine, only).length > 0);
   if (nodes.length === 0) throw new Error(`no fault has "${only ?? ""}" in its name; see scripts/campaign/faults.ts`);
   for (const [index, kind] of nodes.entries()) {
     const first = nodes.length === 1 ? faults : Math.ceil((faults * 2) / 3);
     const share = index === 0 ? first : faults - first;
-    await runFaults({ ...options, kind, seed: seed + index, faults: share, lines });
+    // Each node gets its share of the time.
+    const deadline = index === nodes.length - 1 ? end : started + ((end - started) * first) / faults;
+    await runFaults({ ...options, kind, seed: seed + index, faults: share, lines, deadline });
   }
   console.log(table([...lines.values()]));
   const total = summarise([...lines.values()]);
@@ -57,7 +60,7 @@ async function runCampaign(options: Options): Promise<boolean> {
       `${total.other.toString()} other problems (seed ${seed.toString()}, ${((performance.now() - started) / 1000).toFixed(0)} s)`,
   );
   if (json !== null) {
-    await writeFile(json, `${JSON.stringify({ seed, total, lines: [...lines.values()] }, null, 2)}\n`);
+    await writeFile(json, `${JSON.stringify({ engine, seed, total, lines: [...lines.values()] }, null, 2)}\n`);
   }
   const idle = [...lines.values()].filter((line) => line.runs >= RUNS_TO_TAKE_EFFECT && line.injected === 0);
   for (const line of idle) {
@@ -66,11 +69,12 @@ async function runCampaign(options: Options): Promise<boolean> {
     );
   }
   const problems = total.lost + total.duplicated + total.stuck + total.other;
-  return idle.length === 0 && problems === 0 && total.runs >= faults;
+  const enough = minutes === null ? total.runs >= faults : total.runs > 0;
+  return idle.length === 0 && problems === 0 && enough;
 }
 
 async function runSoak({ seed, hardfork }: Options, minutes: number): Promise<boolean> {
-  const world = await World.create("hardhat", seed, hardfork);
+  const world = await World.create({ kind: "hardhat", engine: "sqlite", seed, hardfork });
   let passed = false;
   try {
     passed = await soak(world, minutes);

@@ -3,7 +3,12 @@ import { parseArgs } from "node:util";
 const HARDFORKS = ["prague", "osaka", "amsterdam"] as const;
 export type Hardfork = (typeof HARDFORKS)[number];
 
+const ENGINES = ["sqlite", "postgres"] as const;
+export type Engine = (typeof ENGINES)[number];
+
 export interface Options {
+  /** `sqlite`: one process. `postgres`: two processes for each role. */
+  engine: Engine;
   seed: number;
   faults: number;
   requestsPerFault: number;
@@ -15,6 +20,8 @@ export interface Options {
   json: string | null;
   /** Minutes of a steady load instead of faults. */
   soak: number | null;
+  /** After so many minutes no further fault begins; null: no limit. */
+  minutes: number | null;
   verbose: boolean;
 }
 
@@ -25,6 +32,9 @@ Runs the service under load, injects faults, and counts requests that are lost, 
   --faults N      how many faults (default 60)
   --requests N    how many requests in all (default: 40 per fault)
   --seed N        the same seed gives the same order of faults (default 1)
+  --engine NAME   sqlite (default): the service as one process. postgres: ten processes, two
+                  for each role, on a PostgreSQL server that the campaign starts
+  --minutes N     begin no further fault after N minutes (default: no limit)
   --only TEXT     only faults whose name contains this text
   --hardfork NAME prague, osaka or amsterdam: the rules of the chain. In Amsterdam, the
                   contracts come from an Osaka chain that Hardhat's node continues
@@ -38,11 +48,13 @@ export function parseOptions(args: string[]): Options | null {
   const { values } = parseArgs({
     args,
     options: {
+      engine: { type: "string", default: "sqlite" },
       seed: { type: "string", default: "1" },
       faults: { type: "string", default: "60" },
       requests: { type: "string" },
       hardfork: { type: "string" },
       json: { type: "string" },
+      minutes: { type: "string" },
       only: { type: "string" },
       soak: { type: "string" },
       verbose: { type: "boolean", default: false },
@@ -52,14 +64,18 @@ export function parseOptions(args: string[]): Options | null {
   if (values.help) return null;
   const faults = integer("faults", values.faults, 1);
   const requests = values.requests === undefined ? faults * 40 : integer("requests", values.requests, 1);
+  const engine = oneOf("engine", values.engine, ENGINES);
+  if (values.soak !== undefined && engine !== "sqlite") throw new Error("--soak runs on SQLite only: omit --engine");
   return {
+    engine,
     seed: integer("seed", values.seed, 0),
     faults,
     requestsPerFault: Math.ceil(requests / faults),
     only: values.only ?? null,
-    hardfork: values.hardfork === undefined ? null : hardforkOf(values.hardfork),
+    hardfork: values.hardfork === undefined ? null : oneOf("hardfork", values.hardfork, HARDFORKS),
     json: values.json ?? null,
     soak: values.soak === undefined ? null : integer("soak", values.soak, 1),
+    minutes: values.minutes === undefined ? null : integer("minutes", values.minutes, 1),
     verbose: values.verbose,
   };
 }
@@ -71,8 +87,8 @@ function integer(option: string, text: string, min: number): number {
   return value;
 }
 
-function hardforkOf(text: string): Hardfork {
-  const found = HARDFORKS.find((name) => name === text);
-  if (found === undefined) throw new Error(`--hardfork must be one of ${HARDFORKS.join(", ")}, not "${text}"`);
+function oneOf<T extends string>(option: string, text: string, names: readonly T[]): T {
+  const found = names.find((name) => name === text);
+  if (found === undefined) throw new Error(`--${option} must be one of ${names.join(", ")}, not "${text}"`);
   return found;
 }

@@ -3,13 +3,14 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread } from "node:worker_threads";
 
+import { armCrashPoint } from "../../api/shared/crash-point.ts";
+import type { Control } from "./service-process.ts";
+
 /**
- * Loaded into the service's process before the service. It lets the campaign shift the clock and make the disk fail. The
- * service contains no code for this.
+ * Loaded into the service's process before the service. It lets the campaign shift the clock, make the disk fail and choose
+ * where the process dies. The service contains no code for the first two.
  */
-interface ControlMessage {
-  clockOffset?: number;
-  disk?: "ok" | "full" | "read-only";
+interface ControlMessage extends Control {
   /** Answer with the memory use after a garbage collection. */
   measure?: boolean;
 }
@@ -42,6 +43,7 @@ Reflect.set(prototype, "pragma", function (this: SqliteConnection, ...args: unkn
 function carryOut(message: ControlMessage): Answer {
   if (message.clockOffset !== undefined) offset = message.clockOffset;
   if (message.disk !== undefined) setDisk(message.disk);
+  if (message.crashPoint !== undefined) armCrashPoint(message.crashPoint);
   return message.measure === true ? measure() : { done: true };
 }
 

@@ -49,7 +49,7 @@ export async function soak(world: World, minutes: number): Promise<boolean> {
     await wait(Math.max(0, started + (second + 1) * SECOND - performance.now()));
     if (seconds.size > LATE / SECOND)
       throw new Error(`the service accepts fewer than ${RATE.toString()} requests per second`);
-    if (second % 5 === 0) load.setKnownTokens(checker.knownTokens());
+    if (second % 5 === 0) load.setKnownTokens(await checker.knownTokens());
     if ((second + 1) % 60 === 0) {
       const minute = await measure(world, accepted.length);
       report.push(minute);
@@ -66,8 +66,8 @@ export async function soak(world: World, minutes: number): Promise<boolean> {
 }
 
 async function measure(world: World, requests: number): Promise<Minute> {
-  const { heapUsed: heap, rss: resident } = await world.api.memory();
-  const database = new BetterSqlite3(world.databaseFile, { readonly: true });
+  const { heapUsed: heap, rss: resident } = await world.sqlite.process.memory();
+  const database = new BetterSqlite3(world.sqlite.file, { readonly: true });
   try {
     const now = Date.now();
     const waits = database
@@ -85,7 +85,7 @@ async function measure(world: World, requests: number): Promise<Minute> {
       requests,
       heap,
       resident,
-      database: (await stat(world.databaseFile)).size,
+      database: (await stat(world.sqlite.file)).size,
       latency: waits[Math.floor(waits.length * 0.95)]?.ms ?? 0,
       late: late?.n ?? 0,
       blocksBehind: (await world.node.provider.getBlockNumber()) - Number(checkpoint?.value ?? 0),

@@ -1,31 +1,47 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 
-import BetterSqlite3 from "better-sqlite3";
 import type { JsonRpcSigner } from "ethers";
 
 import { createApp } from "../../api/operator/create-app.ts";
 import { openDatabase } from "../../api/store/db/database.ts";
 import { PlainERC721__factory, ProgrammableReceiver__factory } from "../../types/ethers-contracts/index.js";
-import { freePort } from "../nodes/free-port.ts";
 import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";
-import { pause } from "../processes/pause.ts";
-import { ApiProcess } from "./api-process.ts";
 import { RetryingClient } from "./client.ts";
+import { OneProcess } from "./one-process.ts";
+import type { Engine, Hardfork } from "./options.ts";
 import { FaultProxy } from "./proxy.ts";
-import type { Hardfork } from "./options.ts";
 import { Random } from "./random.ts";
 import { Receiver } from "./receiver.ts";
+import { RoleProcesses } from "./role-processes.ts";
+import type { Service } from "./service.ts";
 
 /** Confirmations until a block is final here. A shallower reorg must leave no trace. */
 export const CONFIRMATIONS = 4;
+
+const SETTINGS = {
+  CONFIRMATIONS: CONFIRMATIONS.toString(),
+  LANES: "2",
+  RATE_LIMIT_PER_MINUTE: "1000000",
+  REBROADCAST_SECONDS: "1",
+  // A quota too high to reach. It makes the indexer ask for the receipt of every batch.
+  APP_GAS_PER_DAY: "1000000000000",
+  LOG_LEVEL: "info",
+};
+
+interface WorldOptions {
+  kind: NodeKind;
+  engine: Engine;
+  seed: number;
+  hardfork: Hardfork | null;
+}
+
 const WALLETS = 6;
 /** Modes of `ProgrammableReceiver`. */
 const [REVERT_WITH_REASON, ACCEPT_SIMULATED] = [2, 8];
 
-/** A node, a fault proxy, the service as a process, and an app with wallets and collections. */
+/** A node, a fault proxy, the service, and an app with wallets and collections. */
 export class World {
   #node: NodeProcess;
   /** The node whose chain the present node continues. */
@@ -34,8 +50,7 @@ export class World {
   readonly folder: string;
   readonly random: Random;
   readonly receiver: Receiver;
-  readonly #env: Record<string, string>;
-  #api: ApiProcess | null = null;
+  readonly service: Service;
   client!: RetryingClient;
   wallets: string[] = [];
   erc721 = "";
@@ -49,117 +64,66 @@ export class World {
     node: NodeProcess,
     proxy: FaultProxy,
     receiver: Receiver,
+    service: Service,
     folder: string,
     random: Random,
-    port: number,
   ) {
     this.#node = node;
     this.proxy = proxy;
     this.receiver = receiver;
+    this.service = service;
     this.folder = folder;
     this.random = random;
-    this.#env = {
-      PORT: port.toString(),
-      RPC_URL: proxy.url,
-      DATA_DIR: folder,
-      DEPLOYMENTS_DIR: join(folder, "deployments"),
-      CONFIRMATIONS: CONFIRMATIONS.toString(),
-      LANES: "2",
-      RATE_LIMIT_PER_MINUTE: "1000000",
-      REBROADCAST_SECONDS: "1",
-      // A quota too high to reach. It makes the indexer ask for the receipt of every batch.
-      APP_GAS_PER_DAY: "1000000000000",
-      LOG_LEVEL: "info",
-    };
   }
 
-  static async create(kind: NodeKind, seed: number, hardfork: Hardfork | null): Promise<World> {
+  static async create({ kind, engine, seed, hardfork }: WorldOptions): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), "moneta-campaign-"));
     // The contracts do not fit into transactions under the rules of Amsterdam: they are deployed before.
     const before = hardfork === "amsterdam" ? await NodeProcess.start(kind, folder, { hardfork: "osaka" }) : null;
     const rules = hardfork === null || before !== null ? {} : { hardfork };
     const node = before ?? (await NodeProcess.start(kind, folder, rules));
     const proxy = await FaultProxy.start(node.url, seed);
-    const world = new World(node, proxy, await Receiver.start(), folder, new Random(seed), await freePort());
-    await world.start();
-    if (before !== null) await world.#activate("amsterdam");
-    await world.#setUpApp();
-    return world;
+    const random = new Random(seed);
+    const settings = { ...SETTINGS, RPC_URL: proxy.url, DEPLOYMENTS_DIR: join(folder, "deployments") };
+    const service =
+      engine === "sqlite"
+        ? await OneProcess.create(folder, settings)
+        : await RoleProcesses.create(folder, settings, random);
+    const world = new World(node, proxy, await Receiver.start(), service, folder, random);
+    try {
+      await service.start();
+      if (before !== null) await world.#activate("amsterdam");
+      await world.#setUpApp();
+      return world;
+    } catch (error) {
+      await world.stop(true);
+      throw error;
+    }
   }
 
   get node(): NodeProcess {
     return this.#node;
   }
 
-  get databaseFile(): string {
-    return join(this.folder, "moneta.sqlite");
+  /** The service of a world on SQLite. */
+  get sqlite(): OneProcess {
+    if (this.service instanceof OneProcess) return this.service;
+    throw new Error("the service does not use SQLite");
   }
 
-  get api(): ApiProcess {
-    if (this.#api === null) throw new Error("the service is not running");
-    return this.#api;
-  }
-
-  /** Starts the service. `extra` settings may name a crash point. */
-  async start(extra: Record<string, string> = {}): Promise<void> {
-    this.#api = await ApiProcess.start({ ...this.#env, ...extra }, join(this.folder, "api.log"));
-  }
-
-  /** Starts a second process on the same database, without an API. */
-  async startSecond(): Promise<ApiProcess> {
-    const env = { ...this.#env, ROLES: "relayer,indexer,webhooks" };
-    return ApiProcess.start(env, join(this.folder, "second.log"));
-  }
-
-  /** Freezes the service's process, but not inside a transaction, because that would block the database. */
-  async freeze(): Promise<void> {
-    for (;;) {
-      await pause(this.api.pid);
-      if (this.#canWrite()) return;
-      this.api.signal("SIGCONT");
-      await wait(10);
-    }
-  }
-
-  #canWrite(): boolean {
-    const database = new BetterSqlite3(this.databaseFile, { timeout: 0 });
-    try {
-      database.exec("begin immediate; rollback");
-      return true;
-    } catch {
-      return false;
-    } finally {
-      database.close();
-    }
-  }
-
-  /** Sum of the lanes' fencing tokens. It grows each time a process takes over a lane. */
-  fences(): number {
-    const database = new BetterSqlite3(this.databaseFile, { readonly: true });
-    try {
-      return database.prepare<[], { n: number }>("select sum(lease_fence) n from lanes").get()?.n ?? 0;
-    } finally {
-      database.close();
-    }
-  }
-
-  /** The service's log so far. */
-  log(): Promise<string> {
-    return readFile(join(this.folder, "api.log"), "utf8");
-  }
-
-  async restart(extra: Record<string, string> = {}): Promise<void> {
-    await this.api.kill();
-    await this.start(extra);
+  /** The service of a world on PostgreSQL. */
+  get postgres(): RoleProcesses {
+    if (this.service instanceof RoleProcesses) return this.service;
+    throw new Error("the service does not use PostgreSQL");
   }
 
   /** Starts a node that continues the chain under the rules of another hard fork, and the service with it. */
   async #activate(hardfork: Hardfork): Promise<void> {
-    await this.api.kill();
+    await this.service.kill();
     this.#before = this.#node;
     this.#node = await NodeProcess.start("hardhat", this.folder, { hardfork, forkUrl: this.#before.url });
     this.proxy.target = this.#node.url;
-    await this.start();
+    await this.service.start();
   }
 
   async mine(blocks = 1): Promise<void> {
@@ -167,7 +131,7 @@ export class World {
   }
 
   async stop(keep: boolean): Promise<void> {
-    if (this.#api?.running === true) await this.#api.kill();
+    await this.service.dispose();
     await this.proxy.stop();
     await this.node.stop();
     await this.#before?.stop();
@@ -176,10 +140,10 @@ export class World {
   }
 
   async #setUpApp(): Promise<void> {
-    const database = await openDatabase(`file:${this.databaseFile}`);
+    const database = await openDatabase(this.service.databaseUrl);
     const { token } = await createApp({ database }, "campaign");
     await database.close();
-    this.client = new RetryingClient(`http://127.0.0.1:${String(this.#env["PORT"])}`, token, this.random);
+    this.client = new RetryingClient(this.service.apiUrls, token, this.random);
     await this.client.ok("PUT", "/v1/webhook", { url: this.receiver.url });
     for (let index = 0; index < WALLETS; index++) {
       this.wallets.push(String((await this.client.ok("POST", "/v1/accounts", {}))["address"]));

@@ -4,10 +4,20 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+import type { CrashPoint } from "../../api/shared/crash-point.ts";
+
 const ROOT = join(import.meta.dirname, "..", "..");
 
-/** The service as a process that the campaign can kill, freeze and control. */
-export class ApiProcess {
+/** What the campaign tells a process to do: see `preload.ts`. */
+export interface Control {
+  clockOffset?: number;
+  disk?: "ok" | "full" | "read-only";
+  /** The process kills itself when it reaches this point. */
+  crashPoint?: CrashPoint;
+}
+
+/** A process of the service, which the campaign can kill, freeze and control. */
+export class ServiceProcess {
   readonly #child: ChildProcess;
 
   private constructor(child: ChildProcess) {
@@ -18,7 +28,7 @@ export class ApiProcess {
    * Resolves when the service accepts calls. A process with a crash point may also die at this point before it does.
    * @throws with the standard error output when the process exits in another way.
    */
-  static async start(env: Record<string, string>, logFile: string): Promise<ApiProcess> {
+  static async start(env: Record<string, string>, logFile: string): Promise<ServiceProcess> {
     const child = fork(join(ROOT, "api", "main.ts"), [], {
       cwd: ROOT,
       env: { PATH: process.env["PATH"], ...env },
@@ -41,7 +51,7 @@ export class ApiProcess {
         else reject(new Error(`the service did not start: ${errors.join("")}`));
       });
     });
-    return new ApiProcess(child);
+    return new ServiceProcess(child);
   }
 
   get pid(): number {
@@ -66,11 +76,24 @@ export class ApiProcess {
     await this.gone();
   }
 
-  /** Shifts the process's clock or makes its disk fail, and waits until this is in effect. */
-  async control(command: { clockOffset?: number; disk?: "ok" | "full" | "read-only" }): Promise<void> {
+  /** How the process ended, if the campaign did not end it. */
+  get unexpectedEnd(): string | null {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode !== null) return `exit code ${exitCode.toString()}`;
+    return signalCode === null || signalCode === "SIGKILL" ? null : signalCode;
+  }
+
+  /** Waits until the command is in effect. */
+  async control(command: Control): Promise<void> {
     const answered = once(this.#child, "message");
     this.#child.send(command);
     await answered;
+  }
+
+  /** Sends SIGTERM, on which the process ends its work first. */
+  async stop(): Promise<void> {
+    this.signal("SIGTERM");
+    await this.gone();
   }
 
   /** Memory use in bytes after a garbage collection. */

@@ -1,0 +1,87 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { CRASH_POINTS } from "../../api/shared/crash-point.ts";
+import type { Fault } from "./faults.ts";
+import type { World } from "./world.ts";
+
+/** Milliseconds, longer than any lease. */
+const BEYOND_LEASES = 20_000;
+/** Milliseconds within which the second process must take over a lane. */
+const TAKEOVER_TIMEOUT = 3_000;
+/** SQLite's messages for a refused write. */
+const WRITE_REFUSED = /SQLITE_FULL|SQLITE_READONLY|disk is full|readonly database/g;
+
+/** Milliseconds that a fault of the disk lasts at most. */
+const DURATION = 700;
+
+/** What happens to the one process and its disk. */
+export const SQLITE_FAULTS: Fault[] = [
+  ...CRASH_POINTS.map((point) => ({
+    name: `kill -9 at ${point}`,
+    inject: async (world: World, load: Promise<unknown>) => {
+      // The process that will crash starts in the middle of the load.
+      await world.sqlite.restart({ CRASH_POINT: point });
+      const died = await Promise.race([
+        world.sqlite.process.gone().then(() => true),
+        load.then(() => wait(4_000, false)),
+      ]);
+      await world.sqlite.restart();
+      return died ? 1 : 0;
+    },
+  })),
+  {
+    name: "kill -9 at a random time",
+    inject: async (world) => {
+      await wait(world.random.integer(0, 400));
+      await world.sqlite.restart();
+      return 1;
+    },
+  },
+  {
+    name: "disk full",
+    inject: (world) => withoutDisk(world, "full"),
+  },
+  {
+    name: "database read-only",
+    inject: (world) => withoutDisk(world, "read-only"),
+  },
+  {
+    name: "clock jumps",
+    inject: async (world, load) => {
+      const hour = 3_600_000;
+      await world.sqlite.process.control({ clockOffset: world.random.pick([-hour, hour, 24 * hour, -24 * hour]) });
+      await load;
+      await world.sqlite.process.control({ clockOffset: 0 });
+      return 1;
+    },
+  },
+  {
+    name: "two processes, one lease",
+    inject: async (world, load) => {
+      // The first process freezes. A second one, whose clock is ahead, sees the leases expired and takes over the lanes.
+      await wait(world.random.integer(0, 200));
+      await world.sqlite.freeze();
+      const before = await world.sqlite.fences();
+      const second = await world.sqlite.startSecond();
+      await second.control({ clockOffset: BEYOND_LEASES });
+      const deadline = performance.now() + TAKEOVER_TIMEOUT;
+      while ((await world.sqlite.fences()) === before && performance.now() < deadline) await wait(20);
+      const takenOver = (await world.sqlite.fences()) - before;
+      // The first process continues and believes that it still has its leases.
+      world.sqlite.process.signal("SIGCONT");
+      await second.control({ clockOffset: 0 });
+      await load;
+      await (world.random.chance(0.5) ? second.kill() : second.stop());
+      return takenOver;
+    },
+  },
+];
+
+/** @returns how many writes were refused. */
+async function withoutDisk(world: World, disk: "full" | "read-only"): Promise<number> {
+  const before = (await world.sqlite.log()).length;
+  await world.sqlite.process.control({ disk });
+  await wait(world.random.integer(200, DURATION));
+  await world.sqlite.process.control({ disk: "ok" });
+  return (await world.sqlite.log()).slice(before).match(WRITE_REFUSED)?.length ?? 0;
+}

@@ -1,0 +1,117 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+import BetterSqlite3 from "better-sqlite3";
+
+import { freePort } from "../nodes/free-port.ts";
+import { pause } from "../processes/pause.ts";
+import { type Records, SqliteRecords } from "./records.ts";
+import type { Service } from "./service.ts";
+import { ServiceProcess } from "./service-process.ts";
+
+/** All roles in one process, with its database in a file. */
+export class OneProcess implements Service {
+  readonly apiUrls: readonly string[];
+  readonly #folder: string;
+  readonly #env: Record<string, string>;
+  #process: ServiceProcess | null = null;
+
+  private constructor(folder: string, port: string, settings: Record<string, string>) {
+    this.#folder = folder;
+    this.apiUrls = [`http://127.0.0.1:${port}`];
+    this.#env = { ...settings, PORT: port, DATA_DIR: folder };
+  }
+
+  static async create(folder: string, settings: Record<string, string>): Promise<OneProcess> {
+    return new OneProcess(folder, (await freePort()).toString(), settings);
+  }
+
+  get file(): string {
+    return join(this.#folder, "moneta.sqlite");
+  }
+
+  get databaseUrl(): string {
+    return `file:${this.file}`;
+  }
+
+  get process(): ServiceProcess {
+    if (this.#process === null) throw new Error("the service is not running");
+    return this.#process;
+  }
+
+  /** @param extra settings that may name a crash point. */
+  async start(extra: Record<string, string> = {}): Promise<void> {
+    if (this.#process?.running === true) return;
+    this.#process = await ServiceProcess.start({ ...this.#env, ...extra }, join(this.#folder, "api.log"));
+  }
+
+  async kill(): Promise<void> {
+    if (this.#process?.running === true) await this.#process.kill();
+  }
+
+  async restart(extra: Record<string, string> = {}): Promise<void> {
+    await this.kill();
+    await this.start(extra);
+  }
+
+  restartSenders(): Promise<void> {
+    return this.restart();
+  }
+
+  dispose(): Promise<void> {
+    return this.kill();
+  }
+
+  records(): Promise<Records> {
+    return Promise.resolve(new SqliteRecords(this.file));
+  }
+
+  unexpectedEnds(): string[] {
+    const end = this.#process?.unexpectedEnd ?? null;
+    return end === null ? [] : [`the service ended by itself: ${end}`];
+  }
+
+  /** Starts a second process on the same database, without an API. */
+  async startSecond(): Promise<ServiceProcess> {
+    const env = { ...this.#env, ROLES: "relayer,indexer,webhooks" };
+    return ServiceProcess.start(env, join(this.#folder, "second.log"));
+  }
+
+  /** Freezes the service's process, but not inside a transaction, because that would block the database. */
+  async freeze(): Promise<void> {
+    for (;;) {
+      await pause(this.process.pid);
+      if (this.#canWrite()) return;
+      this.process.signal("SIGCONT");
+      await wait(10);
+    }
+  }
+
+  #canWrite(): boolean {
+    const database = new BetterSqlite3(this.file, { timeout: 0 });
+    try {
+      database.exec("begin immediate; rollback");
+      return true;
+    } catch {
+      return false;
+    } finally {
+      database.close();
+    }
+  }
+
+  /** Sum of the lanes' fencing tokens. It grows each time a process takes over a lane. */
+  async fences(): Promise<number> {
+    const records = await this.records();
+    try {
+      return (await records.one<{ n: number }>("select sum(lease_fence) n from lanes")).n;
+    } finally {
+      await records.close();
+    }
+  }
+
+  /** The service's log so far. */
+  log(): Promise<string> {
+    return readFile(join(this.#folder, "api.log"), "utf8");
+  }
+}

@@ -1,0 +1,192 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { createKeyring } from "../../api/keys/keyring.ts";
+import { newSeedPhrase, writeSeedFile } from "../../api/keys/seed-file.ts";
+import { freePort } from "../nodes/free-port.ts";
+import { DatabaseServer } from "./database-server.ts";
+import type { Random } from "./random.ts";
+import type { Records } from "./records.ts";
+import type { Service } from "./service.ts";
+import { ServiceProcess } from "./service-process.ts";
+
+export const PROCESS_ROLES = ["api", "relayer", "indexer", "webhooks", "media"] as const;
+export type ProcessRole = (typeof PROCESS_ROLES)[number];
+
+/** Processes with each role. */
+const PER_ROLE = 2;
+/** The shortest that the service accepts. */
+export const LEASE_SECONDS = 3;
+
+/** A process with one role. When it has died, another takes its place. */
+export interface Member {
+  readonly role: ProcessRole;
+  readonly name: string;
+  readonly env: Record<string, string>;
+  process: ServiceProcess | null;
+}
+
+/** Ten processes on one PostgreSQL database, two for each role. They share no folder, as on ten machines. */
+export class RoleProcesses implements Service {
+  readonly database: DatabaseServer;
+  readonly apiUrls: readonly string[];
+  readonly members: readonly Member[];
+  readonly #folder: string;
+  readonly #random: Random;
+  #ends: string[] = [];
+
+  private constructor(database: DatabaseServer, members: Member[], folder: string, random: Random) {
+    this.database = database;
+    this.members = members;
+    this.#folder = folder;
+    this.#random = random;
+    this.apiUrls = members
+      .filter(({ role }) => role === "api")
+      .map(({ env }) => `http://127.0.0.1:${String(env["PORT"])}`);
+  }
+
+  static async create(folder: string, settings: Record<string, string>, random: Random): Promise<RoleProcesses> {
+    const database = await DatabaseServer.start(random);
+    try {
+      return new RoleProcesses(database, await membersOf(folder, settings, database.serviceUrl), folder, random);
+    } catch (error) {
+      await database.stop();
+      throw error;
+    }
+  }
+
+  get databaseUrl(): string {
+    return this.database.serviceUrl;
+  }
+
+  /** Starts the processes that do not run. The very first one creates the tables and deploys the contracts. */
+  async start(): Promise<void> {
+    const [first, ...others] = this.members;
+    if (first?.process === null) await this.#start(first);
+    await Promise.all(others.map((member) => this.#start(member)));
+    if (first !== undefined) await this.#start(first);
+  }
+
+  async restartSenders(): Promise<void> {
+    await Promise.all(this.of("relayer").map((member) => member.process?.kill()));
+    await this.start();
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.members.map(({ process }) => (process?.running === true ? process.kill() : undefined)));
+  }
+
+  async dispose(): Promise<void> {
+    await this.kill();
+    await this.database.stop();
+  }
+
+  records(): Promise<Records> {
+    return this.database.records();
+  }
+
+  unexpectedEnds(): string[] {
+    for (const member of this.members) this.#noteEnd(member);
+    return this.#ends.splice(0);
+  }
+
+  of(role: ProcessRole): Member[] {
+    return this.members.filter((member) => member.role === role);
+  }
+
+  /** A process that does the role's work: of a role whose processes stand by, one that has a lease. */
+  async worker(role: ProcessRole): Promise<Member> {
+    const holders = await this.#holders(role);
+    const pids = new Set(holders.map((holder) => Number(holder?.split("/")[2])));
+    const working = this.of(role).filter(({ process }) => process?.running === true && pids.has(process.pid));
+    return this.#random.pick(working.length > 0 ? working : this.of(role));
+  }
+
+  /** Sum of the fencing tokens of a role's leases. It grows each time a process takes over a lease. */
+  async fences(role: ProcessRole): Promise<number> {
+    const query = LEASES[role];
+    if (query === undefined) return 0;
+    return this.#read(async (records) => {
+      const rows = await records.all<{ fence: number }>(query);
+      return rows.reduce((sum, { fence }) => sum + fence, 0);
+    });
+  }
+
+  /** How often the pattern matches in the logs so far. */
+  async countInLogs(pattern: RegExp): Promise<number> {
+    const logs = await Promise.all(this.members.map(({ name }) => readFile(this.#logOf(name), "utf8")));
+    return logs.reduce((sum, log) => sum + [...log.matchAll(pattern)].length, 0);
+  }
+
+  async #holders(role: ProcessRole): Promise<(string | null)[]> {
+    const query = LEASES[role];
+    if (query === undefined) return [];
+    return this.#read(async (records) =>
+      (await records.all<{ holder: string | null }>(query)).map(({ holder }) => holder),
+    );
+  }
+
+  async #read<T>(work: (records: Records) => Promise<T>): Promise<T> {
+    const records = await this.records();
+    try {
+      return await work(records);
+    } finally {
+      await records.close();
+    }
+  }
+
+  async #start(member: Member): Promise<void> {
+    if (member.process?.running === true) return;
+    this.#noteEnd(member);
+    member.process = null;
+    member.process = await ServiceProcess.start(member.env, this.#logOf(member.name));
+  }
+
+  #noteEnd({ name, process }: Member): void {
+    const end = process?.unexpectedEnd ?? null;
+    if (end !== null) this.#ends.push(`${name} ended by itself: ${end}`);
+  }
+
+  #logOf(name: string): string {
+    return join(this.#folder, `${name}.log`);
+  }
+}
+
+/** The leases of the roles of which one process works. */
+const LEASES: Readonly<Partial<Record<ProcessRole, string>>> = {
+  relayer: "select lease_holder holder, lease_fence fence from lanes",
+  indexer: "select holder, fence from leases where name = 'indexer'",
+};
+
+async function membersOf(folder: string, settings: Record<string, string>, databaseUrl: string): Promise<Member[]> {
+  const phrase = newSeedPhrase();
+  const seed = { SEED_FILE: join(folder, "seed.jwe"), SEED_PASSPHRASE: randomBytes(16).toString("hex") };
+  await writeSeedFile(seed.SEED_FILE, phrase, seed.SEED_PASSPHRASE);
+  const sealing = { SECRET_KEYS: randomBytes(32).toString("base64") };
+  const secrets: Record<ProcessRole, Record<string, string>> = {
+    api: { ...sealing, XPUB: createKeyring(phrase).walletsPublicKey },
+    relayer: seed,
+    indexer: {},
+    webhooks: sealing,
+    media: {},
+  };
+  const shared = {
+    ...settings,
+    DATABASE_URL: databaseUrl,
+    LEASE_SECONDS: LEASE_SECONDS.toString(),
+    PUBLIC_URL: "http://campaign.example",
+  };
+  const members: Member[] = [];
+  for (const role of PROCESS_ROLES) {
+    for (let number = 1; number <= PER_ROLE; number++) {
+      const name = `${role}-${number.toString()}`;
+      const dataDir = join(folder, name);
+      await mkdir(dataDir);
+      const port = role === "api" ? await freePort() : 0;
+      const env = { ...shared, ...secrets[role], ROLES: role, DATA_DIR: dataDir, PORT: port.toString() };
+      members.push({ role, name, env, process: null });
+    }
+  }
+  return members;
+}
