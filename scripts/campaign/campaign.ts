@@ -58,7 +58,6 @@ async function runInWorld(run: Run, faults: Fault[]): Promise<boolean> {
   const load = new Load(world);
   const checker = new Checker(world);
   let clean = true;
-  let ended = false;
   try {
     for (const fault of faults) {
       if (performance.now() > run.deadline) break;
@@ -78,11 +77,13 @@ async function runInWorld(run: Run, faults: Fault[]): Promise<boolean> {
       console.log(missing.join("\n"));
       lines.set("webhooks", { ...ZERO, fault: "webhooks", other: missing.length });
     }
-    ended = true;
+  } catch (error) {
+    clean = false;
+    console.log(error);
+    lines.set("campaign", { ...ZERO, fault: "campaign", other: 1 });
   } finally {
-    const keep = !ended || !clean;
-    if (keep) console.log(`The database and the logs are kept in ${world.folder}`);
-    await world.stop(keep);
+    if (!clean) console.log(`The database and the logs are kept in ${world.folder}`);
+    await world.stop(!clean);
   }
   return clean;
 }

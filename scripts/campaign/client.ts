@@ -4,8 +4,8 @@ import type { Random } from "./random.ts";
 
 export type Body = Record<string, unknown>;
 
-/** Milliseconds for which a call is retried while the service is unavailable. */
-const RETRY_TIMEOUT = 60_000;
+/** Milliseconds for which a call is retried while the service is unavailable. On a busy machine ten processes start slowly. */
+const RETRY_TIMEOUT = 180_000;
 
 /** An app that repeats each call with the same idempotency key until it gets an answer. */
 export class RetryingClient {

@@ -62,10 +62,9 @@ export class RoleProcesses implements Service {
 
   /** Starts the processes that do not run. The very first one creates the tables and deploys the contracts. */
   async start(): Promise<void> {
-    const [first, ...others] = this.members;
+    const [first] = this.members;
     if (first?.process === null) await this.#start(first);
-    await Promise.all(others.map((member) => this.#start(member)));
-    if (first !== undefined) await this.#start(first);
+    await Promise.all(this.members.map((member) => this.#start(member)));
   }
 
   async restartSenders(): Promise<void> {
@@ -139,7 +138,6 @@ export class RoleProcesses implements Service {
   async #start(member: Member): Promise<void> {
     if (member.process?.running === true) return;
     this.#noteEnd(member);
-    member.process = null;
     member.process = await ServiceProcess.start(member.env, this.#logOf(member.name));
   }
 

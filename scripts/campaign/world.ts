@@ -84,7 +84,13 @@ export class World {
     const node = before ?? (await NodeProcess.start(kind, folder, rules));
     const proxy = await FaultProxy.start(node.url, seed);
     const random = new Random(seed);
-    const settings = { ...SETTINGS, RPC_URL: proxy.url, DEPLOYMENTS_DIR: join(folder, "deployments") };
+    const settings = {
+      ...SETTINGS,
+      RPC_URL: proxy.url,
+      DEPLOYMENTS_DIR: join(folder, "deployments"),
+      // The processes start often.
+      NODE_COMPILE_CACHE: join(folder, "compiled"),
+    };
     const service =
       engine === "sqlite"
         ? await OneProcess.create(folder, settings)

@@ -5,6 +5,7 @@ import { parseOptions } from "../../../scripts/campaign/options.ts";
 describe("campaign: parseOptions", () => {
   it("has defaults", () => {
     expect(parseOptions([])).to.deep.equal({
+      engine: "sqlite",
       seed: 1,
       faults: 60,
       requestsPerFault: 40,
@@ -12,6 +13,7 @@ describe("campaign: parseOptions", () => {
       hardfork: null,
       json: null,
       soak: null,
+      minutes: null,
       verbose: false,
     });
   });
@@ -30,9 +32,18 @@ describe("campaign: parseOptions", () => {
     ["requests", "1.5"],
     ["seed", ""],
     ["soak", "1e3"],
+    ["minutes", "0"],
   ] as const) {
     it(`refuses --${option} "${value}" and names the option`, () => {
       expect(() => parseOptions([`--${option}=${value}`])).to.throw(`--${option} must be an integer of at least`);
     });
   }
+
+  it("refuses an engine that does not exist, and names those that do", () => {
+    expect(() => parseOptions(["--engine", "mysql"])).to.throw('--engine must be one of sqlite, postgres, not "mysql"');
+  });
+
+  it("refuses --soak on PostgreSQL", () => {
+    expect(() => parseOptions(["--engine", "postgres", "--soak", "5"])).to.throw("--soak runs on SQLite only");
+  });
 });
