@@ -68,12 +68,12 @@ export class RoleProcesses implements Service {
   }
 
   async restartSenders(): Promise<void> {
-    await Promise.all(this.of("relayer").map((member) => member.process?.kill()));
+    await killAll(this.of("relayer"));
     await this.start();
   }
 
   async kill(): Promise<void> {
-    await Promise.all(this.members.map(({ process }) => (process?.running === true ? process.kill() : undefined)));
+    await killAll(this.members);
   }
 
   async dispose(): Promise<void> {
@@ -149,6 +149,14 @@ export class RoleProcesses implements Service {
   #logOf(name: string): string {
     return join(this.#folder, `${name}.log`);
   }
+}
+
+async function killAll(members: readonly Member[]): Promise<void> {
+  await Promise.all(
+    members.map(async ({ process }) => {
+      await process?.kill();
+    }),
+  );
 }
 
 /** The leases of the roles of which one process works. */
