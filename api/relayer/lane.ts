@@ -20,8 +20,11 @@ import { CannotSend } from "./cannot-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import { MAX_BATCH, Sender, type SenderDeps } from "./sender.ts";
 
-/** How often a lane looks for work that another process has stored. In milliseconds, like all times here. */
-const POLL = 1_000;
+/**
+ * How often a lane looks for work that another process has stored. In milliseconds, like all times here. Signals come only
+ * from the own process, so a lane that has just sent something looks again soon, and then less and less often.
+ */
+const POLL = { first: 20, most: 1_000 } as const;
 /**
  * A lane waits this long for more requests to join a batch, as long as they keep coming, and never longer than the
  * maximum. While nothing is in flight, a request is sent almost at once: only calls that arrive together share its batch.
@@ -61,7 +64,7 @@ export class Lane {
     this.#loop = new WorkLoop({
       logger: this.#deps.logger,
       wake: deps.signals.requests,
-      pollInterval: POLL,
+      pollInterval: POLL.most,
       messages: { failed: "the lane cannot send; it retries", recovered: "the lane can send again" },
       describe: describeError,
       // By code where there is one: the message may contain a value that changes with every block.
@@ -137,6 +140,7 @@ export class Lane {
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "returned requests that were claimed but never signed");
     let checked = false;
+    let poll: number = POLL.most;
     while (!stop.aborted) {
       const open = await openBatches(database.read, lease.lane);
       if (draining && open.length === 0) return;
@@ -148,7 +152,12 @@ export class Lane {
         checked = true;
       }
       const ready = !draining && open.length < MAX_IN_FLIGHT && (await this.#gather(lease.lane, stop, open.length)) > 0;
-      if (!ready || !(await this.#sender.send(lease))) await signals.requests.wait(POLL, stop);
+      if (ready && (await this.#sender.send(lease))) {
+        poll = POLL.first;
+      } else {
+        await signals.requests.wait(poll, stop);
+        poll = Math.min(poll * 2, POLL.most);
+      }
     }
   }
 

@@ -103,10 +103,10 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
     if (request.status === "completed" || request.status === "failed") continue;
     await trx
       .updateTable("requests")
-      .set({ number: call.number.toString(), batch_id: batchId, lane: null, ready_at: null })
+      .set({ number: call.number.toString(), ready_at: null })
       .where("id", "=", request.id)
       .execute();
-    await markProcessing(trx, [request], batch.attempt.hash, now);
+    await markProcessing(trx, [request], { batchId, transactionHash: batch.attempt.hash }, now);
   }
   return adopted;
 }

@@ -1,37 +1,39 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { rowSet, type SetColumns, type SetValue } from "../db/row-set.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { refundGas } from "./gas-usage.ts";
 import { releaseReservations } from "./reservations.ts";
 import type { SettledRequest, StoredRequest } from "./stored-request.ts";
 
 /**
- * Call this when the requests' transaction is signed and committed: `pending` becomes `processing`, with the event
- * `sent`.
+ * Call this when the requests' transaction is signed and committed: they belong to its batch, and `pending` becomes
+ * `processing`, with the event `sent`.
  */
 export async function markProcessing(
   trx: Trx,
   requests: readonly StoredRequest[],
-  transactionHash: string,
+  { batchId, transactionHash }: { batchId: number; transactionHash: string },
   now: number,
 ): Promise<void> {
-  const input = rowSet(
-    trx,
-    { id: "text" },
-    requests.map(({ id }) => ({ id })),
-  );
-  await sql`update requests set transaction_hash = ${transactionHash}, updated_at = ${now}
-             where id in (select id from ${input} as input)`.execute(trx);
+  const set = sql`batch_id = ${batchId}, lane = null, transaction_hash = ${transactionHash}`;
   const moved = await moveTo(
     trx,
     requests.map((request) => ({ request, to: "processing" as const })),
     now,
+    { columns: {}, of: () => ({}), set },
   );
+  // Those that an earlier batch carried are in the state `processing` already.
+  const firstTime = new Set(moved.map(({ request }) => request.id));
+  const again = requests.filter(({ id }) => !firstTime.has(id)).map(({ id }) => ({ id }));
+  if (again.length > 0) {
+    await sql`update requests set ${set}, updated_at = ${now}
+               where id in (select id from ${rowSet(trx, { id: "text" }, again)} as input)`.execute(trx);
+  }
   await enqueueEvents(
     trx,
     moved.map(({ request }) => ({ request: { ...request, transaction_hash: transactionHash }, type: "sent" as const })),
@@ -55,33 +57,25 @@ export async function settle<R extends StoredRequest>(
     trx,
     settled.map((one) => ({ ...one, to: one.outcome.ok ? ("completed" as const) : ("failed" as const) })),
     now,
+    {
+      columns: { nft_collection: "text", nft_token_id: "text", error_code: "text", errors: "text" },
+      of: ({ request, outcome }) => resultOf(request, outcome),
+      set: sql`nft_collection = input.nft_collection, nft_token_id = input.nft_token_id, error_code = input.error_code,
+               errors = input.errors, outcome = null, ready_at = null, lane = null`,
+    },
   );
   if (moved.length === 0) return [];
-  const results = moved.map(({ request, outcome }) => ({ id: request.id, ...resultOf(request, outcome) }));
-  const columns = {
-    id: "text",
-    nft_collection: "text",
-    nft_token_id: "text",
-    error_code: "text",
-    errors: "text",
-  } as const;
-  await sql`
-    update requests set nft_collection = input.nft_collection, nft_token_id = input.nft_token_id,
-           error_code = input.error_code, errors = input.errors,
-           outcome = null, ready_at = null, lane = null, updated_at = ${now}
-      from ${rowSet(trx, columns, results)} as input where requests.id = input.id`.execute(trx);
   await beforeEvents?.(moved.map(({ request }) => request));
   await enqueueEvents(
     trx,
-    moved.map(({ request, outcome }, index) => ({
-      request: {
-        ...request,
-        nft_collection: results[index]?.nft_collection ?? null,
-        nft_token_id: results[index]?.nft_token_id ?? null,
-      },
-      type: outcome.ok ? ("completed" as const) : ("error" as const),
-      errorCode: outcome.ok ? undefined : outcome.errorCode,
-    })),
+    moved.map(({ request, outcome }) => {
+      const { nft_collection, nft_token_id } = resultOf(request, outcome);
+      return {
+        request: { ...request, nft_collection, nft_token_id },
+        type: outcome.ok ? ("completed" as const) : ("error" as const),
+        errorCode: outcome.ok ? undefined : outcome.errorCode,
+      };
+    }),
     now,
   );
   return moved;
@@ -124,16 +118,32 @@ interface Step {
 }
 
 /**
+ * What else changes with the status. In the same statement: PostgreSQL writes a whole new row, with all its index entries, for
+ * each update.
+ */
+interface Change<S> {
+  columns: SetColumns<string>;
+  /** The values of `columns` for one step. */
+  of: (step: S) => Record<string, SetValue>;
+  /** Assignments. They may use the columns of `input`. */
+  set: RawBuilder<unknown>;
+}
+
+/**
  * The only statement that changes a status. It checks that the step is legal, and updates the totals of the listings.
  * @returns the steps that were taken, in order.
  */
-async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number): Promise<S[]> {
+async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number, change: Change<S>): Promise<S[]> {
   const legal = steps.filter(({ request, to }) => statusesBefore(to).includes(request.status));
   if (legal.length === 0) return [];
-  const rows = legal.map(({ request, to }) => ({ id: request.id, before: request.status, after: to }));
+  const columns: SetColumns<string> = { id: "text", before: "text", after: "text", ...change.columns };
+  const rows = legal.map((step) => {
+    const { request, to } = step;
+    return { id: request.id, before: request.status, after: to, ...change.of(step) };
+  });
   const { rows: updated } = await sql<{ id: string }>`
-    update requests set status = input.after, updated_at = ${now}
-      from ${rowSet(trx, { id: "text", before: "text", after: "text" }, rows)} as input
+    update requests set status = input.after, updated_at = ${now}, ${change.set}
+      from ${rowSet(trx, columns, rows)} as input
      where requests.id = input.id and requests.status = input.before
     returning requests.id as id`.execute(trx);
   const changed = new Set(updated.map(({ id }) => id));

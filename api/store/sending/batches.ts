@@ -78,20 +78,17 @@ export async function recordBatch(
     .returning("id")
     .executeTakeFirstOrThrow();
   const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
-  await carryRequests(trx, batchId, batch.requests);
-  await markProcessing(trx, batch.requests, batch.attempt.hash, now);
+  await insertItems(trx, batchId, batch.requests);
+  await markProcessing(trx, batch.requests, { batchId, transactionHash: batch.attempt.hash }, now);
   return { batchId, attemptId };
 }
 
 /** The batch carries these requests, in this order. */
-export async function carryRequests(trx: Trx, batchId: number, requests: readonly { id: string }[]): Promise<void> {
+async function insertItems(trx: Trx, batchId: number, requests: readonly { id: string }[]): Promise<void> {
   const rows = requests.map(({ id }) => ({ id }));
-  const input = () => rowSet(trx, { id: "text" }, rows);
   await sql`
     insert into batch_items (batch_id, position, request_id)
-    select ${batchId}, ord, id from ${input()} as input`.execute(trx);
-  await sql`update requests set batch_id = ${batchId}, lane = null
-             where id in (select id from ${input()} as input)`.execute(trx);
+    select ${batchId}, ord, id from ${rowSet(trx, { id: "text" }, rows)} as input`.execute(trx);
 }
 
 /**
