@@ -20,7 +20,7 @@ export function withDatabase<T>(terminal: Terminal, work: (database: Database) =
   return withHint(async () => use(await openExistingDatabase(databaseUrl), work));
 }
 
-/** The same, for the one command that may come before the first start of the service. It says when it creates the database. */
+/** The same, for the commands that may come before the first start of the service. It says when it creates the database. */
 export async function withNewDatabase<T>(terminal: Terminal, work: (database: Database) => Promise<T>): Promise<T> {
   const { databaseUrl } = parseDatabaseSettings(terminal.env);
   const missing = await databaseMissing(databaseUrl);

@@ -13,6 +13,7 @@ import { keysRotate } from "./keys/rotate.ts";
 import { mediaCollect } from "./media/collect.ts";
 import { mediaMove } from "./media/move.ts";
 import { mediaRemoveOld } from "./media/remove-old.ts";
+import { migrate } from "./migrate.ts";
 import { migrateTo } from "./migrate-to.ts";
 import { reconcile } from "./reconcile/reconcile.ts";
 import { requestList } from "./request/list.ts";
@@ -81,6 +82,7 @@ export function createProgram(terminal: Terminal): Command {
     ]),
     doctor(terminal),
     reconcile(terminal),
+    migrate(terminal),
     migrateTo(terminal),
     settings(terminal),
   ];

@@ -10,7 +10,7 @@ export function sentenceOf(error: unknown): string | null {
   if (error instanceof ChainUnavailable) {
     return (
       `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node. ` +
-      "For a local chain, run `npx hardhat node --hostname 127.0.0.1` in another terminal."
+      "For a local chain, run `npm run chain` in another terminal."
     );
   }
   if (isListenError(error)) return `The API cannot listen: ${error.message}. Set PORT or HOST to a free address.`;

@@ -66,6 +66,14 @@ describeOn("sqlite", "command line: which database it uses", function () {
       });
     }
 
+    it("migrate creates it, and its tables, and can be repeated", async () => {
+      const first = await runCli({ DATA_DIR: dataDir }, "migrate");
+      expect(first.output).to.equal("The database is up to date.\n");
+      expect(first.remarks).to.contain(`Created a new database at ${join(dataDir, "moneta.sqlite")}.`);
+      expect(await jsonOfCli<unknown[]>({ DATA_DIR: dataDir }, "app", "list")).to.deep.equal([]);
+      expect(await runCli({ DATA_DIR: dataDir }, "migrate")).to.deep.equal({ ...first, remarks: "" });
+    });
+
     it("app create creates it and says so", async () => {
       const ran = await runCli({ DATA_DIR: dataDir }, "app", "create", "first");
       expect(ran.remarks).to.contain(`Created a new database at ${join(dataDir, "moneta.sqlite")}.`);
