@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isIP } from "node:net";
 
 import { z } from "zod";
 
@@ -53,6 +54,24 @@ export const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter((part) => part !== ""),
 );
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+/** Names of address ranges that `proxy-addr`, which Express uses, knows. */
+const RANGES = ["loopback", "linklocal", "uniquelocal"];
+
+/** Addresses, networks such as `10.0.0.0/8`, and names of ranges. */
+export const addresses = list.superRefine((parts, context) => {
+  const wrong = parts.filter((part) => !RANGES.includes(part) && !isNetwork(part));
+  if (wrong.length === 0) return;
+  const message = `unknown value ${wrong.join(", ")}; must contain addresses, networks such as 10.0.0.0/8, or ${RANGES.join(", ")}`;
+  context.addIssue({ code: "custom", message });
+});
 
 /** A subset of `names`, without duplicates, in the order of `names`. */
 export function subsetOf<const T extends string>(names: readonly T[]) {

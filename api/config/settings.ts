@@ -12,6 +12,8 @@ export interface Settings {
   port: number;
   host: string;
   publicUrl: string;
+  /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
+  trustProxy: string[];
   rpcUrl: string;
   /** First and largest sizes of log queries. */
   logQueries: { blocks: number; addresses: number; topicsAbove: number };
@@ -72,6 +74,7 @@ export function parseSettings(env: Environment): Settings {
     port,
     host: reader.read("HOST"),
     publicUrl: reader.read("PUBLIC_URL", `http://localhost:${port.toString()}`),
+    trustProxy: reader.optional("TRUST_PROXY") ?? [],
     rpcUrl: reader.read("RPC_URL"),
     logQueries: {
       blocks: reader.read("LOG_QUERY_BLOCKS"),

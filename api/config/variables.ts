@@ -3,7 +3,7 @@ import { z } from "zod";
 import { extendedPublicKey } from "./extended-public-key.ts";
 import { IPFS_VARIABLES } from "./ipfs-settings.ts";
 import { MEDIA_STORE_VARIABLES } from "./media-store.ts";
-import { databaseUrl, httpUrl, list, publicUrl, secretKeys, subsetOf, wholeNumber } from "./parsers.ts";
+import { addresses, databaseUrl, httpUrl, list, publicUrl, secretKeys, subsetOf, wholeNumber } from "./parsers.ts";
 
 export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;
 export type Role = (typeof ROLES)[number];
@@ -22,6 +22,12 @@ export const VARIABLES = {
     schema: publicUrl,
     fallback: "`http://localhost:<PORT>`",
     description: "Public URL of the API. Hosted metadata URIs start with it.",
+  },
+  TRUST_PROXY: {
+    schema: addresses,
+    fallback: "none",
+    description:
+      "Proxies in front of the API: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`, separated by commas. Limits and logs then use the client's address from their `X-Forwarded-For` header. From any other sender that header is ignored.",
   },
   RPC_URL: {
     schema: httpUrl,

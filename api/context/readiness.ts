@@ -10,15 +10,33 @@ interface Watched {
   health: () => Promise<WorkerHealth[]>;
 }
 
+export interface Readiness {
+  ready: boolean;
+  checks: Record<string, string>;
+}
+
+/** Milliseconds for which a result is given again: anybody may ask, and each look costs a query and a call of the node. */
+const FRESH = 1_000;
+
 /** The checks of `readyz`: the database can be read, the node answers, and each critical worker of this process works. */
-export function createReadiness(parts: Watched): () => Promise<{ ready: boolean; checks: Record<string, string> }> {
-  return async () => {
+export function createReadiness(parts: Watched, clock = () => performance.now()): () => Promise<Readiness> {
+  const look = async () => {
     const checks: Record<string, string> = {
       database: await check(() => readMeta(parts.database.read, "checkpoint")),
       chain: await check(() => parts.client.headNumber()),
     };
     for (const { name, critical, lastError } of await parts.health()) if (critical) checks[name] = lastError ?? "ok";
     return { ready: Object.values(checks).every((word) => word === "ok"), checks };
+  };
+  let last: { endedAt: number; result: Promise<Readiness> } | null = null;
+  return () => {
+    if (last === null || clock() - last.endedAt >= FRESH) {
+      const current = { endedAt: Infinity, result: look() };
+      const ended = () => (current.endedAt = clock());
+      current.result.then(ended, ended);
+      last = current;
+    }
+    return last.result;
   };
 }
 

@@ -33,6 +33,8 @@ export function createApp(parts: AppDeps): Express {
   // Express would hash every answer. Only hosted metadata needs a tag, and makes its own.
   app.disable("etag");
   app.disable("x-powered-by");
+  // `request.ip` is the client, not the proxy.
+  app.set("trust proxy", settings.trustProxy);
   app.use(requestLog(deps.logger));
   app.use(securityHeaders());
   app.use(checkRequest);

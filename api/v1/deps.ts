@@ -4,7 +4,7 @@ import type { ForeignContracts } from "../chain/foreign-contracts.ts";
 import type { AcceptQueue } from "../commands/accept-request.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { LookUps } from "../commands/look-ups.ts";
-import type { Limits } from "../config/limits.ts";
+import type { Settings } from "../config/settings.ts";
 import type { BlockStore } from "../ipfs/block-store.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
@@ -13,7 +13,7 @@ import type { Database } from "../store/db/database.ts";
 
 /** Everything that the HTTP side needs. */
 export interface AppDeps {
-  settings: { publicUrl: string; limits: Limits; appGasPerDay: number | null };
+  settings: Pick<Settings, "publicUrl" | "trustProxy" | "limits" | "appGasPerDay">;
   database: Database;
   /** Blocks of the content hosted on IPFS. */
   blocks: BlockStore;

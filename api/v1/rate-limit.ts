@@ -69,7 +69,7 @@ async function consume(limiter: RateLimiterMemory, key: string): Promise<RateLim
 
 /** An IPv6 address counts as its network, because a subscriber can use any address in it. */
 function addressOf(request: Request): string {
-  const address = request.socket.remoteAddress ?? "";
+  const address = request.ip ?? "";
   return address.includes(":") && !address.includes(".") ? networkOf(address) : address;
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import type { Logger } from "pino";
 import { pinoHttp } from "pino-http";
 
@@ -27,10 +27,11 @@ export function requestLog(logger: Logger): RequestHandler {
     customLogLevel: (_request, response, error) =>
       error !== undefined || response.statusCode >= 500 ? "error" : "info",
     serializers: {
-      req: (request: { id: unknown; method: string; url: string }) => ({
+      req: (request: { id: unknown; method: string; url: string; raw: Pick<Request, "ip"> }) => ({
         id: request.id,
         method: request.method,
         url: redactUrl(request.url),
+        client: request.raw.ip,
       }),
       res: (response: { statusCode: number }) => ({ statusCode: response.statusCode }),
     },

@@ -6,12 +6,29 @@ import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 /**
+ * Milliseconds for which an idle connection stays open. Proxies keep theirs for a minute or less, and must be the ones to
+ * close it: a call that is sent while the server closes the connection fails with 502 at the proxy.
+ */
+const KEEP_ALIVE = 75_000;
+/** Milliseconds in which the headers of a call must arrive, and in which all of it must. */
+const ARRIVAL = { headers: 30_000, all: 300_000 };
+
+/**
  * An HTTP server that answers every error in the JSON error shape, including errors that Node would answer itself.
  * A missing `Host` and an unknown `Expect` go to the app (`check-request.ts`); HTTP that cannot be parsed, or that does not
  * arrive in time, never becomes a request and is answered here.
  */
 export function createHttpServer(app: RequestListener, options: ServerOptions = {}): Server {
-  const server = createServer({ ...options, requireHostHeader: false }, app);
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE,
+      headersTimeout: ARRIVAL.headers,
+      requestTimeout: ARRIVAL.all,
+      ...options,
+      requireHostHeader: false,
+    },
+    app,
+  );
   server.on("checkExpectation", app);
   server.on("clientError", (error: ClientError, socket: Socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) {

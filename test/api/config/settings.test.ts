@@ -23,6 +23,7 @@ describe("settings", () => {
       port: 3000,
       host: "127.0.0.1",
       publicUrl: "http://localhost:3000",
+      trustProxy: [],
       rpcUrl: "http://127.0.0.1:8545",
       logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
       dataDir: "data",
@@ -101,6 +102,13 @@ describe("settings", () => {
       "MAX_BODY_BYTES",
     ]);
     expect(problems[6]).to.contain("cook");
+  });
+
+  it("accepts addresses, networks and names of ranges as TRUST_PROXY, and nothing else", () => {
+    const proxies = ["loopback", "10.0.0.0/8", "2001:db8::1", "192.0.2.7"];
+    expect(parseSettings({ TRUST_PROXY: proxies.join(", ") }).trustProxy).to.deep.equal(proxies);
+    for (const wrong of ["true", "1", "10.0.0.0/33", "proxy.example"])
+      expect(problemsOf({ TRUST_PROXY: `loopback,${wrong}` })[0], wrong).to.contain(`unknown value ${wrong};`);
   });
 
   it("never prints a secret in an error", () => {

@@ -157,6 +157,7 @@ export class TestApi {
 interface ApiOptions {
   limits?: Partial<Limits>;
   appGasPerDay?: number;
+  trustProxy?: string[];
   addressPolicy?: AddressPolicy;
   store?: BlockStoreKind;
 }
@@ -177,6 +178,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
       publicUrl: PUBLIC_URL,
       limits: { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, ...options.limits },
       appGasPerDay: options.appGasPerDay ?? null,
+      trustProxy: options.trustProxy ?? [],
     },
     database,
     blocks: stored.blocks,

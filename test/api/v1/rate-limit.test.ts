@@ -58,6 +58,31 @@ describe("rate limit", () => {
     expect((await api.get("/healthz", { token: null })).status).to.equal(200);
   });
 
+  describe("behind a proxy", () => {
+    const from = (client: string) =>
+      api.get("/v1/accounts", { token: null, headers: { "X-Forwarded-For": `198.51.100.9, ${client}` } });
+
+    it("counts each client that a trusted proxy names, and logs it", async () => {
+      await api.close();
+      api = await startApi({ limits: { ratePerMinute: 5 }, trustProxy: ["loopback"] });
+      const first = await calls(6, () => from("203.0.113.1"));
+      expect(statuses(first)).to.deep.equal([401, 401, 401, 401, 401, 429]);
+      expect((await from("203.0.113.2")).status).to.equal(401);
+      expect(api.log.join("")).to.contain('"client":"203.0.113.1"').and.not.contain("198.51.100.9");
+    });
+
+    it("ignores the header of anybody else", async () => {
+      let client = 0;
+      const answers = await calls(6, () => from(`203.0.113.${(client++).toString()}`));
+      expect(statuses(answers)).to.deep.equal([401, 401, 401, 401, 401, 429]);
+      expect(api.log.join("")).not.to.contain("203.0.113");
+    });
+
+    it("keeps idle connections longer than proxies do", async () => {
+      expect((await list()).headers.get("keep-alive")).to.equal("timeout=75");
+    });
+  });
+
   it("counts an IPv6 network as one address", () => {
     for (const [address, network] of [
       ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
