@@ -101,6 +101,8 @@ async function runRound(
   const [accepted, injected] = await Promise.all([running, fault.inject(world, running)]);
   const result = await checker.check(accepted);
   result.other.push(...world.service.unexpectedEnds());
+  const errors = world.client.takeInternalErrors();
+  if (errors > 0 && fault.mayFailCalls !== true) result.other.push(`${errors.toString()} calls got status 500`);
   load.setKnownTokens(await checker.knownTokens());
   return { result, injected };
 }

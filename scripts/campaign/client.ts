@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 
 export type Body = Record<string, unknown>;
 
-/** Milliseconds for which a call is retried while the service is unavailable. On a busy machine ten processes start slowly. */
+/** Milliseconds for which a call is retried while the service is unavailable. On a busy machine many processes start slowly. */
 const RETRY_TIMEOUT = 180_000;
 
 /** An app that repeats each call with the same idempotency key until it gets an answer. */
@@ -13,6 +13,7 @@ export class RetryingClient {
   readonly #token: string;
   readonly #random: Random;
   #keys = 0;
+  #internalErrors = 0;
 
   /** @param bases URLs of the API processes. Each try goes to any of them. */
   constructor(bases: readonly string[], token: string, random: Random) {
@@ -37,6 +38,16 @@ export class RetryingClient {
     return answer.body;
   }
 
+  /**
+   * How many calls were answered with status 500 since the last question. It means that the service met an error that it
+   * did not expect.
+   */
+  takeInternalErrors(): number {
+    const errors = this.#internalErrors;
+    this.#internalErrors = 0;
+    return errors;
+  }
+
   async #retry(
     method: string,
     path: string,
@@ -52,6 +63,7 @@ export class RetryingClient {
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           signal: AbortSignal.timeout(20_000),
         });
+        if (response.status === 500) this.#internalErrors++;
         // After a 5xx the outcome is unknown. A retry with the same key finds it out.
         if (response.status < 500) return { status: response.status, body: (await response.json()) as Body };
       } catch (error) {

@@ -39,10 +39,12 @@ export const SQLITE_FAULTS: Fault[] = [
   },
   {
     name: "disk full",
+    mayFailCalls: true,
     inject: (world) => withoutDisk(world, "full"),
   },
   {
     name: "database read-only",
+    mayFailCalls: true,
     inject: (world) => withoutDisk(world, "read-only"),
   },
   {

@@ -10,6 +10,8 @@ export interface Fault {
   name: string;
   /** The only node that can produce it. Absent: both can. */
   only?: NodeKind;
+  /** Whether the service may answer calls with `internal_error` meanwhile. */
+  mayFailCalls?: true;
   /**
    * Injects the fault and ends it before the promise resolves. `load` resolves when the round's calls are accepted.
    * @returns how often it took effect. A fault that never takes effect tests nothing.

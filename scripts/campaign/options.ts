@@ -7,7 +7,7 @@ const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
 
 export interface Options {
-  /** `sqlite`: one process. `postgres`: two processes for each role. */
+  /** `sqlite`: one process. `postgres`: two processes for most roles. */
   engine: Engine;
   seed: number;
   faults: number;
@@ -32,8 +32,8 @@ Runs the service under load, injects faults, and counts requests that are lost, 
   --faults N      how many faults (default 60)
   --requests N    how many requests in all (default: 40 per fault)
   --seed N        the same seed gives the same order of faults (default 1)
-  --engine NAME   sqlite (default): the service as one process. postgres: ten processes, two
-                  for each role, on a PostgreSQL server that the campaign starts
+  --engine NAME   sqlite (default): the service as one process. postgres: eleven processes, two
+                  for most roles, on a PostgreSQL server that the campaign starts
   --minutes N     begin no further fault after N minutes (default: no limit)
   --only TEXT     only faults whose name contains this text
   --hardfork NAME prague, osaka or amsterdam: the rules of the chain. In Amsterdam, the

@@ -11,11 +11,11 @@ import type { Records } from "./records.ts";
 import type { Service } from "./service.ts";
 import { ServiceProcess } from "./service-process.ts";
 
-export const PROCESS_ROLES = ["api", "relayer", "indexer", "webhooks", "media"] as const;
-export type ProcessRole = (typeof PROCESS_ROLES)[number];
+/** The roles, with the number of processes that have each. */
+const PROCESSES = { api: 2, relayer: 2, indexer: 2, webhooks: 2, media: 2, ipfs: 1 } as const;
+export type ProcessRole = keyof typeof PROCESSES;
+export const PROCESS_ROLES = Object.keys(PROCESSES) as readonly ProcessRole[];
 
-/** Processes with each role. */
-const PER_ROLE = 2;
 /** The shortest that the service accepts. */
 export const LEASE_SECONDS = 3;
 
@@ -27,7 +27,7 @@ export interface Member {
   process: ServiceProcess | null;
 }
 
-/** Ten processes on one PostgreSQL database, two for each role. They share no folder, as on ten machines. */
+/** Eleven processes on one PostgreSQL database, two for most roles. They share no folder, as on eleven machines. */
 export class RoleProcesses implements Service {
   readonly database: DatabaseServer;
   readonly apiUrls: readonly string[];
@@ -176,6 +176,8 @@ async function membersOf(folder: string, settings: Record<string, string>, datab
     indexer: {},
     webhooks: sealing,
     media: {},
+    // It connects to nobody.
+    ipfs: { IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_BOOTSTRAP: "none" },
   };
   const shared = {
     ...settings,
@@ -185,7 +187,7 @@ async function membersOf(folder: string, settings: Record<string, string>, datab
   };
   const members: Member[] = [];
   for (const role of PROCESS_ROLES) {
-    for (let number = 1; number <= PER_ROLE; number++) {
+    for (let number = 1; number <= PROCESSES[role]; number++) {
       const name = `${role}-${number.toString()}`;
       const dataDir = join(folder, name);
       await mkdir(dataDir);
