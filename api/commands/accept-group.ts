@@ -1,6 +1,7 @@
 import type { Command } from "../domain/command.ts";
 import { estimateGas } from "../domain/gas-estimate.ts";
 import type { RequestType } from "../domain/request.ts";
+import { holdApps } from "../store/apps/apps.ts";
 import {
   answerKey,
   findStoredAnswers,
@@ -35,7 +36,9 @@ export type Decision =
   | { kind: "accepted" }
   /** An earlier call used the same idempotency key. */
   | { kind: "repeated"; answer: StoredAnswer }
-  | { kind: "refused"; code: ReservationRefusal | BacklogRefusal | "quota_exceeded" };
+  | { kind: "refused"; code: ReservationRefusal | BacklogRefusal | "quota_exceeded" }
+  /** The app was removed after the call's token was looked up. */
+  | { kind: "removed" };
 
 export interface AcceptLimits extends BacklogLimits {
   /** Gas that one app may use per day; null: unlimited. */
@@ -61,6 +64,7 @@ export async function acceptGroup(
 class Group {
   readonly #now: number;
   #backlog!: Backlog;
+  #apps: ReadonlySet<string> = new Set();
   #answers = new Map<string, StoredAnswer>();
   #reservations!: ReservationSet;
   #budgets: GasBudgets | null = null;
@@ -74,6 +78,7 @@ class Group {
   static async read(trx: Trx, candidates: readonly Candidate[], limits: AcceptLimits, now: number): Promise<Group> {
     const group = new Group(now);
     const apps = new Set(candidates.map(({ appId }) => appId));
+    group.#apps = await holdApps(trx, apps);
     group.#backlog = await Backlog.read(trx, apps, limits);
     group.#reservations = await ReservationSet.read(
       trx,
@@ -92,6 +97,7 @@ class Group {
 
   decide(candidate: Candidate): Decision {
     const { answer, appId, command, waitsForMedia } = candidate;
+    if (!this.#apps.has(appId)) return { kind: "removed" };
     const earlier = answer === null ? undefined : this.#answers.get(answerKey(appId, answer.key));
     if (earlier !== undefined) return { kind: "repeated", answer: earlier };
     // While the chain is unavailable, requests wait. The limit keeps the backlog small enough to process later.

@@ -2,7 +2,7 @@ import type { Command } from "../domain/command.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { Gather } from "../shared/gather.ts";
+import type { Gather } from "../shared/gather.ts";
 import { randomId } from "../shared/random-id.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/engine.ts";
@@ -10,6 +10,7 @@ import { secondsOfDayLeft } from "../store/requests/gas-usage.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import { acceptGroup, type AcceptLimits, type Candidate, type Decision } from "./accept-group.ts";
 import type { BacklogLimits, BacklogRefusal } from "./backlog.ts";
+import { gatherCalls } from "./gather-calls.ts";
 import { type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 import { refuseRelay } from "./refuse-relay.ts";
 
@@ -62,7 +63,7 @@ export class AcceptQueue {
     this.#database = database;
     const { backlog, mediaBacklog } = settings.limits;
     this.#limits = { appGasPerDay: settings.appGasPerDay, backlog, mediaBacklog };
-    this.#gather = new Gather(
+    this.#gather = gatherCalls(
       (group) => database.writeGroup((trx) => acceptGroup(trx, group, this.#limits, Date.now())),
       // A second turn: the calls that arrived in the first one have passed their look-ups then, and share the commit.
       (drain) => setImmediate(() => setImmediate(drain)),
@@ -126,6 +127,8 @@ export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance
       return response;
     case "repeated":
       return replay(deps.sealer, caller, decision.answer);
+    case "removed":
+      throw new ApiError("unauthorized");
     case "refused":
       throw errorOf(decision.code, acceptance);
   }

@@ -60,7 +60,9 @@ export async function changeTokenMetadata(
   return apply(deps, caller, collection, tokenId, {
     read: async (trx) => (await find(trx)).metadata,
     merge: (stored) => merged(stored, changes),
-    write: async (trx, metadata) => replaceTokenMetadata(trx, await find(trx), metadata),
+    write: async (trx, metadata) => {
+      if (!(await replaceTokenMetadata(trx, await find(trx), metadata))) throw new ApiError("not_found");
+    },
   });
 }
 

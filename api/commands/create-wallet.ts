@@ -1,7 +1,8 @@
-import { fieldError } from "../domain/error-codes.ts";
+import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import { Gather } from "../shared/gather.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
+import { holdApps } from "../store/apps/apps.ts";
 import {
   answerKey,
   findStoredAnswers,
@@ -12,6 +13,7 @@ import {
 import { insertWallets } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/engine.ts";
+import { gatherCalls } from "./gather-calls.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 
 export interface CreateWalletDeps extends IdempotencyDeps {
@@ -38,7 +40,12 @@ interface Candidate {
   answer: NewAnswer | null;
 }
 
-type Decision = { kind: "created" } | { kind: "taken" } | { kind: "repeated"; answer: StoredAnswer };
+type Decision =
+  | { kind: "created" }
+  | { kind: "taken" }
+  | { kind: "repeated"; answer: StoredAnswer }
+  /** The app was removed after the call's token was looked up. */
+  | { kind: "removed" };
 
 /**
  * Derives and stores the wallets of calls that arrive together, in one transaction. Create one per process and database.
@@ -52,7 +59,7 @@ export class WalletQueue {
     this.#derivations = new Gather((owners) =>
       mapInSlices(owners, ({ appId, userIdentifier }) => deriver.derive(appId, userIdentifier)),
     );
-    this.#gather = new Gather((group) => database.writeGroup((trx) => createGroup(trx, group, Date.now())));
+    this.#gather = gatherCalls((group) => database.writeGroup((trx) => createGroup(trx, group, Date.now())));
   }
 
   derive(owner: Owner): Promise<DerivedWallet> {
@@ -68,6 +75,10 @@ export class WalletQueue {
  * Calls with the same idempotency key are decided after the first of them that creates a wallet: they get its answer.
  */
 async function createGroup(trx: Trx, group: readonly Candidate[], now: number): Promise<Decision[]> {
+  const apps = await holdApps(
+    trx,
+    group.map(({ wallet }) => wallet.appId),
+  );
   const answers = await findStoredAnswers(
     trx,
     group.flatMap(({ answer }) => answer ?? []),
@@ -79,7 +90,8 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   for (const candidate of group) {
     const key = candidate.answer === null ? null : answerKey(candidate.wallet.appId, candidate.answer.key);
     const earlier = key === null ? undefined : answers.get(key);
-    if (earlier !== undefined) decisions.set(candidate, { kind: "repeated", answer: earlier });
+    if (!apps.has(candidate.wallet.appId)) decisions.set(candidate, { kind: "removed" });
+    else if (earlier !== undefined) decisions.set(candidate, { kind: "repeated", answer: earlier });
     else if (key !== null && keys.has(key)) later.push(candidate);
     else fresh.push(candidate);
     if (key !== null) keys.add(key);
@@ -139,6 +151,8 @@ export async function createWallet(
       return response;
     case "repeated":
       return replay(deps.sealer, caller, decision.answer);
+    case "removed":
+      throw new ApiError("unauthorized");
     case "taken":
       throw fieldError("user_identifier_taken", "user_identifier", "This app already has a wallet for this user.");
   }

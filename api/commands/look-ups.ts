@@ -1,6 +1,6 @@
 import { nextTick } from "node:process";
 
-import { Gather } from "../shared/gather.ts";
+import type { Gather } from "../shared/gather.ts";
 import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.ts";
 import { answerKey, findStoredAnswers, type StoredAnswer } from "../store/apps/idempotency.ts";
 import { findWallets } from "../store/apps/wallets.ts";
@@ -11,6 +11,7 @@ import { confirmedBlock } from "../store/listings/nfts.ts";
 import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
 import { findRequests } from "../store/requests/requests.ts";
 import type { StoredRequest } from "../store/requests/stored-request.ts";
+import { gatherCalls } from "./gather-calls.ts";
 
 interface OfApp {
   appId: string;
@@ -32,20 +33,20 @@ export class LookUps {
   readonly #transferSources: Gather<TransferPlaces, TransferSource>;
 
   constructor(db: Db) {
-    this.#tokens = new Gather((hashes) => findApiTokensByHash(db, hashes));
+    this.#tokens = gatherCalls((hashes) => findApiTokensByHash(db, hashes));
     // Calls that were looked up together by token also continue together.
-    this.#answers = new Gather(async (calls) => {
+    this.#answers = gatherCalls(async (calls) => {
       const found = await findStoredAnswers(db, calls);
       return calls.map(({ appId, key }) => found.get(answerKey(appId, key)));
     }, nextTick);
-    this.#wallets = new Gather((calls) => findWallets(db, calls), nextTick);
-    this.#collections = new Gather((calls) => findCollectionsOfApps(db, calls), nextTick);
-    this.#requests = new Gather((calls) => findRequests(db, calls), nextTick);
-    this.#confirmedBlocks = new Gather(async (calls) => {
+    this.#wallets = gatherCalls((calls) => findWallets(db, calls), nextTick);
+    this.#collections = gatherCalls((calls) => findCollectionsOfApps(db, calls), nextTick);
+    this.#requests = gatherCalls((calls) => findRequests(db, calls), nextTick);
+    this.#confirmedBlocks = gatherCalls(async (calls) => {
       const block = await confirmedBlock(db);
       return calls.map(() => block);
     }, nextTick);
-    this.#transferSources = new Gather((transfers) => findTransferSources(db, transfers), nextTick);
+    this.#transferSources = gatherCalls((transfers) => findTransferSources(db, transfers), nextTick);
   }
 
   /** @param hash SHA-256 of the token, hex. */

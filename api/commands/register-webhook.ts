@@ -4,7 +4,7 @@ import type { Sealer } from "../keys/sealer.ts";
 import { newWebhookSecret, sealSecrets } from "../keys/webhook-secrets.ts";
 import { type AddressPolicy, isForbiddenUrl } from "../outbound/addresses.ts";
 import type { Database } from "../store/db/database.ts";
-import { findWebhook, insertWebhook, type StoredWebhook, updateWebhook } from "../store/outbox/webhooks.ts";
+import { insertWebhook, type StoredWebhook, updateWebhook } from "../store/outbox/webhooks.ts";
 
 export interface RegisterWebhookDeps {
   database: Database;
@@ -42,8 +42,11 @@ export async function registerWebhook(
       created_at: now,
       updated_at: now,
     };
-    if (await insertWebhook(trx, created)) return { webhook: created, secret };
-    await updateWebhook(trx, appId, { url, events: wanted, now });
-    return { webhook: (await findWebhook(trx, appId)) ?? created, secret: null };
+    for (;;) {
+      if (await insertWebhook(trx, created)) return { webhook: created, secret };
+      const webhook = await updateWebhook(trx, appId, { url, events: wanted, now });
+      // Otherwise it was removed between the two statements.
+      if (webhook !== undefined) return { webhook, secret: null };
+    }
   });
 }

@@ -2,10 +2,10 @@ import { ApiError } from "../domain/error-codes.ts";
 import type { Database } from "../store/db/database.ts";
 import { redeliver } from "../store/outbox/deliveries.ts";
 import { findDelivery, type LoggedDelivery } from "../store/outbox/delivery-log.ts";
-import type { Db, Trx } from "../store/db/engine.ts";
+import type { Trx } from "../store/db/engine.ts";
 import { enqueueTestEvent } from "../store/outbox/events.ts";
 import type { DeliveryRow } from "../store/db/schema.ts";
-import { findWebhook } from "../store/outbox/webhooks.ts";
+import { holdWebhook } from "../store/outbox/webhooks.ts";
 
 export interface SendWebhookDeps {
   database: Database;
@@ -48,8 +48,8 @@ async function send(deps: SendWebhookDeps, enqueue: (trx: Trx) => Promise<Delive
   return delivery;
 }
 
-async function requireEnabled(db: Db, appId: string): Promise<void> {
-  const webhook = await findWebhook(db, appId);
+async function requireEnabled(trx: Trx, appId: string): Promise<void> {
+  const webhook = await holdWebhook(trx, appId);
   if (webhook === undefined) throw new ApiError("not_found");
   if (webhook.disabled_at === null) return;
   const message = "The webhook is disabled. Register its URL again with PUT /v1/webhook.";

@@ -12,6 +12,7 @@ import type { Signals } from "../shared/signal.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import type { Database } from "../store/db/database.ts";
+import { lockLedger } from "../store/db/locks.ts";
 import { readMeta, replaceMeta } from "../store/db/meta.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback } from "../store/ledger/rollback.ts";
@@ -216,6 +217,7 @@ export class Indexer {
       if (common !== undefined) {
         logger.warn({ fork: common.number, checkpoint }, "the chain was reorganised; rolling back to the fork");
         await database.write(async (trx) => {
+          await lockLedger(trx);
           // Otherwise another process has stored or rolled back blocks meanwhile.
           if (await replaceMeta(trx, "checkpoint", checkpoint.toString(), checkpoint.toString()))
             await rollback(trx, common.number);

@@ -175,11 +175,12 @@ export class MediaWorker {
     const done = await database.write(async (trx) => {
       await requireStoreInUse(trx, this.#deps.blocks.name);
       if (!(await finishMediaJob(trx, job, command, now()))) return false;
-      for (const item of media) await insertMedia(trx, item, now());
+      // The pins first: a garbage collection locks them before it removes the rest.
       for (const cid of [...directory, ...media.map((item) => item.cid)]) {
         await addPin(trx, cid, now());
         await addAnnouncement(trx, cid);
       }
+      for (const item of media) await insertMedia(trx, item, now());
       return true;
     });
     crashPoint("media:recorded");

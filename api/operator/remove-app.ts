@@ -1,4 +1,4 @@
-import { appOwnsSomething, deleteApp } from "../store/apps/apps.ts";
+import { appOwnsSomething, deleteApp, lockApp } from "../store/apps/apps.ts";
 import type { Database } from "../store/db/database.ts";
 import type { AppRow } from "../store/db/schema.ts";
 import { OperatorError } from "./operator-error.ts";
@@ -6,6 +6,7 @@ import { OperatorError } from "./operator-error.ts";
 /** @throws OperatorError when the app has wallets or requests. */
 export async function removeApp(deps: { database: Database }, app: AppRow): Promise<void> {
   await deps.database.write(async (trx) => {
+    await lockApp(trx, app.id);
     if (await appOwnsSomething(trx, app.id)) {
       throw new OperatorError(
         `The app ${app.name} has wallets or requests, so it was not removed: its tokens on chain would become unreachable. ` +

@@ -1,4 +1,4 @@
-import { endApiToken, findApiToken, revokeApiToken, type StoredToken } from "../store/apps/api-tokens.ts";
+import { endApiToken, findApiToken, lockApiToken, revokeApiToken, type StoredToken } from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
 import { isScope } from "../commands/access-token.ts";
 import { type IssuedToken, issueTokenIn } from "./issue-token.ts";
@@ -19,7 +19,7 @@ export interface RotatedToken {
 export function rotateToken(deps: { database: Database }, id: string, grace: number): Promise<RotatedToken> {
   return deps.database.write(async (trx) => {
     const now = Date.now();
-    const token = await findApiToken(trx, id);
+    const token = await lockApiToken(trx, id);
     if (token === undefined)
       throw new OperatorError(`There is no token with the id ${id}. \`token list <app>\` shows the ids.`);
     if (token.revoked_at !== null || (token.expires_at ?? Infinity) <= now) {

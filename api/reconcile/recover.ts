@@ -1,4 +1,5 @@
 import { effectOf } from "../chain/decode-call.ts";
+import { lockLedger } from "../store/db/locks.ts";
 import { readMeta } from "../store/db/meta.ts";
 import {
   adoptBatch,
@@ -86,6 +87,7 @@ export async function recover(
   if (options.dryRun) return recovery;
   run.restart();
   await run.write(async (trx) => {
+    await lockLedger(trx);
     [recovery.recognised, recovery.added] = [0, 0];
     const checkpoint = Number(await readMeta(trx, "checkpoint"));
     const first = lost.batches[0]?.blockNumber ?? Infinity;

@@ -5,6 +5,7 @@ import { readRange } from "../indexer/read-range.ts";
 import { makeFolder } from "../shared/folder.ts";
 import { storedBlock } from "../store/ledger/blocks.ts";
 import type { Trx } from "../store/db/engine.ts";
+import { lockLedger } from "../store/db/locks.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { openScratch, removeScratch, type Scratch } from "../store/reconcile/scratch.ts";
 import { everWatchedContracts } from "../store/ledger/watched.ts";
@@ -78,6 +79,7 @@ export class Replay {
   async compare<T>(work: (trx: Trx, block: number) => Promise<T>): Promise<T> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const result = await this.#run.write(async (trx) => {
+        await lockLedger(trx);
         const checkpoint = Number(await readMeta(trx, "checkpoint"));
         if (checkpoint !== this.#block) return { checkpoint };
         const stored = await storedBlock(trx, checkpoint);

@@ -33,15 +33,17 @@ export interface SenderDeps extends BatchContext {
 }
 
 /** Returns the claimed requests that the batch does not carry. */
-async function returnUnsent(trx: Trx, { left, apart }: BuiltBatch, now: number): Promise<void> {
+async function returnUnsent(trx: Trx, lease: Lease, { left, apart }: BuiltBatch, now: number): Promise<void> {
   await returnClaims(
     trx,
+    lease,
     left.map(({ id }) => id),
     AT_ONCE,
   );
   for (const [retryIn, requests] of Map.groupBy(apart, (one) => one.retryIn)) {
     await returnClaims(
       trx,
+      lease,
       requests.map(({ request }) => request.id),
       now + retryIn,
     );
@@ -86,7 +88,7 @@ export class Sender {
     const batch = await this.#build(claimed, budget, block.number);
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
     if (batch.requests.length === 0) {
-      await database.write((trx) => returnUnsent(trx, batch, now()));
+      await database.write((trx) => returnUnsent(trx, lease, batch, now()));
       return true;
     }
     const row = await readLane(database.read, lease.lane);
@@ -103,7 +105,7 @@ export class Sender {
     this.#watchFunds(address, funds, attempt.gasLimit * attempt.maxFeePerGas);
     crashPoint("relayer:signed");
     const { attemptId } = await database.write(async (trx) => {
-      await returnUnsent(trx, batch, now());
+      await returnUnsent(trx, lease, batch, now());
       return recordBatch(trx, lease, { nonce: row.next_nonce, requests: batch.requests, attempt }, now());
     });
     logger.info(

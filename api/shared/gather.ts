@@ -17,14 +17,21 @@ export class Gather<In, Out> {
   #running = false;
 
   readonly #start: (drain: () => void) => void;
+  readonly #concernsAll: (error: unknown) => boolean;
 
   /**
    * @param handle answers a group, one result for each item, in their order.
    * @param start `nextTick` gathers only calls that continue together, after another group or event.
+   * @param concernsAll whether an error of `handle` says nothing about a single item. Then the whole group fails.
    */
-  constructor(handle: (items: In[]) => Promise<Out[]>, start: (drain: () => void) => void = setImmediate) {
+  constructor(
+    handle: (items: In[]) => Promise<Out[]>,
+    start: (drain: () => void) => void = setImmediate,
+    concernsAll: (error: unknown) => boolean = () => false,
+  ) {
     this.#handle = handle;
     this.#start = start;
+    this.#concernsAll = concernsAll;
   }
 
   /** @throws the error of `handle` for this item. */
@@ -51,8 +58,7 @@ export class Gather<In, Out> {
       const results = await this.#handle(group.map(({ item }) => item));
       for (const [index, { resolve }] of group.entries()) resolve(results[index] as Out);
     } catch (error) {
-      const [only] = group;
-      if (group.length === 1) only?.reject(error);
+      if (group.length === 1 || this.#concernsAll(error)) for (const { reject } of group) reject(error);
       // Nothing of the group was stored. One item that fails must not fail the others, so each is handled alone.
       else for (const member of group) await this.#run([member]);
     }

@@ -1,4 +1,5 @@
-import { Gather } from "../shared/gather.ts";
+import { gatherCalls } from "../commands/gather-calls.ts";
+import type { Gather } from "../shared/gather.ts";
 import { addCalls } from "../store/apps/rate-counts.ts";
 import type { Database } from "../store/db/database.ts";
 
@@ -43,7 +44,7 @@ export class SharedRates {
 
   constructor(options: SharedRatesOptions) {
     this.#options = options;
-    this.#settling = new Gather((keys) => this.#settle(keys));
+    this.#settling = gatherCalls((keys) => this.#settle(keys));
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Engine } from "../../api/store/db/engine.ts";
+import "./rehearsed-writes.ts";
 
 /** The engine of the databases in this test run: TEST_ENGINE, by default SQLite. */
 export const TEST_ENGINE: Engine = parseEngine(process.env["TEST_ENGINE"]);

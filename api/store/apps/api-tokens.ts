@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { Db, Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdate, rowSet } from "../db/row-set.ts";
 import type { ApiTokenRow } from "../db/schema.ts";
 
 /** A token's row, with its scopes parsed. */
@@ -47,6 +47,13 @@ export async function listApiTokens(db: Db, appId: string): Promise<StoredToken[
     .orderBy("id")
     .execute();
   return rows.map(toToken);
+}
+
+/** The token, which nobody else changes until the end of the transaction. */
+export async function lockApiToken(trx: Trx, id: string): Promise<StoredToken | undefined> {
+  const { rows } = await sql<ApiTokenRow>`select * from api_tokens where id = ${id} ${forUpdate(trx)}`.execute(trx);
+  const [row] = rows;
+  return row && toToken(row);
 }
 
 /** Revokes a token. One that is revoked already keeps its first revocation time. */

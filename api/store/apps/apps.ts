@@ -1,4 +1,7 @@
+import { sql } from "kysely";
+
 import type { Db, Trx } from "../db/engine.ts";
+import { forKeyShare, forUpdate, rowSet } from "../db/row-set.ts";
 import type { AppRow } from "../db/schema.ts";
 
 /** @returns false when the name is taken. */
@@ -19,6 +22,20 @@ export async function listApps(db: Db): Promise<AppRow[]> {
 export async function findApp(db: Db, which: string): Promise<AppRow | undefined> {
   const byId = await db.selectFrom("apps").selectAll().where("id", "=", which).executeTakeFirst();
   return byId ?? (await db.selectFrom("apps").selectAll().where("name", "=", which).executeTakeFirst());
+}
+
+/** Which of the apps exist. They cannot be removed until the end of the transaction. */
+export async function holdApps(trx: Trx, appIds: Iterable<string>): Promise<Set<string>> {
+  const wanted = [...new Set(appIds)].map((id) => ({ id }));
+  const { rows } = await sql<{ id: string }>`
+    select id from apps where id in (select id from ${rowSet(trx, { id: "text" }, wanted)} as input)
+     order by id ${forKeyShare(trx)}`.execute(trx);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Locks the app for its removal. It waits for the calls of the app that are being stored, and later ones are refused. */
+export async function lockApp(trx: Trx, appId: string): Promise<void> {
+  await sql`select id from apps where id = ${appId} ${forUpdate(trx)}`.execute(trx);
 }
 
 /** Whether the app has wallets or requests. Without the app, their tokens on chain would be unreachable. */

@@ -13,7 +13,7 @@ import {
 import type pg from "pg";
 
 import type { Db } from "./engine.ts";
-import { connectionProblem, explainedAtRun } from "./postgres-errors.ts";
+import { connectionProblem, explainedAtCommit, explainedAtRun } from "./postgres-errors.ts";
 import { storableText } from "./postgres-types.ts";
 
 /** Longest time of one statement, in milliseconds. The server ends it then. */
@@ -128,12 +128,18 @@ class PostgresDriver implements Driver {
     }
   }
 
+  /** @throws DatabaseUnavailable when the connection was lost: then nobody knows whether the transaction was committed. */
   async commitTransaction(connection: PostgresConnection): Promise<void> {
     // After a failed statement, PostgreSQL answers a commit with a rollback.
-    if ((await connection.command("commit")) === "ROLLBACK") throw new AbortedTransactionError();
+    const answer = await connection.command("commit").catch((error: unknown) => {
+      throw explainedAtCommit(error);
+    });
+    if (answer === "ROLLBACK") throw new AbortedTransactionError();
   }
 
   async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    // A server that did not answer the statement does not answer this either. Closing the connection ends the transaction.
+    if (connection.broken) return;
     try {
       await connection.command("rollback");
     } catch {

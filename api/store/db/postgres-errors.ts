@@ -47,6 +47,12 @@ export function explainedAtRun(error: unknown): unknown {
     : error;
 }
 
+/** Of a commit, any error that the server did not send means a lost connection, however it shows. */
+export function explainedAtCommit(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError || error instanceof DatabaseUnavailable) return error;
+  return connectionProblem(error instanceof Error ? error.message : String(error), error);
+}
+
 const WHERE = "Check DATABASE_URL (postgres://user:password@host:port/database)";
 
 /** Why a database cannot be opened, and what to do, by the code of the error. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import { engineOf, type Db, type Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdate, rowSet } from "../db/row-set.ts";
 
 /** Longest wait before a retry, in milliseconds. */
 export const LONGEST_PIN_WAIT = 600_000;
@@ -93,10 +93,14 @@ export async function keepContent(trx: Trx, cids: readonly string[], now: number
      where cid in (select cid from ${rowSet(trx, { cid: "text" }, named)} as input)`.execute(trx);
 }
 
-/** Whether the content was stored, stored again or named again, since then. */
-export async function isHostedSince(db: Db, cid: string, since: number): Promise<boolean> {
-  const row = await db.selectFrom("pins").select(["hosted", "created_at"]).where("cid", "=", cid).executeTakeFirst();
-  return row?.hosted === 1 && row.created_at >= since;
+/**
+ * Whether the content was stored, stored again or named again, since then. Locks the pin: whoever stores the content at the
+ * same time changes the pin first, so one of the two waits for the other.
+ */
+export async function isHostedSince(trx: Trx, cid: string, since: number): Promise<boolean> {
+  const { rows } = await sql<{ hosted: 0 | 1; created_at: number }>`
+    select hosted, created_at from pins where cid = ${cid} ${forUpdate(trx)}`.execute(trx);
+  return rows.some((row) => row.hosted === 1 && row.created_at >= since);
 }
 
 /** Schedules the removal of the pin of content that is not hosted any more. A pin that was never tried is forgotten. */

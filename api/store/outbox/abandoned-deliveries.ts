@@ -52,7 +52,10 @@ export async function isAbandoned(trx: Trx, delivery: { app_id: string; seq: num
   return row !== undefined;
 }
 
-/** @returns how many deliveries it ended. */
+/**
+ * The outer condition on the status matters on PostgreSQL: a delivery may have ended since it was found.
+ * @returns how many deliveries it ended.
+ */
 async function closeChunk(
   trx: Trx,
   abandoned: { app_id: string; up_to_seq: number; reason: string },
@@ -60,7 +63,8 @@ async function closeChunk(
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     update deliveries set status = 'failed', next_at = null, error = ${abandoned.reason}, updated_at = ${now}
-     where seq in (select seq from deliveries
+     where status = 'pending'
+       and seq in (select seq from deliveries
                     where app_id = ${abandoned.app_id} and status = 'pending' and seq <= ${abandoned.up_to_seq}
                     order by seq limit ${CHUNK})`.execute(trx);
   return Number(numAffectedRows ?? 0n);

@@ -98,7 +98,8 @@ async function releaseNext(trx: Trx, over: { seq: number; request_id: string | n
   if (over.request_id === null) return;
   await sql`
     update deliveries set next_at = ${AT_ONCE}
-     where seq = (select seq from deliveries as next
+     where status = 'pending'
+       and seq = (select seq from deliveries as next
                    where next.request_id = ${over.request_id} and next.seq > ${over.seq} and next.status = 'pending'
                    order by next.seq limit 1)`.execute(trx);
 }
@@ -107,12 +108,16 @@ async function releaseNext(trx: Trx, over: { seq: number; request_id: string | n
  * Sends an event again. A delivery that has ended gets a new one; a pending delivery becomes due at once.
  */
 export async function redeliver(trx: Trx, delivery: DeliveryRow, now: number): Promise<DeliveryRow> {
-  if (delivery.status !== "pending" || (await isAbandoned(trx, delivery)))
-    return insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);
-  return trx
-    .updateTable("deliveries")
-    .set({ next_at: AT_ONCE, updated_at: now })
-    .where("id", "=", delivery.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const waiting =
+    delivery.status !== "pending" || (await isAbandoned(trx, delivery))
+      ? undefined
+      : await trx
+          .updateTable("deliveries")
+          .set({ next_at: AT_ONCE, updated_at: now })
+          .where("id", "=", delivery.id)
+          // It may have ended since it was read.
+          .where("status", "=", "pending")
+          .returningAll()
+          .executeTakeFirst();
+  return waiting ?? insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);
 }

@@ -146,5 +146,5 @@ async function putBehindEarlier(trx: Trx, rows: readonly QueueRow[]): Promise<vo
                                 where earlier.request_id = deliveries.request_id and earlier.seq < deliveries.seq
                                   and earlier.status = 'pending'
                                 order by earlier.seq limit 1), next_at)
-     where seq in (select seq from ${seqs(trx, rows)} as input)`.execute(trx);
+     where status = 'pending' and seq in (select seq from ${seqs(trx, rows)} as input)`.execute(trx);
 }

@@ -9,7 +9,7 @@ import type { RequestType } from "../../domain/request.ts";
 import type { RequestEvent } from "../../domain/event.ts";
 import { advanceSequences, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { rowSet, type SetColumns } from "../db/row-set.ts";
+import { forShare, rowSet, type SetColumns } from "../db/row-set.ts";
 import type { DeliveryRow, EventRow, WebhookRow } from "../db/schema.ts";
 import { insertDeliveries, insertDelivery } from "./deliveries.ts";
 import { toEventTypes } from "./webhooks.ts";
@@ -118,14 +118,17 @@ async function takePositions(trx: Trx, events: readonly NewEvent[]): Promise<num
 
 type StoredEvent = Pick<EventRow, "seq" | "app_id" | "request_id" | "type">;
 
-/** Adds a delivery only if the app has an enabled webhook for this type of event now. */
+/**
+ * Adds a delivery only if the app has an enabled webhook for this type of event now. The webhook stays so until the commit:
+ * whoever disables or removes it ends this delivery too.
+ */
 async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): Promise<void> {
   if (events.length === 0) return;
   const apps = [...new Set(events.map((event) => event.app_id))].map((app_id) => ({ app_id }));
   const { rows } = await sql<Pick<WebhookRow, "app_id" | "events">>`
     select app_id, events from webhooks
      where disabled_at is null and app_id in (select app_id from ${rowSet(trx, { app_id: "text" }, apps)} as input)
-  `.execute(trx);
+     order by app_id ${forShare(trx)}`.execute(trx);
   const wanted = new Map(rows.map((row) => [row.app_id, toEventTypes(row.events)]));
   const delivered = events.filter((event) => {
     const types = wanted.get(event.app_id);

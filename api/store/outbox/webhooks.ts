@@ -1,5 +1,8 @@
+import { sql } from "kysely";
+
 import { abandonDeliveries } from "./abandoned-deliveries.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { forShare } from "../db/row-set.ts";
 import type { RequestEvent } from "../../domain/event.ts";
 import type { WebhookRow } from "../db/schema.ts";
 
@@ -23,6 +26,13 @@ export async function findWebhook(db: Db, appId: string): Promise<StoredWebhook 
   return row && { ...row, events: toEventTypes(row.events) };
 }
 
+/** The app's webhook, which nobody changes or removes until the end of the transaction. */
+export async function holdWebhook(trx: Trx, appId: string): Promise<StoredWebhook | undefined> {
+  const { rows } = await sql<WebhookRow>`select * from webhooks where app_id = ${appId} ${forShare(trx)}`.execute(trx);
+  const [row] = rows;
+  return row && { ...row, events: toEventTypes(row.events) };
+}
+
 /** @returns false when the app already has a webhook. */
 export async function insertWebhook(trx: Trx, webhook: StoredWebhook): Promise<boolean> {
   const inserted = await trx
@@ -33,17 +43,22 @@ export async function insertWebhook(trx: Trx, webhook: StoredWebhook): Promise<b
   return inserted.numInsertedOrUpdatedRows === 1n;
 }
 
-/** Changes the URL and the event types, keeps the secrets, and enables a disabled webhook. */
+/**
+ * Changes the URL and the event types, keeps the secrets, and enables a disabled webhook.
+ * @returns the webhook; undefined when there is none.
+ */
 export async function updateWebhook(
   trx: Trx,
   appId: string,
   change: { url: string; events: RequestEvent[] | null; now: number },
-): Promise<void> {
-  await trx
+): Promise<StoredWebhook | undefined> {
+  const row = await trx
     .updateTable("webhooks")
     .set({ url: change.url, events: fromEventTypes(change.events), disabled_at: null, updated_at: change.now })
     .where("app_id", "=", appId)
-    .execute();
+    .returningAll()
+    .executeTakeFirst();
+  return row && { ...row, events: toEventTypes(row.events) };
 }
 
 /** @returns false when another process has changed the secrets, or the webhook is gone. */

@@ -1,10 +1,14 @@
 import type { Db, Trx } from "../db/engine.ts";
+import { lockCollections } from "../db/locks.ts";
 import type { CollectionRow } from "../db/schema.ts";
 import type { Difference } from "./difference.ts";
 
 const COMPARED = ["minted", "max_supply", "base_uri", "service_may_mint", "service_is_steward", "owner"] as const;
 
-/** Compares a collection's minted count and what its owner can change, and repairs it. @param owner as the contract reports it. */
+/**
+ * Compares a collection's minted count and what its owner can change, and repairs it. Locks the collection, so that no mint is
+ * accepted while its tokens are compared. @param owner as the contract reports it.
+ */
 export async function compareCollection(
   trx: Trx,
   chain: Db,
@@ -12,6 +16,7 @@ export async function compareCollection(
   owner: string | null,
   repair: boolean,
 ): Promise<Difference[]> {
+  await lockCollections(trx, [address]);
   const [stored, replayed] = [await collectionAt(trx, address), await collectionAt(chain, address)];
   if (stored === undefined || replayed === undefined) return [];
   const real = { ...replayed, owner: owner ?? stored.owner };

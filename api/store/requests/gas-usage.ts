@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import { estimateGas, shareGas } from "../../domain/gas-estimate.ts";
 import type { Trx } from "../db/engine.ts";
@@ -23,6 +23,34 @@ export function secondsOfDayLeft(now: number): number {
   return Math.ceil((DAY - (now % DAY)) / 1_000);
 }
 
+interface Usage {
+  app_id: string;
+  used: number;
+}
+
+function setOf(trx: Trx, apps: ReadonlySet<string>): RawBuilder<unknown> {
+  return rowSet(
+    trx,
+    { app_id: "text" },
+    [...apps].map((app_id) => ({ app_id })),
+  );
+}
+
+/** What the apps have used on a day. Nobody else changes it until the end of the transaction. */
+async function lockUsage(trx: Trx, apps: ReadonlySet<string>, day: number): Promise<Usage[]> {
+  const { rows } = await sql<Usage>`
+    select app_id, used from gas_usage where day = ${day} and app_id in (select app_id from ${setOf(trx, apps)} as input)
+     order by app_id ${forUpdate(trx)}`.execute(trx);
+  return rows;
+}
+
+async function beginUsage(trx: Trx, apps: ReadonlySet<string>, day: number): Promise<void> {
+  await sql`
+    insert into gas_usage (app_id, day, used)
+    select app_id, cast(${day} as bigint), 0 from ${setOf(trx, apps)} as input where true order by app_id
+    on conflict (app_id, day) do nothing`.execute(trx);
+}
+
 /** The remaining gas budgets of the apps of a group of calls, for today. */
 export class GasBudgets {
   readonly #budget: number;
@@ -37,11 +65,12 @@ export class GasBudgets {
   /** @param budget gas that each app may use in a day. */
   static async read(trx: Trx, apps: ReadonlySet<string>, budget: number, now: number): Promise<GasBudgets> {
     const budgets = new GasBudgets(budget, Math.floor(now / DAY));
-    const wanted = [...apps].map((app_id) => ({ app_id }));
-    const { rows } = await sql<{ app_id: string; used: number }>`
-      select app_id, used from gas_usage where day = ${budgets.#day}
-         and app_id in (select app_id from ${rowSet(trx, { app_id: "text" }, wanted)} as input)
-       order by app_id ${forUpdate(trx)}`.execute(trx);
+    let rows = await lockUsage(trx, apps, budgets.#day);
+    if (rows.length < apps.size) {
+      // The first calls of the day. Without a row there is nothing that another process would wait for.
+      await beginUsage(trx, apps, budgets.#day);
+      rows = await lockUsage(trx, apps, budgets.#day);
+    }
     for (const app of apps) budgets.#used.set(app, { before: 0, charged: 0 });
     for (const { app_id, used } of rows) budgets.#used.set(app_id, { before: used, charged: 0 });
     return budgets;

@@ -21,17 +21,20 @@ export async function replaceCollectionMetadata(
   await replaceInCommand(trx, collection.request_id, metadata);
 }
 
+/** @returns false when a reorg has removed the token since it was read; then nothing is changed. */
 export async function replaceTokenMetadata(
   trx: Trx,
   nft: Pick<NftRow, "seq" | "request_id">,
   metadata: TokenMetadata,
-): Promise<void> {
-  await trx
+): Promise<boolean> {
+  const updated = await trx
     .updateTable("nfts")
     .set({ metadata: JSON.stringify(metadata) })
     .where("seq", "=", nft.seq)
-    .execute();
+    .executeTakeFirst();
+  if (updated.numUpdatedRows === 0n) return false;
   if (nft.request_id !== null) await replaceInCommand(trx, nft.request_id, metadata);
+  return true;
 }
 
 async function replaceInCommand(

@@ -44,9 +44,10 @@ export async function claimRequests(
   return claimed;
 }
 
-/** Returns claimed requests. They can be claimed again from `readyAt` on. */
-export async function returnClaims(trx: Trx, ids: string[], readyAt: number): Promise<void> {
+/** Returns requests that the lane has claimed. They can be claimed again from `readyAt` on. @throws LeaseLost */
+export async function returnClaims(trx: Trx, lease: Lease, ids: string[], readyAt: number): Promise<void> {
   if (ids.length === 0) return;
+  await holdLease(trx, lease);
   const input = rowSet(
     trx,
     { id: "text" },
@@ -69,6 +70,7 @@ export async function failClaims(
   const signed = failures.filter(({ request }) => request.status !== "pending");
   await returnClaims(
     trx,
+    lease,
     signed.map(({ request }) => request.id),
     now + LONGEST_WAIT,
   );

@@ -50,6 +50,19 @@ describe("Gather", () => {
     expect(sizes).to.deep.equal([500, 500, 201]);
   });
 
+  it("fails the whole group at an error that concerns all, and runs nothing again", async () => {
+    let runs = 0;
+    const outage = new Error("the connection was lost");
+    const handle = () => {
+      runs += 1;
+      return Promise.reject(outage);
+    };
+    const gather = new Gather<number, number>(handle, setImmediate, (error) => error === outage);
+    const results = await Promise.allSettled([1, 2, 3].map((item) => gather.add(item)));
+    for (const result of results) expect(result).to.deep.equal({ status: "rejected", reason: outage });
+    expect(runs).to.equal(1);
+  });
+
   it("handles each item alone when a group fails, so that only the bad one fails", async () => {
     const groups: number[][] = [];
     const gather = new Gather<number, number>((items) => {

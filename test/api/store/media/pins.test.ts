@@ -38,7 +38,7 @@ describe("pins", () => {
   it("removes the pin of content that is not hosted any more, and then forgets it", async () => {
     await finish(await taken(1_000));
     await remove();
-    expect(await isHostedSince(database.read, CID, 0)).to.equal(false);
+    expect(await database.write((trx) => isHostedSince(trx, CID, 0))).to.equal(false);
     const pin = await taken(2_000);
     expect(pin).to.include({ cid: CID, hosted: false });
     await finish(pin);
@@ -67,7 +67,7 @@ describe("pins", () => {
     await remove();
     const removing = await taken(2_000);
     await database.write((trx) => addPin(trx, CID, 3_000));
-    expect(await isHostedSince(database.read, CID, 3_000)).to.equal(true);
+    expect(await database.write((trx) => isHostedSince(trx, CID, 3_000))).to.equal(true);
     // Not before the other process has finished.
     expect(await take(3_000)).to.equal(undefined);
     await finish(removing);

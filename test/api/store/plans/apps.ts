@@ -4,9 +4,18 @@ import {
   findApiTokensByHash,
   insertApiToken,
   listApiTokens,
+  lockApiToken,
   revokeApiToken,
 } from "../../../../api/store/apps/api-tokens.ts";
-import { appOwnsSomething, deleteApp, findApp, insertApp, listApps } from "../../../../api/store/apps/apps.ts";
+import {
+  appOwnsSomething,
+  deleteApp,
+  findApp,
+  holdApps,
+  insertApp,
+  listApps,
+  lockApp,
+} from "../../../../api/store/apps/apps.ts";
 import { findStoredAnswers, insertAnswers } from "../../../../api/store/apps/idempotency.ts";
 import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
 import {
@@ -26,11 +35,14 @@ export async function runApps({ read, write }: Tour): Promise<void> {
   await listApps(read);
   for (const which of [ID, "nobody"]) await findApp(read, which);
   await appOwnsSomething(read, BUSY.app);
+  await write((trx) => holdApps(trx, [BUSY.app, "nobody"]));
+  await write((trx) => lockApp(trx, ID));
   const token = { id: "token", app_id: ID, name: "token", hash: "hash", scopes: [] };
   await write((trx) => insertApiToken(trx, { ...token, expires_at: null, revoked_at: null, created_at: 1 }));
   await findApiTokensByHash(read, ["hash", "unknown"]);
   await findApiToken(read, "token");
   await listApiTokens(read, ID);
+  await write((trx) => lockApiToken(trx, "token"));
   await write((trx) => endApiToken(trx, "token", 5));
   await write((trx) => revokeApiToken(trx, "token", 5));
   await write((trx) => deleteApp(trx, ID));

@@ -52,6 +52,7 @@ export async function claim({ write }: Tour, lane: Lease): Promise<ClaimedReques
     const others = claimed.filter(({ app_id }) => app_id !== APP);
     await returnClaims(
       trx,
+      lane,
       others.map(({ id }) => id),
       NOW,
     );

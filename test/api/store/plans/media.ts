@@ -80,7 +80,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => returnPin(trx, third, NOW, null));
   await write((trx) => finishUnpin(trx, third));
   await write((trx) => keepContent(trx, ["new"], NOW));
-  await isHostedSince(read, "new", NOW);
+  await write((trx) => isHostedSince(trx, "new", NOW));
   await write((trx) => removePin(trx, "new"));
   await waitingPins(read);
   await write((trx) => addAnnouncement(trx, "new"));

@@ -10,6 +10,7 @@ import {
   deleteWebhook,
   disableWebhook,
   findWebhook,
+  holdWebhook,
   insertWebhook,
   replaceSecrets,
   updateWebhook,
@@ -25,6 +26,7 @@ export async function runOutbox(tour: Tour): Promise<void> {
   await write((trx) => enqueueTestEvent(trx, app, NOW));
   await deliver(tour);
   await findWebhook(read, app);
+  await write((trx) => holdWebhook(trx, app));
   await write((trx) => updateWebhook(trx, app, { url, events: ["completed"], now: NOW }));
   await write((trx) => replaceSecrets(trx, app, { from: "sealed", to: "sealed again", now: NOW }));
   await write((trx) => disableWebhook(trx, app, "https://another.example/", "410", NOW));

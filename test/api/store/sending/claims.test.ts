@@ -2,7 +2,12 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import { AT_ONCE, LONGEST_WAIT } from "../../../../api/store/db/due.ts";
-import { claimRequests, countReady } from "../../../../api/store/sending/claims.ts";
+import {
+  claimRequests,
+  countReady,
+  returnAbandonedClaims,
+  returnClaims,
+} from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addRequest, creation, randomAddress } from "../../support/rows.ts";
@@ -78,6 +83,20 @@ describe("claimRequests", function () {
       const due: (string | undefined)[] = [];
       for (const at of [5, 3, 4, 1, 2]) due[at] = (await appWith([at, at])).due[0];
       expect((await claim(3)).map(({ id }) => id)).to.deep.equal([due[1], due[2], due[3]]);
+    });
+  });
+
+  describe("given a process that was paused and replaced", () => {
+    it("does not return what the next holder of the lane has claimed", async () => {
+      await appWith([1, 2]);
+      const paused = lease;
+      const claimed = (await claim(2)).map(({ id }) => id);
+      lease = (await database.write((trx) => takeLease(trx, 0, "next", { now: 3, lasts: 1 }, () => true))) ?? paused;
+      expect(await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE))).to.equal(2);
+      expect((await claim(2)).map(({ id }) => id)).to.have.members(claimed);
+      const late = await database.write((trx) => returnClaims(trx, paused, claimed, AT_ONCE)).catch(String);
+      expect(late).to.match(/^LeaseLost/);
+      expect(await countReady(database.read, NOW, 10)).to.equal(0);
     });
   });
 

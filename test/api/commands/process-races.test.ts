@@ -1,0 +1,105 @@
+import { expect } from "chai";
+
+import { acceptGroup, type AcceptLimits, type Candidate, type Decision } from "../../../api/commands/accept-group.ts";
+import { OperatorError } from "../../../api/operator/operator-error.ts";
+import { issueToken } from "../../../api/operator/issue-token.ts";
+import { removeApp } from "../../../api/operator/remove-app.ts";
+import { rotateToken } from "../../../api/operator/rotate-token.ts";
+import { estimateGas } from "../../../api/domain/gas-estimate.ts";
+import { lockApiToken, revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
+import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";
+import { type Database, openDatabase } from "../../../api/store/db/database.ts";
+import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { describeOn } from "../../support/engine.ts";
+import { overlap, valueOf } from "../../support/overlap.ts";
+import { addApp, APP, creation } from "../support/rows.ts";
+
+const NOW = 1_700_000_000_000;
+const NO_LIMITS: AcceptLimits = { backlog: 1_000, mediaBacklog: 1_000, appGasPerDay: null };
+
+function candidateOf(id: string, appId = APP): Candidate {
+  const command = creation();
+  const nothing = { unlockable: null, collection: null, tokenId: null, waitsForMedia: false, answer: null };
+  return { id, appId, type: "collection", command, ...nothing };
+}
+
+describe("a call of an app that was removed after its token was looked up", () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+  });
+  after(() => database.remove());
+
+  it("is refused, and the other calls of its group are accepted", async () => {
+    const group = [candidateOf("first"), candidateOf("removed", "app-2"), candidateOf("last")];
+    const decisions = await database.write((trx) => acceptGroup(trx, group, NO_LIMITS, NOW));
+    expect(decisions.map(({ kind }) => kind)).to.deep.equal(["accepted", "removed", "accepted"]);
+    const stored = await database.read.selectFrom("requests").select("id").orderBy("seq").execute();
+    expect(stored.map(({ id }) => id)).to.deep.equal(["first", "last"]);
+  });
+});
+
+describeOn("postgres", "two processes that decide at the same time", function () {
+  this.timeout(30_000);
+  let one: TestDatabase;
+  let other: Database;
+  beforeEach(async () => {
+    one = await openTestDatabase();
+    other = await openDatabase(one.url);
+    await addApp(one);
+  });
+  afterEach(async () => {
+    await other.close();
+    await one.remove();
+  });
+
+  const accept = (limits = NO_LIMITS): Promise<Decision[]> =>
+    other.write((trx) => acceptGroup(trx, [candidateOf("second")], limits, NOW));
+  const app = { id: APP, name: APP, created_at: 1 };
+
+  it("refuse a call whose app is just being removed", async () => {
+    const { second } = await overlap(
+      one,
+      async (trx) => {
+        await lockApp(trx, APP);
+        await deleteApp(trx, APP);
+      },
+      () => accept(),
+    );
+    expect(valueOf(second)).to.deep.equal([{ kind: "removed" }]);
+  });
+
+  it("do not remove an app whose call is just being accepted", async () => {
+    const { second } = await overlap(
+      one,
+      (trx) => acceptGroup(trx, [candidateOf("first")], NO_LIMITS, NOW),
+      () => removeApp({ database: other }, app),
+    );
+    expect(() => valueOf(second)).to.throw(OperatorError, /has wallets or requests/);
+  });
+
+  it("spend the gas budget of a day once, also with the first calls of the day", async () => {
+    const limits = { ...NO_LIMITS, appGasPerDay: estimateGas(creation()) };
+    const { first, second } = await overlap(
+      one,
+      (trx) => acceptGroup(trx, [candidateOf("first")], limits, NOW),
+      () => accept(limits),
+    );
+    expect(valueOf(first)).to.deep.equal([{ kind: "accepted" }]);
+    expect(valueOf(second)).to.deep.equal([{ kind: "refused", code: "quota_exceeded" }]);
+  });
+
+  it("replace a token once", async () => {
+    const { id } = await issueToken({ database: one }, { appId: APP, name: "token", scopes: null, expiresAt: null });
+    const { second } = await overlap(
+      one,
+      async (trx) => {
+        await lockApiToken(trx, id);
+        await revokeApiToken(trx, id, NOW);
+      },
+      () => rotateToken({ database: other }, id, 0),
+    );
+    expect(() => valueOf(second)).to.throw(OperatorError, /is revoked or expired/);
+  });
+});

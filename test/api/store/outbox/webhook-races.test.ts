@@ -1,0 +1,168 @@
+import { expect } from "chai";
+
+import { registerWebhook } from "../../../../api/commands/register-webhook.ts";
+import { redeliverEvent, sendTestEvent } from "../../../../api/commands/send-webhook.ts";
+import { createSealer } from "../../../../api/keys/sealer.ts";
+import { FairSlots } from "../../../../api/shared/fair-slots.ts";
+import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import { recordTry, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
+import { type DueDelivery, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
+import {
+  deleteWebhook,
+  disableWebhook,
+  findWebhook,
+  holdWebhook,
+  insertWebhook,
+} from "../../../../api/store/outbox/webhooks.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { describeOn } from "../../../support/engine.ts";
+import { overlap, valueOf } from "../../../support/overlap.ts";
+import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
+
+const NOW = 1_700_000_000_000;
+const HOUR = 3_600_000;
+const URL = "https://app.example/";
+const DELIVERED: TryResult = { responseStatus: 200, error: null, nextAt: null };
+
+describeOn("postgres", "two processes at the webhook of an app", function () {
+  this.timeout(30_000);
+  let one: TestDatabase;
+  let other: Database;
+
+  beforeEach(async () => {
+    one = await openTestDatabase();
+    other = await openDatabase(one.url);
+    await addApp(one);
+    const webhook = { app_id: APP, url: URL, secrets: "sealed", events: null, disabled_at: null };
+    await one.write((trx) => insertWebhook(trx, { ...webhook, created_at: NOW, updated_at: NOW }));
+  });
+  afterEach(async () => {
+    await other.close();
+    await one.remove();
+  });
+
+  const signals = { deliveries: { notify: () => undefined } };
+  const take = (database: Database) =>
+    database.write((trx) =>
+      takeDueDeliveries(trx, {
+        now: NOW,
+        leaseUntil: NOW + 60_000,
+        slots: new FairSlots({ shared: 20, ofApp: 10, most: 20 }),
+      }),
+    );
+  const disable = (database: Database) =>
+    database.write((trx) => disableWebhook(trx, APP, URL, "an operator disabled the webhook", NOW));
+  const deliveries = () =>
+    one.read.selectFrom("deliveries").select(["id", "status", "next_at"]).orderBy("seq").execute();
+
+  /** Adds the events of a new request. */
+  async function addEvents(...types: ("sent" | "completed")[]): Promise<void> {
+    const request = await addRequest(one, creation());
+    await one.write((trx) =>
+      enqueueEvents(
+        trx,
+        types.map((type) => ({ request, type })),
+        NOW,
+      ),
+    );
+  }
+
+  async function takenDelivery(): Promise<DueDelivery> {
+    await addEvents("sent");
+    const [delivery] = (await take(one)).taken;
+    if (delivery === undefined) throw new Error("the delivery is due");
+    return delivery;
+  }
+
+  it("deliver again what the other has delivered meanwhile, as a delivery of its own", async () => {
+    const taken = await takenDelivery();
+    const { second } = await overlap(
+      one,
+      (trx) => recordTry(trx, taken, DELIVERED, NOW),
+      () => redeliverEvent({ database: other, signals }, APP, taken.id),
+    );
+    expect(valueOf(second)).to.include({ status: "pending" });
+    expect(valueOf(second).id).to.not.equal(taken.id);
+    expect((await deliveries())[0]).to.deep.equal({ id: taken.id, status: "delivered", next_at: null });
+  });
+
+  it("disable it, and leave a delivery that was delivered meanwhile as it is", async () => {
+    const taken = await takenDelivery();
+    const { waited } = await overlap(
+      one,
+      (trx) => recordTry(trx, taken, DELIVERED, NOW),
+      () => disable(other),
+    );
+    expect(waited).to.equal(true);
+    expect(await deliveries()).to.deep.equal([{ id: taken.id, status: "delivered", next_at: null }]);
+  });
+
+  it("put no delivery back into the queue that was ended meanwhile", async () => {
+    await addEvents("sent", "completed");
+    const [first, next] = await deliveries();
+    const retryAt = (id: string | undefined, at: number) =>
+      one.write((trx) =>
+        trx
+          .updateTable("deliveries")
+          .set({ next_at: at })
+          .where("id", "=", id ?? "")
+          .execute(),
+      );
+    await retryAt(first?.id, NOW + HOUR);
+    await retryAt(next?.id, NOW);
+    const { waited } = await overlap(
+      one,
+      (trx) => disableWebhook(trx, APP, URL, "an operator disabled the webhook", NOW),
+      () => take(other),
+    );
+    expect(waited).to.equal(true);
+    expect((await deliveries()).map(({ status, next_at }) => [status, next_at])).to.deep.equal([
+      ["failed", null],
+      ["failed", null],
+    ]);
+  });
+
+  it("disable it, and end the deliveries that are just being added", async () => {
+    const request = await addRequest(one, creation());
+    const { waited } = await overlap(
+      one,
+      (trx) => enqueueEvents(trx, [{ request, type: "sent" }], NOW),
+      () => disable(other),
+    );
+    expect(waited).to.equal(true);
+    expect((await deliveries()).map(({ status }) => status)).to.deep.equal(["failed"]);
+  });
+
+  it("send no test event to a webhook that is just being removed", async () => {
+    const { second } = await overlap(
+      one,
+      (trx) => deleteWebhook(trx, APP, NOW),
+      () => sendTestEvent({ database: other, signals }, APP),
+    );
+    expect(second).to.have.nested.property("reason.errorCode", "not_found");
+    expect(await deliveries()).to.deep.equal([]);
+  });
+
+  it("register it anew, with a secret, when it is removed meanwhile", async () => {
+    const sealer = createSealer([{ id: "key", bytes: Buffer.alloc(32, 1) }]);
+    const { second, waited } = await overlap(
+      one,
+      async (trx, meet) => {
+        await holdWebhook(trx, APP);
+        await meet();
+        return deleteWebhook(trx, APP, NOW);
+      },
+      () =>
+        registerWebhook(
+          { database: other, sealer, addressPolicy: { allowedHosts: new Set<string>(), allowLoopback: false } },
+          APP,
+          URL,
+          null,
+        ),
+    );
+    expect(waited).to.equal(true);
+    expect(valueOf(second).secret).to.match(/^whsec_/);
+    expect(await findWebhook(one.read, APP)).to.include({ url: URL, secrets: valueOf(second).webhook.secrets });
+  });
+});
