@@ -1,0 +1,167 @@
+import { expect } from "chai";
+import { sql } from "kysely";
+import pg from "pg";
+
+import { FairSlots } from "../../../../api/shared/fair-slots.ts";
+import { findStoredAnswers } from "../../../../api/store/apps/idempotency.ts";
+import type { Database } from "../../../../api/store/db/database.ts";
+import { listDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
+import { recordTry } from "../../../../api/store/outbox/deliveries.ts";
+import { renewDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { eventsAfter } from "../../../../api/store/outbox/events.ts";
+import { findRequests, listRequests, requestsByNumber } from "../../../../api/store/requests/requests.ts";
+import { settleConfirmed } from "../../../../api/store/requests/settle-confirmed.ts";
+import {
+  claimRequests,
+  countReady,
+  returnAbandonedClaims,
+  returnClaims,
+} from "../../../../api/store/sending/claims.ts";
+import { ensureLane, hasBegun, takeLease } from "../../../../api/store/sending/lanes.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { describeOn } from "../../../support/engine.ts";
+import { addApp } from "../../support/rows.ts";
+import { SLOTS } from "../plans/tour.ts";
+
+/** Rows of each large table, and the apps that they belong to. */
+const ROWS = 40_000;
+const APPS = 20;
+const NOW = 1_000_000;
+const LARGE_TABLES = ["requests", "events", "deliveries", "idempotency_keys"];
+
+interface Node {
+  "Node Type": string;
+  "Relation Name"?: string;
+  Plans?: Node[];
+}
+
+type Query = (this: pg.Client, text: unknown, values?: unknown) => Promise<{ rows: Record<string, unknown>[] }>;
+
+/** The plans of the statements that `work` runs, as PostgreSQL makes them with their values. */
+async function plansOf(work: () => Promise<unknown>): Promise<{ text: string; plan: Node }[]> {
+  const plans: { text: string; plan: Node }[] = [];
+  const prototype = pg.Client.prototype as unknown as { query: Query };
+  const { query } = prototype;
+  prototype.query = async function (text, values) {
+    if (typeof text === "string" && values !== undefined && /^\s*(select|with|insert|update|delete)\b/i.test(text)) {
+      const { rows } = await query.call(this, `explain (format json) ${text}`, values);
+      const [{ Plan: plan }] = rows[0]?.["QUERY PLAN"] as [{ Plan: Node }];
+      plans.push({ text: text.replace(/\s+/g, " "), plan });
+    }
+    return query.call(this, text, values);
+  };
+  try {
+    await work();
+  } finally {
+    prototype.query = query;
+  }
+  return plans;
+}
+
+/** The tables that a plan reads from end to end. */
+function scanned(node: Node): string[] {
+  const own = node["Node Type"] === "Seq Scan" ? [node["Relation Name"] ?? ""] : [];
+  return [...own, ...(node.Plans ?? []).flatMap(scanned)];
+}
+
+describeOn("postgres", "query plans on PostgreSQL", function () {
+  this.timeout(120_000);
+  let database: TestDatabase;
+  before("fill a database", async () => {
+    database = await openTestDatabase();
+    for (let app = 0; app < APPS; app++) await addApp(database, `app-${app.toString()}`);
+    await database.write(async (trx) => {
+      await sql`
+        insert into webhooks (app_id, url, secrets, created_at, updated_at)
+        select id, 'https://app.example/', 'sealed', 1, 1 from apps`.execute(trx);
+      const rows = sql`(select i, 'app-' || i % ${sql.lit(APPS)} as app from generate_series(1, ${sql.lit(ROWS)}) as i) as row`;
+      // A tenth is ready, a tenth awaits its confirmation.
+      await sql`
+        insert into requests (id, app_id, type, status, command, ready_at, number, returns, outcome, block_number, created_at, updated_at)
+        select 'request-' || i, app, 'mint', case when i % 10 < 2 then 'pending' else 'completed' end, '{"kind":"none"}',
+               case when i % 10 = 0 then 0 end, i::text, 0, case when i % 10 = 1 then '{"ok":true}' end, i, i, i
+          from ${rows}`.execute(trx);
+      await sql`
+        insert into events (id, app_id, position, request_id, type, body, created_at)
+        select 'event-' || i, app, i, 'request-' || i, 'sent', '{}', i from ${rows}`.execute(trx);
+      await sql`
+        insert into deliveries (id, event_seq, app_id, request_id, status, tries, next_at, created_at, updated_at)
+        select 'delivery-' || i, i, app, 'request-' || i, case when i % 10 = 0 then 'pending' else 'delivered' end, 0,
+               case when i % 10 = 0 then 0 end, i, i from ${rows}`.execute(trx);
+      await sql`
+        insert into idempotency_keys (app_id, key, fingerprint, response, created_at)
+        select app, 'key-' || i, 'new:1', '{}', i from ${rows}`.execute(trx);
+    });
+    await sql`analyze`.execute(database.read);
+  });
+  after(() => database.remove());
+
+  const write: Database["write"] = (operation) => database.write(operation);
+
+  async function expectNoScan(work: () => Promise<unknown>): Promise<void> {
+    const plans = await plansOf(work);
+    expect(plans.length).to.be.above(0);
+    const faults = plans.flatMap(({ text, plan }) =>
+      scanned(plan)
+        .filter((table) => LARGE_TABLES.includes(table))
+        .map((table) => `Seq Scan of ${table}: ${text}`),
+    );
+    expect(faults, faults.join("\n")).to.deep.equal([]);
+  }
+
+  it("find a scan where there is one", async () => {
+    const plans = await plansOf(() => sql`select id from requests where errors = ${"none"}`.execute(database.read));
+    expect(plans.flatMap(({ plan }) => scanned(plan))).to.deep.equal(["requests"]);
+  });
+
+  it("of a lane scan no large table", async () => {
+    const { read } = database;
+    await write((trx) => ensureLane(trx, 0, "lane", 0));
+    const lease = await write((trx) => takeLease(trx, 0, "test", { now: NOW, lasts: 1_000 }, () => true));
+    if (lease === null) throw new Error("the lane is free");
+    let numbers = BigInt(ROWS);
+    await expectNoScan(async () => {
+      await countReady(read, NOW, 250);
+      const claimed = await write((trx) =>
+        claimRequests(trx, lease, { limit: 50, now: NOW, nextNumber: () => ++numbers }),
+      );
+      expect(claimed).to.have.length(50);
+      const ids = claimed.map(({ id }) => id);
+      await write((trx) => returnClaims(trx, lease, ids.slice(0, 25), NOW));
+      await write((trx) => returnAbandonedClaims(trx, lease, NOW));
+      await hasBegun(read, 0);
+      await requestsByNumber(read, [1n, 2n]);
+    });
+  });
+
+  it("of the dispatcher scan no large table", async () => {
+    await expectNoScan(async () => {
+      const { taken } = await write((trx) =>
+        takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 1_000, slots: new FairSlots(SLOTS) }),
+      );
+      expect(taken.length).to.be.above(0);
+      await write((trx) => renewDeliveries(trx, taken, NOW + 2_000));
+      const [first] = taken;
+      if (first === undefined) throw new Error("a delivery is due");
+      await write((trx) => recordTry(trx, first, { responseStatus: 200, error: null, nextAt: null }, NOW));
+    });
+  });
+
+  it("of the API's look-ups and listings scan no large table", async () => {
+    const { read } = database;
+    const page = { limit: 30, offset: 0, after: null };
+    await expectNoScan(async () => {
+      await eventsAfter(read, "app-3", ROWS / 2, 100);
+      await listDeliveries(read, "app-3", page);
+      for (const status of [null, "pending"] as const)
+        for (const type of [null, "mint"] as const)
+          for (const after of [null, ROWS / 2]) await listRequests(read, "app-3", { status, type }, { ...page, after });
+      await findRequests(read, [{ appId: "app-3", id: "request-3" }]);
+      await findStoredAnswers(read, [{ appId: "app-3", key: "key-3" }]);
+    });
+  });
+
+  it("of the indexer scan no large table", async () => {
+    await expectNoScan(() => database.write((trx) => settleConfirmed(trx, 5, NOW)));
+  });
+});
