@@ -1,6 +1,8 @@
 import { leaseTimes } from "../shared/lease.ts";
 import { Presence, type PresenceDeps } from "../store/db/presence.ts";
 
+type Deps = Omit<PresenceDeps, "times" | "within">;
+
 /**
  * Tells the other API processes of the installation that this one runs.
  * @param opened ends it.
@@ -8,11 +10,26 @@ import { Presence, type PresenceDeps } from "../store/db/presence.ts";
  */
 export async function joinApiProcesses(
   { leaseSeconds }: { leaseSeconds: number },
-  { database, logger, now }: Omit<PresenceDeps, "times">,
+  deps: Deps,
   opened: AsyncDisposableStack,
 ): Promise<() => number> {
-  const presence = new Presence("api", { database, logger, now, times: leaseTimes(leaseSeconds) });
+  const presence = await join(new Presence("api", { ...deps, times: leaseTimes(leaseSeconds) }), opened);
+  return () => presence.count;
+}
+
+/** The same for the relayers, which share the lanes. */
+export async function joinRelayers(
+  { leaseSeconds }: { leaseSeconds: number },
+  deps: Deps,
+  opened: AsyncDisposableStack,
+): Promise<Presence> {
+  const times = leaseTimes(leaseSeconds);
+  // When the leases of a dead relayer expire, it must not count any more: nobody would take its lanes for good.
+  return join(new Presence("relayer", { ...deps, times, within: times.lasts / 2 }), opened);
+}
+
+async function join(presence: Presence, opened: AsyncDisposableStack): Promise<Presence> {
   await presence.start();
   opened.defer(() => presence.stop());
-  return () => presence.count;
+  return presence;
 }

@@ -14,7 +14,7 @@ import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import type { WriteTurns } from "../store/db/write-turns.ts";
 import { allLanes } from "../store/sending/lanes.ts";
-import { joinApiProcesses } from "./api-processes.ts";
+import { joinApiProcesses, joinRelayers } from "./api-processes.ts";
 import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
 import { checkLanes, checkSeed } from "./chain-state-check.ts";
 import { openContent } from "./content.ts";
@@ -85,7 +85,10 @@ export async function startService(
     allowLoopback: local,
   };
   const content = await openContent(settings, { database, addressPolicy, logger, now }, opened);
-  const signing = chain.signing === null ? null : await withGas(chain.signing, { identity, database, client, logger });
+  const signing =
+    chain.signing === null
+      ? null
+      : await withRelayers(settings, chain.signing, { identity, database, client, logger, now }, opened);
   const workers = createWorkers(settings, { ...chain, signing, database, client, content, signals, logger, now });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.()) ?? [])];
@@ -145,14 +148,16 @@ async function connectChain(settings: Settings, database: Database, client: Chai
   return { identity, keys, local, signing };
 }
 
-/** Adds the meter that knows what calls cost. It measures once before the lanes start. */
-async function withGas(
+/** Adds the other relayers, and the meter that knows what calls cost. It measures once before the lanes start. */
+async function withRelayers(
+  settings: Settings,
   signing: NonNullable<Chain["signing"]>,
-  deps: { identity: ChainIdentity; database: Database; client: ChainClient; logger: Logger },
+  deps: { identity: ChainIdentity; database: Database; client: ChainClient; logger: Logger; now: () => number },
+  opened: AsyncDisposableStack,
 ): Promise<Signing> {
   const gas = new GasMeter({ ...deps.identity, ...deps, keyring: signing.keyring });
   await gas.open();
-  return { ...signing, gas };
+  return { ...signing, gas, relayers: await joinRelayers(settings, deps, opened) };
 }
 
 /** The lanes of the settings, and those of earlier settings: they must finish what they began. */

@@ -12,6 +12,7 @@ import { MediaWorker } from "../media/worker.ts";
 import { ForeignSimulations } from "../relayer/foreign-simulations.ts";
 import type { GasMeter } from "../relayer/gas-meter.ts";
 import { Lane } from "../relayer/lane.ts";
+import { LaneShare, type Relayers } from "../relayer/lane-share.ts";
 import { leaseTimes } from "../shared/lease.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
@@ -73,6 +74,8 @@ export interface Signing {
   lanes: number[];
   /** Knows what calls cost. */
   gas: GasMeter;
+  /** The processes that share the lanes. */
+  relayers: Relayers;
 }
 
 /** The workers of this process's roles. None runs yet. */
@@ -86,9 +89,10 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
   if (deps.signing !== null) {
     const { signing } = deps;
     const simulations = createSimulations(settings, deps);
+    const share = new LaneShare(settings.lanes, signing.relayers, lease);
     add("simulations", simulations, false);
     for (const index of signing.lanes) {
-      add(`lane ${index.toString()}`, createLane(settings, { ...deps, signing, simulations }, index), true);
+      add(`lane ${index.toString()}`, createLane(settings, { ...deps, signing, simulations, share }, index), true);
     }
     add("gas", signing.gas, false);
   }
@@ -131,7 +135,7 @@ function createSimulations(settings: Settings, deps: WorkerDeps): ForeignSimulat
 
 function createLane(
   settings: Settings,
-  deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations },
+  deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations; share: LaneShare },
   index: number,
 ): Lane {
   const { database, client, identity, signals, logger, now } = deps;
@@ -150,6 +154,7 @@ function createLane(
     simulations: deps.simulations,
     maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
     draining: index >= settings.lanes,
+    share: deps.share,
     lease: leaseTimes(settings.leaseSeconds),
     resendPolicy: {
       rebroadcastAfter: settings.rebroadcastSeconds * 1000,

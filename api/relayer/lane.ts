@@ -5,7 +5,8 @@ import { pause } from "../shared/pause.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { openBatches } from "../store/sending/batches.ts";
 import { countReady, returnAbandonedClaims } from "../store/sending/claims.ts";
-import { AT_ONCE } from "../store/db/due.ts";
+import { AT_ONCE, isDue } from "../store/db/due.ts";
+import type { LaneRow } from "../store/db/schema.ts";
 import {
   ensureLane,
   hasBegun,
@@ -18,6 +19,7 @@ import {
 import { checkCanSend } from "./can-send.ts";
 import { CannotSend } from "./cannot-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
+import type { LaneShare } from "./lane-share.ts";
 import { MAX_BATCH, Sender, type SenderDeps } from "./sender.ts";
 
 /**
@@ -42,6 +44,8 @@ export interface LaneDeps extends SenderDeps {
   /** The lane is no longer in the settings: it finishes what it began and takes no new requests. */
   draining: boolean;
   lease: LeaseTimes;
+  /** How many lanes this process drives. It does not count lanes that drain. */
+  share: LaneShare;
 }
 
 /**
@@ -88,7 +92,7 @@ export class Lane {
 
   /** Takes the lane and drives it until `abort`, until an error, or until another process takes it over. */
   async #step(abort: AbortSignal): Promise<StepResult> {
-    const { database, logger, now, draining, lease: times } = this.#deps;
+    const { database, logger, now, draining, share, lease: times } = this.#deps;
     // A process whose settings still have the lane may want to drive it, so an idle one is left alone.
     if (draining && !(await hasBegun(database.read, this.#index))) return "idle";
     const lease = await this.#take();
@@ -106,21 +110,42 @@ export class Lane {
       // Another process may be able to send: this one does not keep the lane while it backs off.
       await this.#giveBack(lease);
       throw error;
+    } finally {
+      share.gave(this.#index);
     }
     return "again";
   }
 
+  /** @returns null when another process drives the lane, or may take it. */
   async #take(): Promise<Lease | null> {
-    const { database, client, keyring, now, lease } = this.#deps;
-    const { address } = keyring.lane(this.#index);
-    if ((await readLane(database.read, this.#index)) === undefined) {
-      const [nonce = 0] = await client.nonces([address]);
-      await database.write((trx) => ensureLane(trx, this.#index, address, nonce));
+    const { database, now, lease: times, draining, share } = this.#deps;
+    const { lease_holder: holder, lease_until: until } = await this.#row();
+    const time = { now: now(), lasts: times.lasts };
+    // Read first: a process that stands by does not write.
+    const abandoned = holder !== null && (isDue(until, time.now, time.lasts) || holderIsGone(holder));
+    if (holder !== null && !abandoned) {
+      share.gave(this.#index);
+      return null;
     }
-    const at = now();
-    return database.write((trx) =>
-      takeLease(trx, this.#index, this.#holder, { now: at, lasts: lease.lasts }, holderIsGone),
-    );
+    if (!draining && !share.mayTake(this.#index, abandoned)) return null;
+    let taken: Lease | null = null;
+    try {
+      taken = await database.write((trx) => takeLease(trx, this.#index, this.#holder, time, holderIsGone));
+      return taken;
+    } finally {
+      if (taken === null) share.gave(this.#index);
+    }
+  }
+
+  /** The lane's row, which its first use adds. */
+  async #row(): Promise<LaneRow> {
+    const { database, client, keyring } = this.#deps;
+    const stored = await readLane(database.read, this.#index);
+    if (stored !== undefined) return stored;
+    const { address } = keyring.lane(this.#index);
+    const [nonce = 0] = await client.nonces([address]);
+    await database.write((trx) => ensureLane(trx, this.#index, address, nonce));
+    return this.#row();
   }
 
   async #giveBack(lease: Lease): Promise<void> {
@@ -136,12 +161,16 @@ export class Lane {
   }
 
   async #drive(lease: Lease, stop: AbortSignal): Promise<void> {
-    const { database, signals, logger, keyring, draining } = this.#deps;
+    const { database, signals, logger, keyring, draining, share } = this.#deps;
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "returned requests that were claimed but never signed");
     let checked = false;
     let poll: number = POLL.most;
     while (!stop.aborted) {
+      if (!draining && (await share.gives(this.#index))) {
+        logger.info("this process drives more than its share of the lanes: it leaves this one to another relayer");
+        return;
+      }
       const open = await openBatches(database.read, lease.lane);
       if (draining && open.length === 0) return;
       await this.#inFlight.watch(lease, open);

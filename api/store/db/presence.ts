@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
-
 import type { Logger } from "pino";
 
 import type { LeaseTimes } from "../../shared/lease.ts";
+import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
 import type { Database } from "./database.ts";
 import { countProcesses, recordProcess, removeProcess, type SharedRole } from "./processes.ts";
 
@@ -11,13 +10,15 @@ export interface PresenceDeps {
   logger: Logger;
   now: () => number;
   times: LeaseTimes;
+  /** Processes that have not been heard of for so long do not count, in milliseconds. Default: as long as a lease lasts. */
+  within?: number;
 }
 
 /** Tells the other processes with a role that this one runs, and knows how many run. */
 export class Presence {
   readonly #role: SharedRole;
   readonly #deps: PresenceDeps;
-  readonly #id = randomUUID();
+  readonly #id = newLeaseHolder();
   #count = 1;
   #failing = false;
   #timer: NodeJS.Timeout | undefined;
@@ -30,6 +31,14 @@ export class Presence {
 
   /** Processes with the role, this one included, as of the last look. */
   get count(): number {
+    return this.#count;
+  }
+
+  /** Counts again. */
+  async look(): Promise<number> {
+    const { database, now, times, within = times.lasts } = this.#deps;
+    const time = { now: now(), lasts: times.lasts, within };
+    this.#count = Math.max(1, await countProcesses(database.read, this.#role, { ...time, isGone: holderIsGone }));
     return this.#count;
   }
 
@@ -61,7 +70,7 @@ export class Presence {
       await database.write((trx) =>
         recordProcess(trx, this.#role, this.#id, { now: now(), until: now() + times.lasts }),
       );
-      this.#count = Math.max(1, await countProcesses(database.read, this.#role, now(), times.lasts));
+      await this.look();
       this.#failing = false;
     } catch (error) {
       // The last count stays in use until the database works again.

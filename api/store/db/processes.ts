@@ -2,7 +2,7 @@ import { isDue } from "./due.ts";
 import type { Db, Trx } from "./engine.ts";
 
 /** Roles whose processes share something, so each must know how many there are. */
-export type SharedRole = "api";
+export type SharedRole = "api" | "relayer";
 
 /** Says that a process with the role runs, until the given time. Forgets processes that died an hour ago or earlier. */
 export async function recordProcess(
@@ -27,11 +27,22 @@ export async function removeProcess(trx: Trx, role: SharedRole, id: string): Pro
   await trx.deleteFrom("processes").where("role", "=", role).where("id", "=", id).execute();
 }
 
-/**
- * How many processes with the role run.
- * @param lasts milliseconds for which a process says that it runs. A time further ahead is from before a clock was set back.
- */
-export async function countProcesses(db: Db, role: SharedRole, now: number, lasts: number): Promise<number> {
-  const rows = await db.selectFrom("processes").select("until").where("role", "=", role).execute();
-  return rows.filter(({ until }) => !isDue(until, now, 2 * lasts)).length;
+export interface Counting {
+  now: number;
+  /** Milliseconds for which a process says that it runs. A time further ahead is from before a clock was set back. */
+  lasts: number;
+  /** Processes that have said so longer ago do not count, in milliseconds. */
+  within: number;
+  /** Whether the process is known to have ended. */
+  isGone: (id: string) => boolean;
+}
+
+/** How many processes with the role run. */
+export async function countProcesses(
+  db: Db,
+  role: SharedRole,
+  { now, lasts, within, isGone }: Counting,
+): Promise<number> {
+  const rows = await db.selectFrom("processes").select(["id", "until"]).where("role", "=", role).execute();
+  return rows.filter(({ id, until }) => !isDue(until - lasts + within, now, 2 * lasts) && !isGone(id)).length;
 }

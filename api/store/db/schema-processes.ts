@@ -16,8 +16,9 @@ interface LeasesTable {
 
 /** The running processes with a role, of the roles whose processes share something. */
 interface ProcessesTable {
+  /** As the holder of a lease. */
   id: string;
-  role: "api";
+  role: "api" | "relayer";
   /** The process renews it. Later than this, the process counts as dead. */
   until: number;
 }

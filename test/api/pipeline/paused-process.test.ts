@@ -104,7 +104,6 @@ describe("a process that is paused for longer than its leases", function () {
   });
 
   it("changes nothing when it wakes up", async () => {
-    const before = await leases();
     first.child.kill("SIGCONT");
     await first.printed(/"lane":0,"msg":"another process has taken over this lane"/);
     await first.printed(/"lane":1,"msg":"another process has taken over this lane"/);
@@ -119,6 +118,16 @@ describe("a process that is paused for longer than its leases", function () {
     // One event was sent twice, under one id.
     const ids = receiver.calls.map((call) => call.headers["webhook-id"]);
     expect([ids.length, new Set(ids).size]).to.deep.equal([5, 4]);
+  });
+
+  it("then gets its share of the lanes, and nothing else", async () => {
+    const pids = [first.child.pid, second.child.pid].sort();
+    const before = await eventually(async () => {
+      const now = await leases();
+      const holders = [now["lane 0"]?.pid, now["lane 1"]?.pid].sort();
+      return String(holders) === String(pids) ? now : undefined;
+    });
+    expect(before["indexer"]?.pid).to.equal(second.child.pid);
     await wait(LEASE_SECONDS * 1_000);
     expect(await leases(), "nobody fights for a lease").to.deep.equal(before);
   });
@@ -127,6 +136,9 @@ describe("a process that is paused for longer than its leases", function () {
     await second.end("SIGKILL");
     const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
     await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
-    for (const { pid } of Object.values(await leases())) expect(pid).to.equal(first.child.pid);
+    await eventually(async () => {
+      const holders = Object.values(await leases());
+      return holders.every(({ pid }) => pid === first.child.pid) ? true : undefined;
+    });
   });
 });

@@ -1,0 +1,77 @@
+import type { LeaseTimes } from "../shared/lease.ts";
+
+/** The processes with the role `relayer`. */
+export interface Relayers {
+  /** How many run, this one included, as of the last look. */
+  readonly count: number;
+  /** Looks again. */
+  look(): Promise<number>;
+}
+
+/**
+ * How many lanes this process drives. Each of n relayers drives its share, a n-th of the lanes, rounded up. A process that
+ * has more gives lanes back as soon as another one runs that has fewer. A lane whose holder has died is taken by any process
+ * at once, whatever its share is.
+ *
+ * Only the leases decide who may drive a lane: a wrong count of relayers costs time, nothing else.
+ */
+export class LaneShare {
+  readonly #lanes: number;
+  readonly #relayers: Relayers;
+  readonly #times: LeaseTimes;
+  /** The lanes that this process drives or is about to take, with the time since when (monotonic clock). */
+  readonly #held = new Map<number, number>();
+  /** Since when lanes are free that this process leaves to others (monotonic clock). */
+  readonly #freeSince = new Map<number, number>();
+
+  /** @param lanes how many lanes the settings have. */
+  constructor(lanes: number, relayers: Relayers, times: LeaseTimes) {
+    this.#lanes = lanes;
+    this.#relayers = relayers;
+    this.#times = times;
+  }
+
+  /**
+   * Whether this process may take a lane that nobody drives. It then counts as held until `gave`.
+   * @param abandoned its holder did not give it back.
+   */
+  mayTake(lane: number, abandoned: boolean): boolean {
+    if (!abandoned && this.#held.size >= this.#share(this.#relayers.count) && !this.#isLeft(lane)) return false;
+    this.#held.set(lane, performance.now());
+    this.#freeSince.delete(lane);
+    return true;
+  }
+
+  /** The process no longer drives the lane, or could not take it. */
+  gave(lane: number): void {
+    this.#held.delete(lane);
+    this.#freeSince.delete(lane);
+  }
+
+  /** Whether this process has more than its share and gives back this lane. If so, the lane no longer counts as held. */
+  async gives(lane: number): Promise<boolean> {
+    if (this.#held.size <= this.#share(this.#relayers.count) || !this.#heldLongEnough(lane)) return false;
+    // The last look may be old: a relayer that it counted may have died.
+    const count = await this.#relayers.look();
+    if (this.#held.size <= this.#share(count) || !this.#held.has(lane)) return false;
+    this.gave(lane);
+    return true;
+  }
+
+  #share(relayers: number): number {
+    return Math.ceil(this.#lanes / Math.max(1, relayers));
+  }
+
+  /** A lane that comes and goes helps nobody. */
+  #heldLongEnough(lane: number): boolean {
+    const since = this.#held.get(lane);
+    return since !== undefined && performance.now() - since >= this.#times.lasts;
+  }
+
+  /** Whether the others had a lease's time to take the lane. They may be unable to drive it. */
+  #isLeft(lane: number): boolean {
+    const since = this.#freeSince.get(lane) ?? performance.now();
+    this.#freeSince.set(lane, since);
+    return performance.now() - since >= this.#times.lasts;
+  }
+}
