@@ -1,0 +1,65 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { expect } from "chai";
+
+import { LaneShare } from "../../../api/relayer/lane-share.ts";
+
+const TIMES = { lasts: 50, renewEvery: 17 };
+
+/** @param looks what each look finds; the last one stays. */
+function shareOf(lanes: number, count: number, looks: number[] = [count]): LaneShare {
+  return new LaneShare(
+    lanes,
+    {
+      count,
+      look: () => Promise.resolve((looks.length > 1 ? looks.shift() : looks[0]) ?? count),
+    },
+    TIMES,
+  );
+}
+
+describe("LaneShare", () => {
+  it("takes a share of the free lanes, rounded up", () => {
+    for (const [lanes, relayers, share] of [
+      [4, 1, 4],
+      [4, 2, 2],
+      [3, 2, 2],
+      [2, 3, 1],
+    ] as const) {
+      const one = shareOf(lanes, relayers);
+      const taken = Array.from({ length: lanes }, (_, lane) => one.mayTake(lane, false)).filter(Boolean);
+      expect(taken).to.have.length(share);
+    }
+  });
+
+  it("takes every lane whose holder has died", () => {
+    const one = shareOf(2, 2);
+    expect([one.mayTake(0, true), one.mayTake(1, true)]).to.deep.equal([true, true]);
+  });
+
+  it("takes a lane that the others leave for as long as a lease lasts", async () => {
+    const one = shareOf(2, 2);
+    expect([one.mayTake(0, false), one.mayTake(1, false)]).to.deep.equal([true, false]);
+    await wait(TIMES.lasts + 10);
+    expect(one.mayTake(1, false)).to.equal(true);
+  });
+
+  describe("given more lanes than its share", () => {
+    it("gives back only what is too much, after a lease's time", async () => {
+      const one = shareOf(4, 2);
+      for (const lane of [0, 1, 2, 3]) one.mayTake(lane, true);
+      expect(await one.gives(0)).to.equal(false);
+      await wait(TIMES.lasts + 10);
+      const given = await Promise.all([0, 1, 2, 3].map((lane) => one.gives(lane)));
+      expect(given.filter(Boolean)).to.have.length(2);
+      expect(one.mayTake(given.indexOf(true), false)).to.equal(false);
+    });
+
+    it("keeps them if the other relayer has died since the last look", async () => {
+      const one = shareOf(2, 2, [1]);
+      for (const lane of [0, 1]) one.mayTake(lane, true);
+      await wait(TIMES.lasts + 10);
+      expect([await one.gives(0), await one.gives(1)]).to.deep.equal([false, false]);
+    });
+  });
+});
