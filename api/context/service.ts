@@ -61,12 +61,7 @@ export async function startService(
   logger: Logger,
   shared: SharedByThreads | null = null,
 ): Promise<Service> {
-  if (cryptoProblem !== null) {
-    logger.warn(
-      { err: cryptoProblem },
-      "WebAssembly libraries cannot be loaded: signing and hashing use slower JavaScript code. Run `npm ci` to install them again.",
-    );
-  }
+  reportCrypto(logger);
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
   const database = await openStore(settings, logger, shared);
@@ -118,6 +113,14 @@ export async function startService(
   let stopped: Promise<void> | null = null;
   const stop = () => (stopped ??= running.disposeAsync());
   return { ...identity, database, port, ipfsNode: content.ipfsNode, health, stop };
+}
+
+function reportCrypto(logger: Logger): void {
+  if (cryptoProblem === null) return;
+  logger.warn(
+    { err: cryptoProblem },
+    "WebAssembly libraries cannot be loaded: signing and hashing use slower JavaScript code. Run `npm ci` to install them again.",
+  );
 }
 
 interface Chain {
