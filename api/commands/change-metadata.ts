@@ -10,6 +10,7 @@ import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/reques
 import { findMintedNft } from "../store/listings/nfts.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import type { Caller } from "./idempotency.ts";
+import { refuseRelayIn } from "./refuse-relay.ts";
 
 /** New values of fields. null removes a field; undefined keeps it. */
 export type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
@@ -29,6 +30,7 @@ export async function changeCollectionMetadata(
   changes: Changes<CollectionMetadata>,
 ): Promise<Changed<CollectionMetadata>> {
   const collection = await hostedCollection(deps, caller, address);
+  refuseRelayIn(deps.relay, [["fee_recipient", changes.fee_recipient]]);
   return apply(deps, caller, collection, null, {
     read: async (trx) => (await findCollectionOfApp(trx, caller.appId, address))?.metadata ?? null,
     merge: (stored) => {

@@ -1,13 +1,24 @@
 import type { Command } from "../domain/command.ts";
 import { ApiError } from "../domain/error-codes.ts";
 
+/** A field of the caller that names who gets something, and its value. */
+export type Destination = [field: string, address: string | null | undefined];
+
 /**
  * Refuses the relay as a destination or owner. It calls what its operators tell it to, so every operator key could take
  * what the relay holds, or act as the owner.
  * @throws ApiError `validation_failed`, naming the field
  */
 export function refuseRelay(relay: string, command: Command): void {
-  const fields = destinations(command).filter(([, address]) => address === relay);
+  refuseRelayIn(relay, destinations(command));
+}
+
+/**
+ * Refuses the relay in these fields.
+ * @throws ApiError `validation_failed`, naming the fields
+ */
+export function refuseRelayIn(relay: string, destinations: readonly Destination[]): void {
+  const fields = destinations.filter(([, address]) => address === relay);
   if (fields.length === 0) return;
   const message =
     "Must not be the service's relay contract. Use the address of a person, a wallet or another contract.";
@@ -18,7 +29,7 @@ export function refuseRelay(relay: string, command: Command): void {
 }
 
 /** The fields of the caller that name who gets something, with their values. */
-function destinations(command: Command): [field: string, address: string | null | undefined][] {
+function destinations(command: Command): Destination[] {
   switch (command.kind) {
     case "create-collection":
       return [

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { ChainClient } from "../chain/client.ts";
+import { unknownTransaction } from "../domain/unknown-transaction.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { Database } from "../store/db/database.ts";
 import { readLane } from "../store/sending/lanes.ts";
@@ -39,6 +40,8 @@ export async function checkLanes(
   keyring: Keyring,
   lanes: number[],
 ): Promise<void> {
+  const unknown = await readMeta(database.read, "unknown_transaction");
+  if (unknown !== null) throw new StartupError(unknownTransaction(unknown));
   for (const index of lanes) {
     const { address } = keyring.lane(index);
     // The chain is read before the database: a transaction that another process sends in between is then in both.

@@ -8,6 +8,12 @@ const WORD = 22_500;
 /**
  * The gas that a request reserves from its app's daily budget until its block shows what it used. The figures are the costs
  * in a small batch in the gas snapshot, rounded up. A receiver's code can add to them.
+ *
+ * They are constants on purpose, although the relayer measures what calls cost on the chain. No gas limit comes from them:
+ * limits come from the measurement (`api/relayer/gas.ts`). Here they only decide how much a waiting request takes from a
+ * budget, and how a transaction's real gas is shared among its requests. An API process needs no chain for that, and all
+ * parts of a transaction use the same figures, also when the measurement changes in between. Where gas costs more, a
+ * budget lets through some requests more until their blocks are read; then their real gas counts.
  */
 export function estimateGas(command: Command): number {
   switch (command.kind) {

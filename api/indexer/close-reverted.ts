@@ -8,6 +8,7 @@ import { readConsumed } from "../chain/relay-reads.ts";
 import { isFinal } from "../domain/request.ts";
 import { batchRequests, closeBatch, type OpenBatch, openBatches } from "../store/sending/batches.ts";
 import type { Database } from "../store/db/database.ts";
+import { readMeta } from "../store/db/meta.ts";
 import { readLane } from "../store/sending/lanes.ts";
 
 interface CloseDeps {
@@ -39,7 +40,9 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
         logger.error(fields, "a batch reverted as a whole; its requests are sent again");
         await database.write((trx) => closeBatch(trx, batch.id, found, now()));
       } else if ((await isUsed(deps, lane.address, batch.nonce, final)) && (await untouched(deps, batch, final))) {
-        // Another transaction used the nonce, so no attempt of the batch has run or can run.
+        // Another transaction used the nonce, so no attempt of the batch has run or can run. If it was a batch of a lane that
+        // the database does not know, that batch may have run the same requests: `reconcile` decides about them.
+        if ((await readMeta(database.read, "unknown_transaction")) !== null) continue;
         logger.error(
           fields,
           "an unknown transaction used the lane's nonce: check that no other service uses this seed; the requests are sent again",

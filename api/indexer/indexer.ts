@@ -22,6 +22,7 @@ import { closeReverted } from "./close-reverted.ts";
 import { prepareRange } from "./prepare-range.ts";
 import { readRange } from "./read-range.ts";
 import { storeRange } from "./store-range.ts";
+import { unknownOfLanes } from "./unknown-transactions.ts";
 
 export interface IndexerDeps {
   database: Database;
@@ -131,6 +132,7 @@ export class Indexer {
       {
         ...this.#deps,
         receipts: (hashes) => client.receipts(hashes),
+        ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
         holdings: (queries) =>
           readHoldings(client, queries, {
             gas: this.#deps.foreignCallGas,

@@ -24,6 +24,8 @@ export interface PrepareDeps {
   contracts: ContractAddresses;
   logger: Logger;
   receipts(hashes: string[]): Promise<({ gasUsed: bigint } | null)[]>;
+  /** The first of these transactions, none of which the database knows, that a lane of this database sent. */
+  ofLanes(hashes: string[]): Promise<string | null>;
   /** Reads what wallets hold of foreign contracts, at the end of the range or later. */
   holdings(queries: HoldingQuery[]): Promise<Held[]>;
 }
@@ -40,7 +42,7 @@ export async function prepareRange(
   const { database } = deps;
   const apps = await walletApps(database.read, partiesAmong(read));
   const logged = [...read.moves, ...movesOfWallets(read.foreign, apps)].sort(byPosition);
-  const { batches, owners } = await ourBatches(deps, read, logged);
+  const { batches, owners, unknown } = await ourBatches(deps, read, logged);
   const types = new Map<string, CollectionType>(watched.collections);
   let needsRelayOwner = false;
   for (const { outcomes } of batches) {
@@ -67,6 +69,7 @@ export async function prepareRange(
         timestamp: header.timestamp * 1000,
       })),
     batches,
+    unknownTransaction: unknown.length === 0 ? null : await deps.ofLanes(unknown),
     cancelled: await cancelledRequests(database, read.relay),
     moves,
     changes: [...read.changes.flatMap((event) => changeOf(event, deps.contracts)), ...batches.flatMap(frozenBy)],
@@ -83,8 +86,9 @@ async function ourBatches(
   deps: PrepareDeps,
   read: ChainRange,
   moves: TokenMove[],
-): Promise<{ batches: BlockRange["batches"]; owners: Owners }> {
+): Promise<{ batches: BlockRange["batches"]; owners: Owners; unknown: string[] }> {
   const byTransaction = Map.groupBy(read.relay, (event: RelayEvent) => event.transactionHash);
+  // The chain was read first: a lane commits a transaction to the database before it sends it.
   const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
   const owners: Owners = new Map();
   const batches: BlockRange["batches"] = [];
@@ -122,7 +126,10 @@ async function ourBatches(
     }
   }
   await readGas(deps, batches);
-  return { batches, owners };
+  const unknown = [...byTransaction].flatMap(([hash, events]) =>
+    !known.has(hash) && events.some((event) => event.kind === "batch-executed") ? [hash] : [],
+  );
+  return { batches, owners, unknown };
 }
 
 /** Reads the gas of batches whose requests count towards a gas quota. */

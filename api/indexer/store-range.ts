@@ -5,6 +5,7 @@ import { countLogs, type Quarantined, readAllAgain, recordReads } from "../store
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import type { Database } from "../store/db/database.ts";
 import { lockLedger } from "../store/db/locks.ts";
+import { unknownTransaction } from "../domain/unknown-transaction.ts";
 import type { PreparedRange } from "./prepare-range.ts";
 import type { ChainRange } from "./read-range.ts";
 
@@ -40,7 +41,11 @@ export async function storeRange(
     quarantined = [...flooding, ...(await recordReads(trx, range.reads, now()))];
     return "stored";
   });
-  if (outcome === "stored") reportQuarantines(deps.logger, quarantined);
+  if (outcome === "stored") {
+    reportQuarantines(deps.logger, quarantined);
+    const { unknownTransaction: hash } = range;
+    if (hash !== null) deps.logger.error({ hash }, unknownTransaction(hash));
+  }
   return outcome;
 }
 

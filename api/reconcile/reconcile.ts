@@ -1,5 +1,6 @@
 import { Indexer } from "../indexer/indexer.ts";
 import { createSignals } from "../shared/signal.ts";
+import { deleteMeta } from "../store/db/meta.ts";
 import { giveCollections, otherApps, recoveredCollections } from "../store/reconcile/recovered-app.ts";
 import { compareWithChain, type Comparison } from "./compare.ts";
 import type { ReconcileDeps } from "./deps.ts";
@@ -36,7 +37,11 @@ export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions):
   return RunLease.hold(deps, options.fromStart, async (run) => {
     const lost = await findLost(deps, run);
     const recovery = isNothing(lost) ? null : await recover(deps, run, lost, options);
-    if (!options.dryRun) await catchUp(deps);
+    if (!options.dryRun) {
+      // Now the database knows every transaction of the lanes.
+      await run.write((trx) => deleteMeta(trx, "unknown_transaction"));
+      await catchUp(deps);
+    }
     const adopted = options.dryRun ? [] : await adoptCollections(deps, run, options.adoptInto);
     const { from, ...comparison } = await compareWithChain(deps, run, !options.dryRun);
     const ownerless = await recoveredCollections(deps.database.read);

@@ -8,9 +8,10 @@ import {
   type LostBatch,
   moveLane,
   numbersAmong,
+  perhapsSent,
   vanishedBatches,
-  withoutNumber,
 } from "../store/reconcile/adopt-lost-batches.ts";
+import { removeReplaced, replacedBatch } from "../store/reconcile/replaced-batches.ts";
 import { skipFeeds } from "../store/reconcile/recovered-app.ts";
 import { rollback } from "../store/ledger/rollback.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
@@ -72,8 +73,9 @@ export async function recover(
         "not know. Make sure that no other service runs with this seed, wait until they are mined, and run this again.",
     );
   }
+  const replaced = await replacedOf(deps, lost);
   const vanished = await vanishedOf(deps, lost);
-  const uncertain = await uncertainRequests(deps, lost.batches);
+  const uncertain = await uncertainRequests(deps, lost.batches, replaced);
   const numbers = numbersOf(lost.batches);
   const recognised = await numbersAmong(database.read, numbers);
   const recovery: Recovery = {
@@ -93,6 +95,8 @@ export async function recover(
     const first = lost.batches[0]?.blockNumber ?? Infinity;
     // Blocks that were indexed without knowing these batches must be indexed again.
     if (first <= checkpoint) await rollback(trx, first - 1);
+    const candidates = new Set((await perhapsSent(trx, replaced)).map((request) => request.id));
+    for (const batch of replaced) await removeReplaced(trx, batch, lost.head, now());
     for (const lane of lost.lanes) {
       if (lane.mined > lane.known) await moveLane(trx, { lane: lane.lane, address: lane.address }, lane.mined);
     }
@@ -102,12 +106,33 @@ export async function recover(
       recovery.added += added;
     }
     for (const batch of vanished) await closeVanished(trx, batch, lost.head, now());
-    const still = new Set((await withoutNumber(trx)).map((request) => request.id));
-    const open = uncertain.filter((request) => still.has(request.id));
+    const adopted = await numbersAmong(trx, numbers);
+    const open = uncertain.filter(({ id, number }) => candidates.has(id) && !(number !== null && adopted.has(number)));
     if (!options.runUncertain) await failUncertain(trx, open, now());
     await skipFeeds(trx);
   });
   return recovery;
+}
+
+/**
+ * Batches of the database whose nonce was used by an unknown batch with other requests.
+ * @throws ReconcileError while a reorg could still replace that batch by the one of the database.
+ */
+async function replacedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
+  const replaced: number[] = [];
+  for (const batch of lost.batches) {
+    const id = await replacedBatch(deps.database.read, batch);
+    if (id === null) continue;
+    const missing = batch.blockNumber + deps.confirmations - 1 - lost.head;
+    if (missing > 0) {
+      throw new ReconcileError(
+        `Transaction ${batch.attempt.hash}, which the database does not know, is not final yet. Wait for ${missing.toString()} ` +
+          "more blocks, and run this again.",
+      );
+    }
+    replaced.push(id);
+  }
+  return replaced;
 }
 
 /** Batches of the database whose nonce was used by another transaction that ran no batch. */
@@ -124,10 +149,14 @@ async function vanishedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
 }
 
 /**
- * Requests without a number for which the chain has a call with the same effect and no other request explains that call.
+ * Requests that may have been sent, for which the chain has a call with the same effect and no other request explains that call.
  * For n such calls these are the n oldest requests. So in the end the chain has each effect as often as it was requested.
  */
-async function uncertainRequests(deps: ReconcileDeps, batches: LostBatch[]): Promise<StoredRequest[]> {
+async function uncertainRequests(
+  deps: ReconcileDeps,
+  batches: LostBatch[],
+  replaced: readonly number[],
+): Promise<StoredRequest[]> {
   const effects = new Map<string, number>();
   const known = await numbersAmong(deps.database.read, numbersOf(batches));
   for (const call of batches.flatMap((batch) => batch.calls)) {
@@ -137,7 +166,7 @@ async function uncertainRequests(deps: ReconcileDeps, batches: LostBatch[]): Pro
     if (call.happened && !certain && effect !== null) effects.set(effect, (effects.get(effect) ?? 0) + 1);
   }
   if (effects.size === 0) return [];
-  return (await withoutNumber(deps.database.read)).filter((request) => {
+  return (await perhapsSent(deps.database.read, replaced)).filter((request) => {
     const effect = effectOf(request.command, deps.contracts) ?? "";
     const left = effects.get(effect) ?? 0;
     if (left > 0) effects.set(effect, left - 1);

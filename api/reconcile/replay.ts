@@ -110,6 +110,8 @@ export class Replay {
           contracts,
           logger,
           receipts: (hashes) => Promise.resolve(hashes.map(() => null)),
+          // The search for lost transactions came first.
+          ofLanes: () => Promise.resolve(null),
           // Holdings of foreign contracts are compared separately.
           holdings: (queries) => Promise.resolve(queries.map(() => undefined)),
         },

@@ -1,6 +1,9 @@
 import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { readRelayStatus } from "../chain/relay-reads.ts";
+import { unknownTransaction } from "../domain/unknown-transaction.ts";
+import type { Database } from "../store/db/database.ts";
+import { readMeta } from "../store/db/meta.ts";
 import { CannotSend } from "./cannot-send.ts";
 import { currentFees } from "./fees.ts";
 import type { Fees } from "./sign.ts";
@@ -19,6 +22,16 @@ export interface CanSend {
   funds: bigint;
   /** The newest block that the node has. */
   block: Block;
+}
+
+/**
+ * Checks that the chain has shown no transaction of the lanes that the database does not know. It may have run requests that
+ * are still waiting here.
+ * @throws CannotSend
+ */
+export async function checkDatabaseIsNewest(database: Database): Promise<void> {
+  const hash = await readMeta(database.read, "unknown_transaction");
+  if (hash !== null) throw new CannotSend("unknown_transaction", unknownTransaction(hash));
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   renewLease,
   takeLease,
 } from "../store/sending/lanes.ts";
-import { checkCanSend } from "./can-send.ts";
+import { checkCanSend, checkDatabaseIsNewest } from "./can-send.ts";
 import { CannotSend } from "./cannot-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import type { LaneShare } from "./lane-share.ts";
@@ -171,6 +171,7 @@ export class Lane {
         logger.info("this process drives more than its share of the lanes: it leaves this one to another relayer");
         return;
       }
+      await checkDatabaseIsNewest(database);
       const open = await openBatches(database.read, lease.lane);
       if (draining && open.length === 0) return;
       await this.#inFlight.watch(lease, open);

@@ -1,4 +1,6 @@
 import { readRelayStatus } from "../../chain/relay-reads.ts";
+import { unknownTransaction } from "../../domain/unknown-transaction.ts";
+import { readMeta } from "../../store/db/meta.ts";
 import { openBatchesOf } from "../../store/doctor/pipeline.ts";
 import { allLanes } from "../../store/sending/lanes.ts";
 import type { LaneRow } from "../../store/db/schema.ts";
@@ -22,6 +24,8 @@ export const lanes: Check = {
       rows.map((row) => row.address),
     );
     const findings = checkPaused(relay, status.paused);
+    const unknown = await readMeta(database.read, "unknown_transaction");
+    if (unknown !== null) findings.push(problem(unknownTransaction(unknown)));
     if (rows.length === 0) return [...findings, ok("no lane has sent anything yet")];
     for (const [index, row] of rows.entries()) {
       findings.push(...(await checkLane(context, row, status.operators[index] === true)));

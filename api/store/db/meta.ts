@@ -23,6 +23,8 @@ export type MetaKey =
   | "gas_measurement"
   /** Hash of the last transaction in which a call ran out of gas. */
   | "gas_shortage"
+  /** Hash of a lane's transaction on chain that this database does not know. Nothing is sent while there is one. */
+  | "unknown_transaction"
   /** The run of `reconcile`, as JSON. */
   | "reconcile"
   /** In the temporary database of a run of `reconcile`: the run's id. */

@@ -10,7 +10,7 @@ import type { Trx } from "../db/engine.ts";
 import { forgetForeign } from "./foreign.ts";
 import { refundGas, settleGas } from "../requests/gas-usage.ts";
 import { insertCollection } from "../listings/collections.ts";
-import { replaceMeta, writeMeta } from "../db/meta.ts";
+import { replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
 import { lockCollections, lockLedger } from "../db/locks.ts";
 import { addToHistory, type StoredMove } from "./history.ts";
 import { type HoldingKey, HoldingSet, setHoldings } from "./holding-set.ts";
@@ -42,6 +42,8 @@ export interface BlockRange {
     outcomes: SettledRequest[];
     untouched: StoredRequest[];
   }[];
+  /** A batch on chain that a lane sent and this database does not know: the database is an old copy. Null: none. */
+  unknownTransaction: string | null;
   /** Requests whose number was cancelled, with the transaction that did it. */
   cancelled: { request: StoredRequest; transactionHash: string; blockNumber: number }[];
   /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
@@ -77,6 +79,7 @@ export async function applyRange(trx: Trx, range: BlockRange, facts: CreationFac
   await rememberBlocks(trx, range);
   const counters = new CounterDeltas();
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
+  if (range.unknownTransaction !== null) await writeMetaOnce(trx, "unknown_transaction", range.unknownTransaction);
   for (const one of range.cancelled) await applyCancellation(trx, one, now);
   await applyMoves(trx, range, counters);
   await applyForeign(trx, range, counters);
@@ -93,9 +96,7 @@ async function rememberBlocks(trx: Trx, range: BlockRange): Promise<void> {
   await trx.deleteFrom("blocks").where("number", "<", range.forgetBlocksBefore).execute();
 }
 
-/**
- * Stores the outcomes of a batch's calls. A final request is corrected; the others settle at their confirmation depth.
- */
+/** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once they are deep enough. */
 async function applyOutcomes(
   trx: Trx,
   batch: BlockRange["batches"][number],

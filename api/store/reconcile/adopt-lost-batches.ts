@@ -18,6 +18,9 @@ import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { LaneRow } from "../db/schema.ts";
 import { RECOVERED_APP } from "./recovered-app.ts";
 
+/** No batch has this id. It keeps a list of ids from being empty. */
+const NO_BATCH = 0;
+
 /*
  * For a database that is older than the chain, such as a restored backup: the service sent transactions that the database
  * does not know. They are stored as ordinary rows, so that the indexer reads their blocks like any others.
@@ -72,11 +75,13 @@ export async function moveLane(trx: Trx, lane: Pick<LaneRow, "lane" | "address">
     .execute();
 }
 
-/** Stores a lost transaction as a batch. It is open until the indexer reads its block. */
+/**
+ * Stores a lost transaction as a batch. It is open until the indexer reads its block. A batch with the same nonce carries the
+ * same requests: the transactions differ only in their fees.
+ */
 export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promise<Adopted> {
   const existing = await batchAt(trx, batch.lane, batch.nonce);
   if (existing !== undefined) {
-    await requireSame(trx, existing, batch);
     await insertAttempt(trx, existing, batch.attempt, now, now);
     return { recognised: [], added: 0 };
   }
@@ -109,16 +114,6 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
     await markProcessing(trx, [request], { batchId, transactionHash: batch.attempt.hash }, now);
   }
   return adopted;
-}
-
-/** Two transactions with one nonce must carry the same requests; only their fees may differ. */
-async function requireSame(trx: Trx, batchId: number, batch: LostBatch): Promise<void> {
-  const known = (await batchRequests(trx, batchId)).map((request) => request.number);
-  if (known.join() === batch.calls.map((call) => call.number).join()) return;
-  throw new Error(
-    `nonce ${batch.nonce.toString()} of lane ${batch.lane.toString()} carried other requests than those in the database: ` +
-      "two services have used the same seed. Restore a newer backup.",
-  );
 }
 
 /** Finds the request of a call by its number. The creation of an ERC1155 id is also found by the id, which is created only once. */
@@ -193,13 +188,24 @@ export async function numbersAmong(db: Db, numbers: bigint[]): Promise<Set<bigin
   return known;
 }
 
-/** Pending requests without a number, oldest first. They may have got one after the backup. */
-export async function withoutNumber(db: Db): Promise<StoredRequest[]> {
+/**
+ * Requests that may have been sent under a number that the database does not know, oldest first: pending ones without a
+ * number, and those of batches that were replaced by unknown ones.
+ */
+export async function perhapsSent(db: Db, replaced: readonly number[]): Promise<StoredRequest[]> {
+  const ofReplaced = db
+    .selectFrom("batch_items")
+    .select("request_id")
+    .where("batch_id", "in", [...replaced, NO_BATCH]);
   const rows = await db
     .selectFrom("requests")
     .selectAll()
-    .where("number", "is", null)
-    .where("status", "=", "pending")
+    .where((eb) =>
+      eb.or([
+        eb.and([eb("number", "is", null), eb("status", "=", "pending")]),
+        eb.and([eb("id", "in", ofReplaced), eb("status", "in", ["pending", "processing"]), eb("outcome", "is", null)]),
+      ]),
+    )
     .orderBy("seq")
     .execute();
   return rows.map(toRequest);

@@ -27,6 +27,22 @@ export async function allLanes(db: Db): Promise<LaneRow[]> {
   return db.selectFrom("lanes").selectAll().orderBy("lane").execute();
 }
 
+/** The first nonce that this database used in each lane, or will use, by the lane's address. */
+export async function firstNonces(db: Db): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom("lanes")
+    .select(["address", "next_nonce"])
+    .select((eb) =>
+      eb
+        .selectFrom("batches")
+        .whereRef("batches.lane", "=", "lanes.lane")
+        .select(({ fn }) => fn.min<number | null>("batches.nonce").as("nonce"))
+        .as("first"),
+    )
+    .execute();
+  return new Map(rows.map((row) => [row.address, row.first ?? row.next_nonce]));
+}
+
 /** Whether the lane has work to finish: unmined batches, or claimed requests. */
 export async function hasBegun(db: Db, lane: number): Promise<boolean> {
   const open = db.selectFrom("batches").select("lane").where("lane", "=", lane).where("status", "=", "open");

@@ -27,6 +27,7 @@ export function rangeOf({ block, fork = "main", ...fields }: RangeFields): Block
     cancelled: [],
     moves: [],
     changes: [],
+    unknownTransaction: null,
     foreignHoldings: [],
     wallets: new Set(),
     confirmed: 0,

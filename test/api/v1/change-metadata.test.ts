@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { toCommand } from "../../../api/store/requests/stored-request.ts";
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import { type Answer, RELAY, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -96,6 +96,8 @@ describe("changing metadata", () => {
       });
       expectInvalid(await patch(contract, { seller_fee_basis_points: 10_001 }), { seller_fee_basis_points: "too_big" });
       expectInvalid(await patch(contract, { seller_fee_basis_points: 100 }), { fee_recipient: "required" });
+      const fee = { seller_fee_basis_points: 100, fee_recipient: RELAY.toLowerCase() };
+      expectInvalid(await patch(contract, fee), { fee_recipient: "relay_address" });
       expectRefusal(await patch(await addCollection(api, { hosting: "self-hosted" }), {}), 422, "wrong_hosting", {
         address: "wrong_hosting",
       });

@@ -204,6 +204,7 @@ function movements(block: number, transactionHash: string): Partial<BlockRange> 
       { contract: TOKENS, tokenId: null, column: "owner", value: "another", blockNumber: block },
       { contract: COPIES, tokenId: "5", column: "token_uri", value: "ipfs://other", blockNumber: block },
     ],
+    unknownTransaction: null,
     foreignHoldings: [
       { ...foreign, owner: BOB, quantity: 1n },
       { ...foreign, owner: ALICE, quantity: null },

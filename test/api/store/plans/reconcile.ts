@@ -12,14 +12,15 @@ import {
   type LostBatch,
   moveLane,
   numbersAmong,
+  perhapsSent,
   vanishedBatches,
-  withoutNumber,
 } from "../../../../api/store/reconcile/adopt-lost-batches.ts";
 import { compareCollection } from "../../../../api/store/reconcile/compare-collections.ts";
 import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
 import { compareHistory } from "../../../../api/store/reconcile/compare-history.ts";
 import { compareHoldings, compareTokens } from "../../../../api/store/reconcile/compare-tokens.ts";
 import { foreignHoldings, setForeignHolding } from "../../../../api/store/reconcile/foreign-holdings.ts";
+import { removeReplaced, replacedBatch } from "../../../../api/store/reconcile/replaced-batches.ts";
 import {
   giveCollections,
   otherApps,
@@ -136,11 +137,13 @@ async function adopt({ read, write }: Tour): Promise<void> {
   await write((trx) => adoptBatch(trx, batch, NOW));
   await write((trx) => adoptBatch(trx, { ...batch, attempt: { hash: "lost-2", ...attempt } }, NOW));
   await numbersAmong(read, [7n, 8n]);
-  const [uncertain] = await withoutNumber(read);
+  const [uncertain] = await perhapsSent(read, [1, 2]);
   if (uncertain !== undefined) await write((trx) => failUncertain(trx, [uncertain], NOW));
   await vanishedBatches(read, 5, 3);
+  await replacedBatch(read, { ...batch, calls: [] });
   const id = await batchAt(read, 5, 0);
   if (id !== undefined) await write((trx) => closeVanished(trx, id, LARGE, NOW));
+  if (id !== undefined) await write((trx) => removeReplaced(trx, id, LARGE, NOW));
 }
 
 /** The chain is read again into a database of its own. */

@@ -7,7 +7,7 @@ import {
   openBatches,
 } from "../../../../api/store/sending/batches.ts";
 import { countReady, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
-import { allLanes, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
+import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
 import { BUSY } from "../support/large-database.ts";
@@ -41,6 +41,7 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await batchRequests(read, sent.batchId);
   await signedBytes(read, sent.hash);
   await allLanes(read);
+  await firstNonces(read);
   await hasBegun(read, LANE);
   await countReady(read, NOW, 200);
   await write((trx) => closeBatch(trx, sent.batchId, { blockNumber: 1, gasUsed: 1_000n }, NOW));

@@ -1,0 +1,116 @@
+import { expect } from "chai";
+
+import { StartupError } from "../../../api/context/chain-identity.ts";
+import type { Examination } from "../../../api/doctor/examine.ts";
+import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
+import { openBatches } from "../../../api/store/sending/batches.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import type { RequestBody } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { useService } from "../../support/use-service.ts";
+import { jsonOfCli, runCli } from "../cli/support/run.ts";
+import { countedTotals } from "../support/contents.ts";
+
+/** All roles but the relayer: requests are accepted and stay pending. */
+const NOT_SENDING = { ROLES: "api,indexer" };
+
+/** The tests are steps of one restore, in order. */
+describe("an old copy of the database, whose later transactions are mined after the start", function () {
+  this.timeout(120_000);
+  const moneta = useService({ start: false });
+  const { api } = moneta;
+
+  const mine = () => moneta.provider.send("evm_mine", []);
+  /** The batch that the running service has sent last, once it is with the node. */
+  const sentBatch = () =>
+    eventually(async () => {
+      const [batch] = await openBatches(moneta.service.database.read);
+      return batch?.attempts[0]?.sentAt == null ? undefined : batch;
+    });
+
+  let collection: string;
+  let alice: string;
+  let bob: string;
+  /** The request that the lost transaction carries. */
+  let waiting: string;
+  let fresh: string;
+  let lost: { hash: string; raw: string };
+
+  const mintTo = (to: string) => ({ collection_address: collection, to_address: to });
+  const minted = () => ERC721Collection__factory.connect(collection, moneta.provider).totalMinted();
+
+  before("send a request after the copy was made, and go back to the copy", async () => {
+    await moneta.start();
+    [collection, alice, bob] = [await api.collection({ type: "ERC721" }), await api.wallet(), await api.wallet()];
+    await api.completed("/v1/nfts", mintTo(alice));
+    await moneta.restart(NOT_SENDING);
+    waiting = await api.accept("/v1/nfts", mintTo(bob));
+    await moneta.stop();
+    const goBack = await moneta.database.backUp();
+    // The transaction waits at other nodes only.
+    await moneta.provider.send("evm_setAutomine", [false]);
+    await moneta.start();
+    const [attempt] = (await sentBatch()).attempts;
+    if (attempt === undefined) throw new Error("the batch has an attempt");
+    lost = attempt;
+    await moneta.stop();
+    await moneta.provider.send("hardhat_dropTransaction", [lost.hash]);
+    await goBack();
+  });
+
+  it("stops the lanes with a message that says what to do, and sends nothing again", async () => {
+    // The copy knows nothing of it, and the service sends the request again, together with a new one.
+    await moneta.start(NOT_SENDING);
+    fresh = await api.accept("/v1/nfts", mintTo(alice));
+    await moneta.restart();
+    const own = await sentBatch();
+    await moneta.provider.send("hardhat_dropTransaction", [own.attempts[0]?.hash]);
+    await moneta.provider.send("eth_sendRawTransaction", [lost.raw]);
+    await mine();
+    await moneta.provider.send("evm_setAutomine", [true]);
+    const { database } = moneta.service;
+    const unknown = await eventually(async () => (await readMeta(database.read, "unknown_transaction")) ?? undefined);
+    expect(unknown).to.equal(lost.hash);
+    await eventually(async () => {
+      const words = await (await fetch(`${moneta.baseUrl}/readyz`)).text();
+      return words.includes(`The chain has transaction ${lost.hash}`) && words.includes("reconcile") ? true : undefined;
+    });
+    // Blocks pass. No request of the batch that lost its nonce is sent again.
+    for (let count = 0; count < 10; count++) await mine();
+    const head = await moneta.provider.getBlockNumber();
+    await eventually(async () => (Number(await readMeta(database.read, "checkpoint")) >= head ? true : undefined));
+    expect(await minted()).to.equal(2n);
+    expect((await openBatches(database.read)).map(({ id }) => id)).to.deep.equal([own.id]);
+    await moneta.stop();
+  });
+
+  it("does not start again, and doctor says why", async () => {
+    const refused: unknown = await moneta.start().catch((thrown: unknown) => thrown);
+    expect(refused).to.be.instanceOf(StartupError);
+    expect((refused as Error).message)
+      .to.include(lost.hash)
+      .and.include("reconcile");
+    const examined = JSON.parse((await runCli(moneta.env, "doctor", "--json")).output) as Examination;
+    const problems = examined.findings.filter(({ result }) => result === "problem").map(({ words }) => words);
+    expect(problems.join()).to.include(lost.hash);
+  });
+
+  it("is repaired by reconcile: nothing is counted twice, and the lanes go on", async () => {
+    const result = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
+    expect(result.recovery?.uncertain).to.deep.equal([waiting]);
+    await moneta.start();
+    const of = (id: string) => api.ok<RequestBody>("GET", `/v1/requests/${id}`);
+    expect(await of(waiting)).to.include({ status: "failed", error_code: "number_taken" });
+    expect(await api.settled(fresh)).to.include({ status: "completed" });
+    expect(await minted()).to.equal(3n);
+    const { total } = await api.ok<{ total: number }>("GET", `/v1/collections/${collection}`);
+    expect(total).to.equal(3);
+    expect(await countedTotals(moneta.service.database)).to.deep.equal([]);
+    await api.completed("/v1/nfts", mintTo(bob));
+    await moneta.stop();
+    const again = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
+    expect(again.recovery).to.equal(null);
+    expect(again.comparison.differences).to.equal(0);
+  });
+});
