@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import type { Command } from "../../domain/command.ts";
 import type { RequestType } from "../../domain/request.ts";
 import {
-  batchRequests,
   closeBatch,
   insertAttempt,
   openBatches,
