@@ -2,13 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import type { Command } from "../../domain/command.ts";
 import type { RequestType } from "../../domain/request.ts";
-import {
-  closeBatch,
-  insertAttempt,
-  openBatches,
-  type OpenBatch,
-  type SignedAttempt,
-} from "../sending/batches.ts";
+import { closeBatch, insertAttempt, openBatches, type OpenBatch, type SignedAttempt } from "../sending/batches.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { failBeforeSending, markProcessing } from "../requests/request-state.ts";
 import { insertRequest } from "../requests/requests.ts";
