@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import fc from "fast-check";
 
 import { parseContracts } from "./ast.ts";
+import { whyEquivalent } from "./equivalent.ts";
 import { findMutants, type Mutant } from "./mutants.ts";
 import { type Verdict, Workshop } from "./workshop.ts";
 
@@ -42,29 +43,36 @@ if (baseline?.verdict !== "survived") {
 }
 
 const deadline = Date.now() + minutes * 60_000;
-const verdicts: { mutant: Mutant; verdict: Verdict }[] = [];
+const verdicts: { mutant: Mutant; verdict: Verdict | "equivalent" }[] = [];
 const queue = sample.values();
 await Promise.all(workshops.map(work));
 
 const survivors = verdicts.filter(({ verdict }) => verdict === "survived");
-const judged = verdicts.filter(({ verdict }) => verdict !== "invalid").length;
+const [invalid, equivalent] = [of("invalid"), of("equivalent")];
+const judged = verdicts.length - invalid - equivalent;
 const score = judged === 0 ? 0 : 1 - survivors.length / judged;
 for (const { mutant } of survivors) console.log(`survivor: ${describe(mutant)}`);
 if (verdicts.length < sample.length) console.log(`The time ran out after ${verdicts.length} of ${sample.length}.`);
 console.log(
   `Seed ${seed}: ${judged - survivors.length} of ${judged} mutants were noticed, ${(100 * score).toFixed(1)} %; ` +
-    `${verdicts.length - judged} did not compile.`,
+    `${invalid} did not compile, ${equivalent} change nothing that a test can notice.`,
 );
 process.exit(score >= GOAL ? 0 : 1);
 
 /** Judges mutants until none is left or the time is over. The workers share one queue. */
 async function work(workshop: Workshop): Promise<void> {
   for (const mutant of queue) {
-    const verdict = await workshop.judge(mutant);
+    const because = whyEquivalent(mutant);
+    const verdict = because === null ? await workshop.judge(mutant) : "equivalent";
     verdicts.push({ mutant, verdict });
-    console.log(`  ${verdicts.length}/${sample.length} ${verdict.padEnd(8)} ${describe(mutant)}`);
+    const reason = because === null ? "" : `: ${because}`;
+    console.log(`  ${verdicts.length}/${sample.length} ${verdict.padEnd(8)} ${describe(mutant)}${reason}`);
     if (Date.now() > deadline) return;
   }
+}
+
+function of(wanted: Verdict | "equivalent"): number {
+  return verdicts.filter(({ verdict }) => verdict === wanted).length;
 }
 
 function allMutants(): Mutant[] {

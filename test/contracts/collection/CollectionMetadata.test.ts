@@ -1,13 +1,18 @@
 import { expect } from "chai";
 import { MaxUint256 } from "ethers";
 
-import { HOSTED_BASE_URI, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import type { ICollection } from "../../../types/ethers-contracts/index.js";
+import { ethers, HOSTED_BASE_URI, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
 import { KINDS } from "../support/kinds.ts";
 import { CHAIN_ID } from "../support/sign.ts";
 
 for (const { kind, deploy } of KINDS) {
   describe(`${kind}: metadata`, () => {
     const setUp = () => networkHelpers.loadFixture(deploy);
+    const tokenUri = async (collection: ICollection) =>
+      kind === "ERC721Collection"
+        ? (await ethers.getContractAt(kind, await collection.getAddress())).tokenURI(1n)
+        : (await ethers.getContractAt(kind, await collection.getAddress())).uri(1n);
 
     describe("contractURI", () => {
       it("starts with the relay's hosted base if hosted", async () => {
@@ -182,7 +187,8 @@ for (const { kind, deploy } of KINDS) {
       const base = kind === "ERC721Collection" ? "ipfs://cid/" : "ipfs://cid/{id}";
 
       it("freezes a hosted collection's URIs at fixed content, for the service", async () => {
-        const { hosted, relay, admin } = await setUp();
+        const { hosted, relay, admin, mint, alice } = await setUp();
+        await run(relay, await mint(hosted, alice.address));
         const frozen = run(relay, await item(hosted, "freezeMetadataAt", base, "ipfs://cid/collection.json"));
         await expect(frozen).to.emit(hosted, "BaseURIUpdated").withArgs(base);
         await expect(frozen).to.emit(hosted, "BatchMetadataUpdate").withArgs(0n, MaxUint256);
@@ -191,6 +197,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await hosted.metadataFrozen()).to.equal(true);
         await relay.connect(admin).setHostedBaseURI("https://moved.example/");
         expect(await hosted.contractURI()).to.equal("ipfs://cid/collection.json");
+        expect(await tokenUri(hosted)).to.equal(kind === "ERC721Collection" ? "ipfs://cid/1" : base);
         await expect(hosted.connect(admin).setBaseURI("x"))
           .to.be.revertedWithCustomError(hosted, "CollectionMetadataFrozen")
           .withArgs();

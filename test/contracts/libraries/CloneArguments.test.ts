@@ -78,6 +78,12 @@ describe("CloneArguments", () => {
     }).timeout(60_000);
   });
 
+  it("accepts a royalty of the whole price", async () => {
+    const system = await setUp();
+    const collection = await createErc721(system, { royaltyBps: 10_000, royaltyRecipient: system.carol.address });
+    expect([...(await collection.royaltyInfo(1n, 77n))]).to.deep.equal([system.carol.address, 77n]);
+  });
+
   describe("given arguments of the maximum size", () => {
     it("creates a working collection, and fails with one more byte", async () => {
       const system = await setUp();

@@ -1,0 +1,43 @@
+import type { Mutant } from "./mutants.ts";
+
+type Equivalent = Pick<Mutant, "file" | "original"> & { replacement: string; because: string };
+
+/**
+ * Mutants that no test can notice, because the contracts then do the same. They do not count. The gas tests, which a run
+ * leaves out, notice those that cost gas.
+ */
+const EQUIVALENT: Equivalent[] = [
+  {
+    file: "contracts/collection/CollectionOwnership.sol",
+    original: "_offeredBy == owner() && _offeredAt == _epoch()",
+    replacement: "_offeredAt == _epoch()",
+    because: "the owner changes only with the epoch, or by a move, which deletes the offer",
+  },
+  {
+    file: "contracts/ERC721Collection.sol",
+    original: "state = state.withCap(cap);",
+    replacement: "{}",
+    because: "the stored maximum is a copy that saves gas",
+  },
+  {
+    file: "contracts/ERC721Collection.sol",
+    original: "head.soulbound && _loweredMaxSupply != 0",
+    replacement: "_loweredMaxSupply != 0",
+    because: "it is stored only if the collection is soulbound; the condition saves gas",
+  },
+  {
+    file: "contracts/Relay.sol",
+    original: "300_000",
+    replacement: "300001",
+    because: "the reserve is generous: no call needs an exact value",
+  },
+];
+
+/** Why no test can notice a mutant; null: a test should. */
+export function whyEquivalent(mutant: Mutant): string | null {
+  const found = EQUIVALENT.find(
+    ({ file, original, replacement }) =>
+      file === mutant.file && original === mutant.original && replacement === mutant.replacement,
+  );
+  return found?.because ?? null;
+}
