@@ -26,6 +26,18 @@ const EQUIVALENT: Equivalent[] = [
     because: "it is stored only if the collection is soulbound; the condition saves gas",
   },
   {
+    file: "contracts/ERC721Collection.sol",
+    original: "to.code.length != 0",
+    replacement: "true",
+    because: "the called library looks at the code itself; the condition saves gas",
+  },
+  {
+    file: "contracts/Relay.sol",
+    original: "number >> 8 != bucket",
+    replacement: "true",
+    because: "the word is then written and read again for each number, which costs gas",
+  },
+  {
     file: "contracts/Relay.sol",
     original: "300_000",
     replacement: "300001",

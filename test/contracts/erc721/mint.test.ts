@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
 import { Mode } from "../../support/receiver-mode.ts";
-import { ethers, item, nextNumber, run } from "../support/deploy.ts";
+import { ethers, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
 import { setUp } from "./set-up.ts";
 
 describe("ERC721Collection", () => {
@@ -58,6 +58,16 @@ describe("ERC721Collection", () => {
           expect(await collection.totalMinted()).to.equal(0n);
         });
       }
+
+      it("fails for a contract with a single byte of code", async () => {
+        const { collection, relay } = await setUp();
+        const tiny = ethers.Wallet.createRandom().address;
+        await networkHelpers.setCode(tiny, "0x00");
+        const number = nextNumber();
+        await expect(run(relay, { ...(await item(collection, "mint", tiny)), number }))
+          .to.emit(relay, "CallFailed")
+          .withArgs(number, "0x");
+      });
 
       it("fails with ERC721InvalidReceiver for a contract without hooks", async () => {
         const { collection, relay } = await setUp();
