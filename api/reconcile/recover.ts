@@ -8,10 +8,9 @@ import {
   type LostBatch,
   moveLane,
   numbersAmong,
-  perhapsSent,
   vanishedBatches,
 } from "../store/reconcile/adopt-lost-batches.ts";
-import { removeReplaced, replacedBatch } from "../store/reconcile/replaced-batches.ts";
+import { emptyReplaced, perhapsSent, replacedBatch } from "../store/reconcile/replaced-batches.ts";
 import { skipFeeds } from "../store/reconcile/recovered-app.ts";
 import { rollback } from "../store/ledger/rollback.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
@@ -96,7 +95,7 @@ export async function recover(
     // Blocks that were indexed without knowing these batches must be indexed again.
     if (first <= checkpoint) await rollback(trx, first - 1);
     const candidates = new Set((await perhapsSent(trx, replaced)).map((request) => request.id));
-    for (const batch of replaced) await removeReplaced(trx, batch, lost.head, now());
+    for (const batch of replaced) await emptyReplaced(trx, batch, lost.head, now());
     for (const lane of lost.lanes) {
       if (lane.mined > lane.known) await moveLane(trx, { lane: lane.lane, address: lane.address }, lane.mined);
     }

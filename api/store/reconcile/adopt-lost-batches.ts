@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 
 import type { Command } from "../../domain/command.ts";
 import type { RequestType } from "../../domain/request.ts";
-import { closeBatch, insertAttempt, openBatches, type OpenBatch, type SignedAttempt } from "../sending/batches.ts";
+import {
+  batchRequests,
+  closeBatch,
+  insertAttempt,
+  openBatches,
+  type OpenBatch,
+  type SignedAttempt,
+} from "../sending/batches.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { failBeforeSending, markProcessing } from "../requests/request-state.ts";
 import { insertRequest } from "../requests/requests.ts";
@@ -10,9 +17,6 @@ import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { LaneRow } from "../db/schema.ts";
 import { RECOVERED_APP } from "./recovered-app.ts";
-
-/** No batch has this id. It keeps a list of ids from being empty. */
-const NO_BATCH = 0;
 
 /*
  * For a database that is older than the chain, such as a restored backup: the service sent transactions that the database
@@ -74,23 +78,12 @@ export async function moveLane(trx: Trx, lane: Pick<LaneRow, "lane" | "address">
  */
 export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promise<Adopted> {
   const existing = await batchAt(trx, batch.lane, batch.nonce);
-  if (existing !== undefined) {
+  if (existing !== undefined && (await batchRequests(trx, existing)).length > 0) {
     await insertAttempt(trx, existing, batch.attempt, now, now);
     return { recognised: [], added: 0 };
   }
   const adopted: Adopted = { recognised: [], added: 0 };
-  const { id: batchId } = await trx
-    .insertInto("batches")
-    .values({
-      lane: batch.lane,
-      nonce: batch.nonce,
-      status: "open",
-      size: batch.calls.length,
-      block_number: null,
-      created_at: now,
-    })
-    .returning("id")
-    .executeTakeFirstOrThrow();
+  const batchId = await openLost(trx, batch, existing, now);
   await insertAttempt(trx, batchId, batch.attempt, now, now);
   for (const [position, call] of batch.calls.entries()) {
     const known = await requestOf(trx, call);
@@ -107,6 +100,21 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
     await markProcessing(trx, [request], { batchId, transactionHash: batch.attempt.hash }, now);
   }
   return adopted;
+}
+
+/** @param emptied the batch with this nonce, which was emptied; its row is used again. */
+async function openLost(trx: Trx, batch: LostBatch, emptied: number | undefined, now: number): Promise<number> {
+  const fields = { status: "open", size: batch.calls.length, block_number: null, created_at: now } as const;
+  if (emptied !== undefined) {
+    await trx.updateTable("batches").set(fields).where("id", "=", emptied).execute();
+    return emptied;
+  }
+  const { id } = await trx
+    .insertInto("batches")
+    .values({ lane: batch.lane, nonce: batch.nonce, ...fields })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
 }
 
 /** Finds the request of a call by its number. The creation of an ERC1155 id is also found by the id, which is created only once. */
@@ -179,29 +187,6 @@ export async function numbersAmong(db: Db, numbers: bigint[]): Promise<Set<bigin
     for (const row of rows) if (row.number !== null) known.add(BigInt(row.number));
   }
   return known;
-}
-
-/**
- * Requests that may have been sent under a number that the database does not know, oldest first: pending ones without a
- * number, and those of batches that were replaced by unknown ones.
- */
-export async function perhapsSent(db: Db, replaced: readonly number[]): Promise<StoredRequest[]> {
-  const ofReplaced = db
-    .selectFrom("batch_items")
-    .select("request_id")
-    .where("batch_id", "in", [...replaced, NO_BATCH]);
-  const rows = await db
-    .selectFrom("requests")
-    .selectAll()
-    .where((eb) =>
-      eb.or([
-        eb.and([eb("number", "is", null), eb("status", "=", "pending")]),
-        eb.and([eb("id", "in", ofReplaced), eb("status", "in", ["pending", "processing"]), eb("outcome", "is", null)]),
-      ]),
-    )
-    .orderBy("seq")
-    .execute();
-  return rows.map(toRequest);
 }
 
 /** Fails requests that may have been carried out after the backup, under a number that the database does not know. */

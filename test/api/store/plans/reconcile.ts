@@ -12,7 +12,6 @@ import {
   type LostBatch,
   moveLane,
   numbersAmong,
-  perhapsSent,
   vanishedBatches,
 } from "../../../../api/store/reconcile/adopt-lost-batches.ts";
 import { compareCollection } from "../../../../api/store/reconcile/compare-collections.ts";
@@ -20,7 +19,7 @@ import { compareCounters } from "../../../../api/store/reconcile/compare-counter
 import { compareHistory } from "../../../../api/store/reconcile/compare-history.ts";
 import { compareHoldings, compareTokens } from "../../../../api/store/reconcile/compare-tokens.ts";
 import { foreignHoldings, setForeignHolding } from "../../../../api/store/reconcile/foreign-holdings.ts";
-import { removeReplaced, replacedBatch } from "../../../../api/store/reconcile/replaced-batches.ts";
+import { emptyReplaced, perhapsSent, replacedBatch } from "../../../../api/store/reconcile/replaced-batches.ts";
 import {
   giveCollections,
   otherApps,
@@ -143,7 +142,7 @@ async function adopt({ read, write }: Tour): Promise<void> {
   await replacedBatch(read, { ...batch, calls: [] });
   const id = await batchAt(read, 5, 0);
   if (id !== undefined) await write((trx) => closeVanished(trx, id, LARGE, NOW));
-  if (id !== undefined) await write((trx) => removeReplaced(trx, id, LARGE, NOW));
+  if (id !== undefined) await write((trx) => emptyReplaced(trx, id, LARGE, NOW));
 }
 
 /** The chain is read again into a database of its own. */
