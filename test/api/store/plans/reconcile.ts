@@ -143,6 +143,7 @@ async function adopt({ read, write }: Tour): Promise<void> {
   const id = await batchAt(read, 5, 0);
   if (id !== undefined) await write((trx) => closeVanished(trx, id, LARGE, NOW));
   if (id !== undefined) await write((trx) => emptyReplaced(trx, id, LARGE, NOW));
+  await write((trx) => adoptBatch(trx, batch, NOW));
 }
 
 /** The chain is read again into a database of its own. */
