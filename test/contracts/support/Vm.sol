@@ -8,6 +8,8 @@ interface Vm {
 
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
 
+    function etch(address account, bytes calldata code) external;
+
     function prank(address sender) external;
 
     function assume(bool condition) external pure;
