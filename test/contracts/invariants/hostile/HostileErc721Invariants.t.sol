@@ -24,6 +24,9 @@ contract HostileErc721Invariants {
         (targets[0], targets[1]) = (address(_ordinary), address(_soulbound));
     }
 
+    /// @notice Every call compares the whole state, so more runs would take hours.
+    /// hardhat-config: invariant.runs = 40
+    /// hardhat-config: invariant.depth = 150
     function invariant_everyRule() public view {
         _require(_ordinary.fault());
         _require(_soulbound.fault());
