@@ -95,6 +95,8 @@ describe("a process that is killed while it reads a foreign contract", function 
     const plain = await new PlainERC721__factory(await moneta.provider.getSigner(3)).deploy();
     const [contract, wallet] = [await plain.getAddress(), await api.wallet()];
     await (await plain.mint(wallet, 7)).wait();
+    // Completed: the indexer has read the block of the mint. So only the contract reader reads token 7.
+    await api.collection({ type: "ERC721" });
     const ownerOf = plain.interface.getFunction("ownerOf").selector;
     const reading = new Promise<void>((resolve) => {
       moneta.intercept = ({ method, params }) => {
@@ -109,17 +111,18 @@ describe("a process that is killed while it reads a foreign contract", function 
     expect(await process.end("SIGKILL")).to.equal("SIGKILL");
     moneta.intercept = () => undefined;
 
-    await moneta.start();
+    // No worker: however long this takes, only the test's own reader can go on with the read.
+    await moneta.start({ ROLES: "api" });
     // The answer stays honest: nothing was read yet, and no later call does it again.
     const taken = await readRow(moneta, contract);
     expect(await contents(moneta, wallet, contract)).to.include({ as_of_block: null, total: 0 });
     expect(await readRow(moneta, contract)).to.deep.equal(taken);
-    expect(taken.due_at).to.be.greaterThan(Date.now());
+    expect(taken.due_at).to.be.a("number");
 
     await contractReader(moneta, () => Date.now() + LEASE_IS_OVER).step();
     const page = await readContract(api, wallet, contract, 1);
     expect(page.nfts.map((nft) => nft.token_id)).to.deep.equal([7]);
-    expect(await readRow(moneta, contract)).to.include({ due_at: null, search: 2 });
+    expect(await readRow(moneta, contract)).to.include({ due_at: null, search: taken.search });
     const left = await moneta.service.database.read.selectFrom("uncertain_holdings").selectAll().execute();
     expect(left).to.deep.equal([]);
   });
