@@ -8,10 +8,10 @@ import { rotateToken } from "../../../api/operator/rotate-token.ts";
 import { estimateGas } from "../../../api/domain/gas-estimate.ts";
 import { lockApiToken, revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";
-import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
+import { useTwoProcesses } from "../../support/two-processes.ts";
 import { addApp, APP, creation } from "../support/rows.ts";
 
 const NOW = 1_700_000_000_000;
@@ -42,25 +42,17 @@ describe("a call of an app that was removed after its token was looked up", () =
 
 describeOn("postgres", "two processes that decide at the same time", function () {
   this.timeout(30_000);
-  let one: TestDatabase;
-  let other: Database;
-  beforeEach(async () => {
-    one = await openTestDatabase();
-    other = await openDatabase(one.url);
+  const two = useTwoProcesses(async (one) => {
     await addApp(one);
-  });
-  afterEach(async () => {
-    await other.close();
-    await one.remove();
   });
 
   const accept = (limits = NO_LIMITS): Promise<Decision[]> =>
-    other.write((trx) => acceptGroup(trx, [candidateOf("second")], limits, NOW));
+    two.other.write((trx) => acceptGroup(trx, [candidateOf("second")], limits, NOW));
   const app = { id: APP, name: APP, created_at: 1 };
 
   it("refuse a call whose app is just being removed", async () => {
     const { second } = await overlap(
-      one,
+      two.one,
       async (trx) => {
         await lockApp(trx, APP);
         await deleteApp(trx, APP);
@@ -72,9 +64,9 @@ describeOn("postgres", "two processes that decide at the same time", function ()
 
   it("do not remove an app whose call is just being accepted", async () => {
     const { second } = await overlap(
-      one,
+      two.one,
       (trx) => acceptGroup(trx, [candidateOf("first")], NO_LIMITS, NOW),
-      () => removeApp({ database: other }, app),
+      () => removeApp({ database: two.other }, app),
     );
     expect(() => valueOf(second)).to.throw(OperatorError, /has wallets or requests/);
   });
@@ -82,7 +74,7 @@ describeOn("postgres", "two processes that decide at the same time", function ()
   it("spend the gas budget of a day once, also with the first calls of the day", async () => {
     const limits = { ...NO_LIMITS, appGasPerDay: estimateGas(creation()) };
     const { first, second } = await overlap(
-      one,
+      two.one,
       (trx) => acceptGroup(trx, [candidateOf("first")], limits, NOW),
       () => accept(limits),
     );
@@ -91,14 +83,17 @@ describeOn("postgres", "two processes that decide at the same time", function ()
   });
 
   it("replace a token once", async () => {
-    const { id } = await issueToken({ database: one }, { appId: APP, name: "token", scopes: null, expiresAt: null });
+    const { id } = await issueToken(
+      { database: two.one },
+      { appId: APP, name: "token", scopes: null, expiresAt: null },
+    );
     const { second } = await overlap(
-      one,
+      two.one,
       async (trx) => {
         await lockApiToken(trx, id);
         await revokeApiToken(trx, id, NOW);
       },
-      () => rotateToken({ database: other }, id, 0),
+      () => rotateToken({ database: two.other }, id, 0),
     );
     expect(() => valueOf(second)).to.throw(OperatorError, /is revoked or expired/);
   });

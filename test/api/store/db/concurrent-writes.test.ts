@@ -1,25 +1,15 @@
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import type { Database } from "../../../../api/store/db/database.ts";
 import { advanceSequences, readCounter } from "../../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
+import { useTwoProcesses } from "../../../support/two-processes.ts";
 
 describeOn("postgres", "writes of several processes", function () {
   this.timeout(30_000);
-  let one: TestDatabase;
-  let other: Database;
-
-  beforeEach(async () => {
-    one = await openTestDatabase();
-    other = await openDatabase(one.url);
-  });
-  afterEach(async () => {
-    await other.close();
-    await one.remove();
-  });
+  const two = useTwoProcesses();
 
   /** Two operations meet: each waits until the other has come as far. */
   function meeting(): () => Promise<void> {
@@ -32,7 +22,7 @@ describeOn("postgres", "writes of several processes", function () {
   }
 
   it("runs an operation again that another process's locks ended", async () => {
-    await one.write(async (trx) => {
+    await two.one.write(async (trx) => {
       await writeMeta(trx, "checkpoint", "0");
       await writeMeta(trx, "confirmed_block", "0");
     });
@@ -45,21 +35,21 @@ describeOn("postgres", "writes of several processes", function () {
         await meet();
         await sql`update meta set value = (value::int + 1)::text where key = ${second}`.execute(trx);
       });
-    await Promise.all([add(one, "checkpoint", "confirmed_block"), add(other, "confirmed_block", "checkpoint")]);
-    const rows = await one.read.selectFrom("meta").select("value").execute();
+    await Promise.all([add(two.one, "checkpoint", "confirmed_block"), add(two.other, "confirmed_block", "checkpoint")]);
+    const rows = await two.one.read.selectFrom("meta").select("value").execute();
     expect(rows.map(({ value }) => value)).to.deep.equal(["2", "2"]);
     expect(runs).to.equal(3);
   });
 
   it("commits the others of a group when one fails", async () => {
     const add = (key: string, fails: boolean) =>
-      one.write(async (trx) => {
+      two.one.write(async (trx) => {
         await advanceSequences(trx, new Map([[key, 1]]));
         if (fails) throw new Error("refused");
       });
     const results = await Promise.allSettled([add("a", false), add("b", true), add("c", false)]);
     expect(results.map(({ status }) => status)).to.deep.equal(["fulfilled", "rejected", "fulfilled"]);
-    const values = await Promise.all(["a", "b", "c"].map((key) => readCounter(one.read, key)));
+    const values = await Promise.all(["a", "b", "c"].map((key) => readCounter(two.one.read, key)));
     expect(values).to.deep.equal([1, 0, 1]);
   });
 
@@ -74,17 +64,17 @@ describeOn("postgres", "writes of several processes", function () {
         await wait;
         return numbers.get("events:app");
       });
-    const first = next(one, held.promise).then((number) => committed.push(`first ${String(number)}`));
+    const first = next(two.one, held.promise).then((number) => committed.push(`first ${String(number)}`));
     await taken.promise;
-    const second = next(other, Promise.resolve()).then((number) => committed.push(`second ${String(number)}`));
+    const second = next(two.other, Promise.resolve()).then((number) => committed.push(`second ${String(number)}`));
     // The second waits for the first: nobody sees its number before that of the first.
     for (let waits = 0; waits === 0;) {
       const { rows } = await sql<{ waits: number }>`
         select count(*) as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-      `.execute(one.read);
+      `.execute(two.one.read);
       waits = rows[0]?.waits ?? 0;
     }
-    expect(await readCounter(one.read, "events:app")).to.equal(0);
+    expect(await readCounter(two.one.read, "events:app")).to.equal(0);
     held.resolve(null);
     await Promise.all([first, second]);
     expect(committed.toSorted()).to.deep.equal(["first 1", "second 2"]);

@@ -4,7 +4,7 @@ import { registerWebhook } from "../../../../api/commands/register-webhook.ts";
 import { redeliverEvent, sendTestEvent } from "../../../../api/commands/send-webhook.ts";
 import { createSealer } from "../../../../api/keys/sealer.ts";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
-import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import type { Database } from "../../../../api/store/db/database.ts";
 import { recordTry, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { type DueDelivery, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
@@ -15,9 +15,9 @@ import {
   holdWebhook,
   insertWebhook,
 } from "../../../../api/store/outbox/webhooks.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
+import { useTwoProcesses } from "../../../support/two-processes.ts";
 import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
 
 const NOW = 1_700_000_000_000;
@@ -27,19 +27,10 @@ const DELIVERED: TryResult = { responseStatus: 200, error: null, nextAt: null };
 
 describeOn("postgres", "two processes at the webhook of an app", function () {
   this.timeout(30_000);
-  let one: TestDatabase;
-  let other: Database;
-
-  beforeEach(async () => {
-    one = await openTestDatabase();
-    other = await openDatabase(one.url);
+  const two = useTwoProcesses(async (one) => {
     await addApp(one);
     const webhook = { app_id: APP, url: URL, secrets: "sealed", events: null, disabled_at: null };
     await one.write((trx) => insertWebhook(trx, { ...webhook, created_at: NOW, updated_at: NOW }));
-  });
-  afterEach(async () => {
-    await other.close();
-    await one.remove();
   });
 
   const signals = { deliveries: { notify: () => undefined } };
@@ -54,12 +45,12 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
   const disable = (database: Database) =>
     database.write((trx) => disableWebhook(trx, APP, URL, "an operator disabled the webhook", NOW));
   const deliveries = () =>
-    one.read.selectFrom("deliveries").select(["id", "status", "next_at"]).orderBy("seq").execute();
+    two.one.read.selectFrom("deliveries").select(["id", "status", "next_at"]).orderBy("seq").execute();
 
   /** Adds the events of a new request. */
   async function addEvents(...types: ("sent" | "completed")[]): Promise<void> {
-    const request = await addRequest(one, creation());
-    await one.write((trx) =>
+    const request = await addRequest(two.one, creation());
+    await two.one.write((trx) =>
       enqueueEvents(
         trx,
         types.map((type) => ({ request, type })),
@@ -70,7 +61,7 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
 
   async function takenDelivery(): Promise<DueDelivery> {
     await addEvents("sent");
-    const [delivery] = (await take(one)).taken;
+    const [delivery] = (await take(two.one)).taken;
     if (delivery === undefined) throw new Error("the delivery is due");
     return delivery;
   }
@@ -78,9 +69,9 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
   it("deliver again what the other has delivered meanwhile, as a delivery of its own", async () => {
     const taken = await takenDelivery();
     const { second } = await overlap(
-      one,
+      two.one,
       (trx) => recordTry(trx, taken, DELIVERED, NOW),
-      () => redeliverEvent({ database: other, signals }, APP, taken.id),
+      () => redeliverEvent({ database: two.other, signals }, APP, taken.id),
     );
     expect(valueOf(second)).to.include({ status: "pending" });
     expect(valueOf(second).id).to.not.equal(taken.id);
@@ -90,9 +81,9 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
   it("disable it, and leave a delivery that was delivered meanwhile as it is", async () => {
     const taken = await takenDelivery();
     const { waited } = await overlap(
-      one,
+      two.one,
       (trx) => recordTry(trx, taken, DELIVERED, NOW),
-      () => disable(other),
+      () => disable(two.other),
     );
     expect(waited).to.equal(true);
     expect(await deliveries()).to.deep.equal([{ id: taken.id, status: "delivered", next_at: null }]);
@@ -102,7 +93,7 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
     await addEvents("sent", "completed");
     const [first, next] = await deliveries();
     const retryAt = (id: string | undefined, at: number) =>
-      one.write((trx) =>
+      two.one.write((trx) =>
         trx
           .updateTable("deliveries")
           .set({ next_at: at })
@@ -112,9 +103,9 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
     await retryAt(first?.id, NOW + HOUR);
     await retryAt(next?.id, NOW);
     const { waited } = await overlap(
-      one,
+      two.one,
       (trx) => disableWebhook(trx, APP, URL, "an operator disabled the webhook", NOW),
-      () => take(other),
+      () => take(two.other),
     );
     expect(waited).to.equal(true);
     expect((await deliveries()).map(({ status, next_at }) => [status, next_at])).to.deep.equal([
@@ -124,11 +115,11 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
   });
 
   it("disable it, and end the deliveries that are just being added", async () => {
-    const request = await addRequest(one, creation());
+    const request = await addRequest(two.one, creation());
     const { waited } = await overlap(
-      one,
+      two.one,
       (trx) => enqueueEvents(trx, [{ request, type: "sent" }], NOW),
-      () => disable(other),
+      () => disable(two.other),
     );
     expect(waited).to.equal(true);
     expect((await deliveries()).map(({ status }) => status)).to.deep.equal(["failed"]);
@@ -136,9 +127,9 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
 
   it("send no test event to a webhook that is just being removed", async () => {
     const { second } = await overlap(
-      one,
+      two.one,
       (trx) => deleteWebhook(trx, APP, NOW),
-      () => sendTestEvent({ database: other, signals }, APP),
+      () => sendTestEvent({ database: two.other, signals }, APP),
     );
     expect(second).to.have.nested.property("reason.errorCode", "not_found");
     expect(await deliveries()).to.deep.equal([]);
@@ -147,7 +138,7 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
   it("register it anew, with a secret, when it is removed meanwhile", async () => {
     const sealer = createSealer([{ id: "key", bytes: Buffer.alloc(32, 1) }]);
     const { second, waited } = await overlap(
-      one,
+      two.one,
       async (trx, meet) => {
         await holdWebhook(trx, APP);
         await meet();
@@ -155,7 +146,7 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
       },
       () =>
         registerWebhook(
-          { database: other, sealer, addressPolicy: { allowedHosts: new Set<string>(), allowLoopback: false } },
+          { database: two.other, sealer, addressPolicy: { allowedHosts: new Set<string>(), allowLoopback: false } },
           APP,
           URL,
           null,
@@ -163,6 +154,6 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
     );
     expect(waited).to.equal(true);
     expect(valueOf(second).secret).to.match(/^whsec_/);
-    expect(await findWebhook(one.read, APP)).to.include({ url: URL, secrets: valueOf(second).webhook.secrets });
+    expect(await findWebhook(two.one.read, APP)).to.include({ url: URL, secrets: valueOf(second).webhook.secrets });
   });
 });

@@ -3,7 +3,6 @@ pragma solidity 0.8.37;
 
 import {ERC1155Collection} from "../../../../contracts/ERC1155Collection.sol";
 import {ICollection} from "../../../../contracts/interfaces/ICollection.sol";
-import {Erc1155Watch} from "./Erc1155Watch.sol";
 import {HostileHandler} from "./HostileHandler.sol";
 
 /// @title HostileErc1155Handler

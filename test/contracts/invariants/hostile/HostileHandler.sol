@@ -7,9 +7,9 @@ import {ReentrantActor} from "./ReentrantActor.sol";
 import {Watch} from "./Watch.sol";
 
 /// @title HostileHandler
-/// @notice Lets every account make every call: holders with and without code, the owner, and an operator of the relay that
-/// sends what it likes. Holders with code also make calls while they receive a token. No call is expected to succeed or
-/// to fail: {Watch} judges what changed.
+/// @notice Lets every account make every call: holders with and without code, the owner, and an operator of the relay
+/// that sends what it likes. Holders with code also make calls while they receive a token. No call is expected to
+/// succeed or to fail: {Watch} judges what changed.
 abstract contract HostileHandler is TestSystem {
     /// @dev Enough for a receiver that makes calls, which are also watched.
     uint32 private constant _ITEM_GAS = 30_000_000;

@@ -5,8 +5,8 @@ import {Relay} from "../../../../contracts/Relay.sol";
 import {IRelay} from "../../../../contracts/interfaces/IRelay.sol";
 
 /// @title ReentrantTarget
-/// @notice A target of the relay that counts how often each number arrives. During each call it tries to run further numbers,
-/// to cancel some, and to make the wallet repeat what it signed. It is an operator of the relay.
+/// @notice A target of the relay that counts how often each number arrives. During each call it tries to run further
+/// numbers, to cancel some, and to make the wallet repeat what it signed. It is an operator of the relay.
 contract ReentrantTarget {
     /// @notice The calls that arrived, by request number.
     mapping(uint256 number => uint256) public runs;

@@ -3,7 +3,8 @@ pragma solidity 0.8.37;
 
 /// @title Watch
 /// @notice Compares a collection with its last known state before and after every call of every account, also of calls
-/// inside token hooks. Each change therefore has exactly one account that acted, and must be one that this account may make.
+/// inside token hooks. Each change therefore has exactly one account that acted, and must be one that this account may
+/// make.
 abstract contract Watch {
     /// @notice The account in whose name batches act on collections.
     address public immutable RELAY_ADDRESS;
