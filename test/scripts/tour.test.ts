@@ -1,0 +1,53 @@
+import { expect } from "chai";
+
+import { freePort } from "../../scripts/nodes/free-port.ts";
+import { startFakeRpc } from "../support/fake-rpc.ts";
+import { TestProcess } from "../support/process.ts";
+import { useService } from "../support/use-service.ts";
+
+describe("npm run tour", function () {
+  this.timeout(120_000);
+  const fixture = useService();
+  const tour = (token: string, env: Record<string, string> = {}) =>
+    new TestProcess(["--import", "tsx", "scripts/start/tour-alone.ts", ...(token === "" ? [] : [token])], {
+      BASE_URL: fixture.baseUrl,
+      RPC_URL: fixture.node.url,
+      ...env,
+    });
+  const nowhere = async () => `http://127.0.0.1:${(await freePort()).toString()}`;
+
+  it("runs the tour as the app of the token, and ends", async () => {
+    const program = tour(fixture.app.token);
+    expect(await program.gone(), program.output).to.equal(0);
+    expect(program.output).to.match(/all with a valid signature/);
+    expect((await fixture.api.ok<{ total: number }>("GET", "/v1/collections")).total).to.equal(2);
+  });
+
+  const refusals: [string, () => TestProcess | Promise<TestProcess>, RegExp][] = [
+    ["without a token", () => tour(""), /needs the token of an app: npm run tour -- <token>/],
+    ["with an unknown token", () => tour("moneta_unknown"), /401/],
+    ["without a chain", async () => tour(fixture.app.token, { RPC_URL: await nowhere() }), /No chain answers at http/],
+    ["without a service", async () => tour(fixture.app.token, { BASE_URL: await nowhere() }), /No service answers at/],
+  ];
+  for (const [title, run, message] of refusals) {
+    it(`says what is wrong ${title}`, async () => {
+      const program = await run();
+      expect(await program.gone()).to.equal(1);
+      expect(program.output)
+        .to.match(message)
+        .and.not.match(/^ +at /m);
+    });
+  }
+
+  it("says that the tour is for a local chain", async () => {
+    const other = await startFakeRpc(() => "0x14a34");
+    try {
+      const program = tour(fixture.app.token, { RPC_URL: other.url });
+      expect(await program.gone()).to.equal(1);
+      expect(program.output).to.contain(`is for a local chain (chain id 31337). ${other.url} is another one`);
+      expect(other.calls.map(({ method }) => method)).to.deep.equal(["eth_chainId"]);
+    } finally {
+      await other.stop();
+    }
+  });
+});
