@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 
 import type { Db, Trx } from "../db/engine.ts";
-import { forUpdate, rowSet } from "../db/row-set.ts";
+import { forUpdate } from "../db/row-locks.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { ApiTokenRow } from "../db/schema.ts";
 
 /** A token's row, with its scopes parsed. */

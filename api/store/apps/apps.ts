@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 
 import type { Db, Trx } from "../db/engine.ts";
-import { forKeyShare, forUpdate, rowSet } from "../db/row-set.ts";
+import { forKeyShare, forUpdate } from "../db/row-locks.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { AppRow } from "../db/schema.ts";
 
 /** @returns false when the name is taken. */

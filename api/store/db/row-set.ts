@@ -44,18 +44,3 @@ function jsonOf(rows: readonly (SetValue | undefined)[][]): string {
     rows.map((row) => row.map((value) => (typeof value === "string" ? storableText(value) : value))),
   );
 }
-
-/** As `forUpdate`, for rows that the transaction does not change but that must stay as they are until its end. */
-export function forShare(db: Db): RawBuilder<unknown> {
-  return engineOf(db) === "postgres" ? sql`for share` : sql``;
-}
-
-/** As `forShare`, for rows that only must not be deleted. */
-export function forKeyShare(db: Db): RawBuilder<unknown> {
-  return engineOf(db) === "postgres" ? sql`for key share` : sql``;
-}
-
-/** Locks the rows that a `select` reads, for a change that depends on them. SQLite has one writer and needs no lock. */
-export function forUpdate(db: Db): RawBuilder<unknown> {
-  return engineOf(db) === "postgres" ? sql`for update` : sql``;
-}

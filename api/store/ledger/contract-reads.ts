@@ -4,8 +4,9 @@ import type { CollectionType } from "../../domain/command.ts";
 import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { engineOf, type Trx } from "../db/engine.ts";
+import type { Trx } from "../db/engine.ts";
 import { lockLedger } from "../db/locks.ts";
+import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import { setHoldings } from "./holding-set.ts";
 import { isDropped, type ReadStart } from "./read-start.ts";
@@ -93,7 +94,7 @@ export async function takeReads(trx: Trx, options: TakeOptions): Promise<Contrac
 async function dueReads(trx: Trx, options: TakeOptions, without: readonly string[]): Promise<DueRow[]> {
   const apps = without.map((id) => ({ id }));
   return firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
-    const first = trx
+    return trx
       .selectFrom("contract_reads as read")
       .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
       .select(["read.contract", "read.owner", "read.app_id", "read.search", "read.tries", "read.fence"])
@@ -102,8 +103,9 @@ async function dueReads(trx: Trx, options: TakeOptions, without: readonly string
       .where("contract.state", "=", "followed")
       .where(sql<SqlBool>`read.app_id not in (select id from ${rowSet(trx, { id: "text" }, apps)} as input)`)
       .orderBy("read.due_at")
-      .limit(most);
-    return (engineOf(trx) === "postgres" ? first.forUpdate("read").skipLocked() : first).execute();
+      .limit(most)
+      .modifyEnd(forUpdateSkipLocked(trx, "read"))
+      .execute();
   });
 }
 

@@ -7,8 +7,9 @@ import {
   quarantineLength,
 } from "../../domain/followed-contract.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { engineOf, type Trx } from "../db/engine.ts";
+import type { Trx } from "../db/engine.ts";
 import { lockLedger } from "../db/locks.ts";
+import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { checkpointOf, followFromNow, type KnownContract, unfollowContract } from "./foreign.ts";
@@ -124,7 +125,7 @@ export async function takeContracts(
   const due = await firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
     const search = trx.selectFrom("foreign_contracts").selectAll().where("due_at", comparison, at);
     const first = search.orderBy("due_at").limit(most);
-    return (engineOf(trx) === "postgres" ? first.forUpdate().skipLocked() : first).execute();
+    return first.modifyEnd(forUpdateSkipLocked(trx, "foreign_contracts")).execute();
   });
   if (due.length === 0) return [];
   const [forgotten, taken] = [

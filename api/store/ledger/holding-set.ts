@@ -2,7 +2,8 @@ import { sql } from "kysely";
 
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
-import { forUpdate, rowSet } from "../db/row-set.ts";
+import { forUpdate } from "../db/row-locks.ts";
+import { rowSet } from "../db/row-set.ts";
 
 export interface HoldingKey {
   contract: string;

@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
-import { forUpdate, rowSet } from "../db/row-set.ts";
+import { forUpdate } from "../db/row-locks.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { StoredMove } from "./history.ts";
 
 /** The data that a mint gets from its request. */

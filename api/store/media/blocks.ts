@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
-import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { forUpdate } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 
 /*
@@ -93,7 +94,7 @@ export async function recordBlock(trx: Trx, store: string, block: IndexedBlock, 
       .select("object")
       .where("store", "=", store)
       .where("cid", "=", block.cid);
-    const previous = await (engineOf(trx) === "postgres" ? search.forUpdate() : search).executeTakeFirst();
+    const previous = await search.modifyEnd(forUpdate(trx)).executeTakeFirst();
     // A collection has removed it between the two statements.
     if (previous === undefined) continue;
     await doomObjects(trx, store, [previous.object], now);
@@ -165,7 +166,7 @@ export async function beginCollection(trx: Trx, store: string, id: string): Prom
 /** Whether the collection was not ended by another process. Locks it until the transaction ends. */
 async function isRunning(trx: Trx, store: string, id: string): Promise<boolean> {
   const search = trx.selectFrom("media_collections").select("id").where("store", "=", store).where("id", "=", id);
-  return (await (engineOf(trx) === "postgres" ? search.forUpdate() : search).executeTakeFirst()) !== undefined;
+  return (await search.modifyEnd(forUpdate(trx)).executeTakeFirst()) !== undefined;
 }
 
 /**

@@ -5,8 +5,9 @@ import type { ChainOutcome } from "../../domain/outcome.ts";
 import type { FairSlots } from "../../shared/fair-slots.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/engine.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
+import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { RequestRow } from "../db/schema.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
@@ -56,7 +57,7 @@ export async function takeMediaJobs(
       from line
       join media_jobs as job on job.seq = line.seq and job.due_at = line.at
       join requests on requests.id = job.request_id
-     order by line.place, line.at, line.seq limit ${limit} ${skipLocked(trx)}`.execute(trx);
+     order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
   const taken = rows.filter((row) => slots.take(row.app_id));
   if (taken.length === 0) return [];
   const ids = taken.map(({ id }) => ({ id }));
@@ -68,14 +69,6 @@ export async function takeMediaJobs(
     tries,
     fence: previous + 1,
   }));
-}
-
-/**
- * Another process may be taking the same jobs on PostgreSQL. See `claimRequests`: the time of the job says whether it was
- * taken in the meantime. SQLite has one writer and needs no lock.
- */
-function skipLocked(trx: Trx): RawBuilder<unknown> {
-  return engineOf(trx) === "postgres" ? sql`for update of job skip locked` : sql``;
 }
 
 /**

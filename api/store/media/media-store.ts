@@ -1,5 +1,6 @@
-import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/engine.ts";
 import { deleteMeta, readMeta, writeMeta } from "../db/meta.ts";
+import { forShare } from "../db/row-locks.ts";
 
 /** Where the content is, and from where it is still being copied. */
 export interface MediaPlace {
@@ -22,7 +23,7 @@ export async function readMediaPlace(db: Db): Promise<MediaPlace> {
 /** The store to which new content goes. Locked on PostgreSQL, so that a switch waits until this transaction has ended. */
 export async function mediaStoreInUse(trx: Trx): Promise<string | null> {
   const search = trx.selectFrom("meta").select("value").where("key", "=", "media_store");
-  const row = await (engineOf(trx) === "postgres" ? search.forShare() : search).executeTakeFirst();
+  const row = await search.modifyEnd(forShare(trx)).executeTakeFirst();
   return row?.value ?? null;
 }
 

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { engineOf, type Db, type Trx } from "../db/engine.ts";
-import { forUpdate, rowSet } from "../db/row-set.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { forUpdate, forUpdateSkipLocked } from "../db/row-locks.ts";
+import { rowSet } from "../db/row-set.ts";
 
 /** Longest wait before a retry, in milliseconds. */
 export const LONGEST_PIN_WAIT = 600_000;
@@ -40,7 +41,7 @@ export async function takePins(
   const due = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
     const search = trx.selectFrom("pins").select(["cid", "hosted", "tries", "fence"]).where("due_at", comparison, at);
     const first = search.orderBy("due_at").limit(most);
-    return (engineOf(trx) === "postgres" ? first.forUpdate().skipLocked() : first).execute();
+    return first.modifyEnd(forUpdateSkipLocked(trx, "pins")).execute();
   });
   if (due.length === 0) return [];
   const taken = due.map(({ cid }) => ({ cid }));

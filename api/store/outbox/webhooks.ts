@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { abandonDeliveries } from "./abandoned-deliveries.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { forShare } from "../db/row-set.ts";
+import { forShare } from "../db/row-locks.ts";
 import type { RequestEvent } from "../../domain/event.ts";
 import type { WebhookRow } from "../db/schema.ts";
 

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 
 import { estimateGas, shareGas } from "../../domain/gas-estimate.ts";
 import type { Trx } from "../db/engine.ts";
-import { forUpdate, rowSet } from "../db/row-set.ts";
+import { forUpdate } from "../db/row-locks.ts";
+import { rowSet } from "../db/row-set.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
 /*

@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import type { CreateErc1155, Mint, MintErc1155, Transfer } from "../../domain/command.ts";
 import { MAX_QUANTITY } from "../../domain/numbers.ts";
 import type { Trx } from "../db/engine.ts";
-import { forUpdate, rowSet } from "../db/row-set.ts";
+import { forUpdate } from "../db/row-locks.ts";
+import { rowSet } from "../db/row-set.ts";
 import { isOpen } from "./freezing.ts";
 import {
   type CollectionState,

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import type { Trx } from "../db/engine.ts";
-import { forUpdate, rowSet } from "../db/row-set.ts";
+import { forUpdate } from "../db/row-locks.ts";
+import { rowSet } from "../db/row-set.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
 import type { StoredRequest } from "./stored-request.ts";
 

@@ -1,9 +1,10 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
-import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/engine.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
+import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { RequestRow } from "../db/schema.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
@@ -31,7 +32,7 @@ export async function claimRequests(
   const { rows: ready } = await sql<RequestRow>`
     ${roundRobin(trx, READY, { now, longestWait: LONGEST_WAIT, limit })}
     select requests.* from line join requests on requests.seq = line.seq and requests.ready_at = line.at
-     order by line.place, line.at, line.seq limit ${limit} ${skipLocked(trx)}`.execute(trx);
+     order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "requests")}`.execute(trx);
   const claimed = ready.map((row) => {
     const number = row.number ?? options.nextNumber().toString();
     return toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number });
@@ -92,15 +93,6 @@ export async function returnAbandonedClaims(trx: Trx, lease: Lease, now: number)
     .where("batch_id", "is", null)
     .executeTakeFirst();
   return Number(updated.numUpdatedRows);
-}
-
-/**
- * Another lane may be claiming the same rows on PostgreSQL: rows that it has locked are passed over. A row that it has
- * claimed in the meantime is checked again after it is locked, against the conditions on its own columns only; so one of
- * them must say that it is still ready. SQLite has one writer and needs no lock.
- */
-function skipLocked(trx: Trx): RawBuilder<unknown> {
-  return engineOf(trx) === "postgres" ? sql`for update of requests skip locked` : sql``;
 }
 
 /** The number of ready requests, counted up to `most`. */

@@ -13,7 +13,7 @@ import {
 } from "kysely";
 
 import type { Db } from "../../../../api/store/db/engine.ts";
-import { forUpdate, rowSet, type SetValue } from "../../../../api/store/db/row-set.ts";
+import { rowSet, type SetValue } from "../../../../api/store/db/row-set.ts";
 import type { Tables } from "../../../../api/store/db/schema.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 
@@ -133,13 +133,5 @@ describe("rowSet", () => {
     const { sql: text } = select(postgres(), []).compile(postgres());
     expect(text).to.contain('(item.value ->> 0)::text as "a"').and.to.contain('(item.value ->> 1)::bigint as "n"');
     expect(text).to.contain("with ordinality").and.to.contain("item.ord - 1 as ord");
-  });
-});
-
-describe("forUpdate", () => {
-  it("locks on PostgreSQL only", () => {
-    const text = (db: Db) => sql`select 1 ${forUpdate(db)}`.compile(db).sql.trim();
-    expect(text(sqlite())).to.equal("select 1");
-    expect(text(postgres())).to.equal("select 1 for update");
   });
 });
