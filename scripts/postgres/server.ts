@@ -74,9 +74,10 @@ export class PostgresServer {
     await this.#admin.query(`drop database ${escapeIdentifier(name)} with (force)`);
   }
 
-  /** How many clients are connected to the database. */
+  /** How many clients are connected to the database. The server's own processes, such as autovacuum, do not count. */
   async connections(name: string): Promise<number> {
-    const text = "select count(*)::integer as count from pg_stat_activity where datname = $1";
+    const text =
+      "select count(*)::integer as count from pg_stat_activity where datname = $1 and backend_type = 'client backend'";
     const { rows } = await this.#admin.query<{ count: number }>(text, [name]);
     return rows[0]?.count ?? 0;
   }

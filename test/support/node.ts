@@ -18,7 +18,11 @@ export async function startNode(rules: NodeRules = {}, at?: number): Promise<Tes
     ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", port.toString()],
     { HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", ...rulesEnvironment(rules) },
   );
-  await process.printed(/Started HTTP and WebSocket JSON-RPC server/);
+  await process.printed(/Started HTTP and WebSocket JSON-RPC server/).catch(async (error: unknown) => {
+    // Nobody else knows the process. It would keep Mocha running.
+    await process.end("SIGKILL");
+    throw error;
+  });
   const url = `http://127.0.0.1:${port.toString()}`;
   const network = Network.from(31_337);
   const provider = new JsonRpcProvider(url, network, {

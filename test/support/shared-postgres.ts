@@ -7,9 +7,6 @@ import { eventually } from "./eventually.ts";
 
 /** An empty database with the newest schema, which the databases of tests are copies of. */
 const TEMPLATE = "migrated";
-/** The server ends a connection some moments after its client. */
-const CLOSING_MS = 1_000;
-
 let starting: Promise<PostgresServer> | null = null;
 let migrating: Promise<void> | null = null;
 let created = 0;
@@ -20,16 +17,14 @@ export async function createPostgresDatabase(schema: "migrated" | "none"): Promi
   if (schema === "migrated") await (migrating ??= migrateTemplate(server));
   const name = nextName();
   const copies: string[] = [];
-  const closed = async () => ((await server.connections(name)) === 0 ? true : undefined);
+  const isOpen = async () => (await server.connections(name)) > 0;
+  // The server ends the connections of a killed process some moments later.
+  const closed = () => eventually(async () => ((await isOpen()) ? undefined : true));
   return {
     url: await server.createDatabase(name, schema === "migrated" ? TEMPLATE : "template1"),
-    isOpen: () =>
-      eventually(closed, CLOSING_MS).then(
-        () => false,
-        () => true,
-      ),
+    isOpen,
     backUp: async () => {
-      await eventually(closed, CLOSING_MS);
+      await closed();
       const copy = nextName();
       await server.createDatabase(copy, name);
       copies.push(copy);

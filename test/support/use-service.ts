@@ -42,7 +42,8 @@ export function useService(options: ServiceOptions = {}): ServiceFixture {
   const perTest = options.per === "test";
   // The node outlives the tests of the block even when the service does not.
   before("start a node", async function () {
-    this.timeout(60_000);
+    // Longer than a start may take: a start that fails ends its process, one that is abandoned keeps Mocha running.
+    this.timeout(90_000);
     await fixture.openNode();
   });
   (perTest ? beforeEach : before)("start the service", async function () {

@@ -22,6 +22,8 @@ const STATEMENT_TIMEOUT = 60_000;
 const IDLE_TIMEOUT = 30_000;
 /** A statement that is not answered by then has lost its connection, in milliseconds. */
 const ANSWER_TIMEOUT = STATEMENT_TIMEOUT + 10_000;
+/** Longest wait for the server to close its ends of the connections when the pool is closed, in milliseconds. */
+const CLOSE_TIMEOUT = 3_000;
 
 /*
  * A pooler in transaction mode (PgBouncer) may give each transaction another server connection. So a transaction brings its
@@ -86,9 +88,18 @@ class PostgresConnection implements DatabaseConnection {
 class PostgresDriver implements Driver {
   readonly #pool: pg.Pool;
   readonly #prepared = new WeakSet<pg.PoolClient>();
+  /** Connections that the server has not closed yet. */
+  readonly #open = new Set<pg.PoolClient>();
+  #allClosed: (() => void) | null = null;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
+    pool.on("connect", (client) => this.#open.add(client));
+    // The pool reports this when the connection is closed on both sides.
+    pool.on("remove", (client) => {
+      this.#open.delete(client);
+      if (this.#open.size === 0) this.#allClosed?.();
+    });
   }
 
   async init(): Promise<void> {
@@ -153,8 +164,21 @@ class PostgresDriver implements Driver {
     return Promise.resolve();
   }
 
+  /**
+   * Returns when the server has closed the connections too. So whoever waits for the end of the service may drop, copy or
+   * restore the database at once. The pool itself does not wait for that.
+   */
   async destroy(): Promise<void> {
     await this.#pool.end();
+    if (this.#open.size === 0) return;
+    await new Promise<void>((resolve) => {
+      // A server that does not answer must not keep this process running.
+      const timer = setTimeout(resolve, CLOSE_TIMEOUT);
+      this.#allClosed = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 }
 

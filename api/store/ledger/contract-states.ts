@@ -218,7 +218,7 @@ export async function readAllAgain(trx: Trx, follows: readonly Follow[]): Promis
     on conflict (contract, owner, token_id) do update set block = excluded.block`.execute(trx);
   await sql`
     insert into contract_reads (contract, owner, app_id, search, complete_to, due_at, tries, fence)
-    select distinct holdings.contract, holdings.owner, wallets.app_id, 1, cast(null as bigint), ${AT_ONCE}, 0, 0
+    select distinct holdings.contract, holdings.owner, wallets.app_id, 1, cast(null as bigint), cast(${AT_ONCE} as bigint), 0, 0
       from ${held()} where true
     on conflict (contract, owner) do nothing`.execute(trx);
   // The fence ends reads that began before.

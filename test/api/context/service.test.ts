@@ -5,30 +5,37 @@ import { expect } from "chai";
 
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { allLanes } from "../../../api/store/sending/lanes.ts";
+import { Cleanups } from "../../support/cleanups.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService } from "../../support/service.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import type { TestNode } from "../../support/node.ts";
+import { startTestService } from "../../support/service.ts";
+import { borrowNode } from "../../support/shared-node.ts";
 
 describe("startService", function () {
   this.timeout(60_000);
+  const cleanups = new Cleanups();
   let node: TestNode;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let place: DatabasePlace;
 
   beforeEach(async () => {
-    node = await startNode();
+    node = await borrowNode();
+    cleanups.add(() => node.stop());
     folder = await temporaryFolder();
+    cleanups.add(() => folder.remove());
     place = await createTestDatabase({ folder: folder.path });
+    cleanups.add(() => place.remove());
   });
-  afterEach(async () => {
-    await node.stop();
-    await place.remove();
-    await folder.remove();
-  });
+  // Also after a failed test: a service that keeps running keeps Mocha running.
+  afterEach(() => cleanups.run());
 
-  const start = (env: Record<string, string> = {}) =>
-    startTestService({ rpcUrl: node.url, dataDir: folder.path, env: { DATABASE_URL: place.url, ...env } });
+  const start = async (env: Record<string, string> = {}) => {
+    const settings = { DATABASE_URL: place.url, ...env };
+    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path, env: settings });
+    cleanups.add(() => service.stop());
+    return service;
+  };
 
   it("has closed everything when any call of stop returns", async () => {
     const service = await start();
@@ -44,7 +51,7 @@ describe("startService", function () {
 
     beforeEach(async () => {
       other = createServer();
-      await new Promise<void>((resolve) => other.listen(0, resolve));
+      await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     });
     afterEach(() => new Promise((resolve) => other.close(resolve)));
 
