@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { inOrder, type Output } from "./outputs.ts";
+import { engineTests } from "./engine-tests.ts";
 import { addCounts, type Counts, failureList, judgePart, readCounts, summaryLine } from "./counts.ts";
 
 /**
@@ -24,6 +25,8 @@ interface Part {
 
 const EVERY_API_TEST = "test/api/**/*.test.ts";
 const STORE_TESTS = "test/api/store/**/*.test.ts";
+/** The tests that `npm test` runs on PostgreSQL too. */
+const ON_BOTH = [STORE_TESTS, "test/api/pipeline/**/*.test.ts"];
 const ON_POSTGRES = { TEST_ENGINE: "postgres" };
 
 const PARTS: Part[] = [
@@ -32,15 +35,29 @@ const PARTS: Part[] = [
     counted: ["solidity.json", "contracts.json"],
     args: (folder) => ["scripts/test/contracts.ts", folder],
   },
-  mochaPart("api", [EVERY_API_TEST]),
-  { ...mochaPart("postgres", [STORE_TESTS, "test/api/pipeline/**/*.test.ts"]), env: ON_POSTGRES },
-  mochaPart("scripts", ["test/scripts/**/*.test.ts"]),
-  // `npm run test:postgres`: every API test, then the store's tests on a second version.
-  { ...mochaPart("postgres-api", [EVERY_API_TEST]), env: ON_POSTGRES, extra: true },
-  { ...mochaPart("postgres-embedded", [STORE_TESTS]), env: { ...ON_POSTGRES, POSTGRES: "embedded" }, extra: true },
+  mochaPart("api", () => [EVERY_API_TEST]),
+  { ...mochaPart("postgres", () => engineTests(ON_BOTH)), env: ON_POSTGRES },
+  mochaPart("scripts", () => ["test/scripts/**/*.test.ts"]),
+  // `npm run test:postgres`: with "postgres", all API tests that use a database, and the store's on a second version.
+  {
+    ...mochaPart("postgres-rest", theRest),
+    env: ON_POSTGRES,
+    extra: true,
+  },
+  {
+    ...mochaPart("postgres-embedded", () => [STORE_TESTS]),
+    env: { ...ON_POSTGRES, POSTGRES: "embedded" },
+    extra: true,
+  },
 ];
 
-function mochaPart(name: string, files: string[]): Part {
+/** The API tests that use a database, without those that run on both engines in `npm test`. */
+function theRest(): string[] {
+  const onBoth = new Set(engineTests(ON_BOTH));
+  return engineTests([EVERY_API_TEST]).filter((file) => !onBoth.has(file));
+}
+
+function mochaPart(name: string, files: () => string[]): Part {
   const counted = `${name}.json`;
   return {
     name,
@@ -50,7 +67,7 @@ function mochaPart(name: string, files: string[]): Part {
       "--forbid-only",
       "--reporter=scripts/test/reporter.cjs",
       `--reporter-option=counts=${join(folder, counted)}`,
-      ...files,
+      ...files(),
     ],
   };
 }
@@ -60,8 +77,8 @@ function mochaPart(name: string, files: string[]): Part {
  * for each other on the machines of CI, which have two cores.
  */
 const SIDE_BY_SIDE = [
-  ["api", "postgres-api"],
-  ["contracts", "postgres", "postgres-embedded", "scripts"],
+  ["api", "postgres-rest", "postgres-embedded"],
+  ["contracts", "postgres", "scripts"],
 ];
 /** A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. */
 const SILENCE_MS = 10 * 60_000;

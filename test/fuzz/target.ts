@@ -23,13 +23,15 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-export async function startTarget(): Promise<Target> {
+/** @param databaseUrl by default a SQLite file in a folder of its own. */
+export async function startTarget(databaseUrl?: string): Promise<Target> {
   const node = await startNode();
   const folder = await temporaryFolder();
   const service = await startTestService({
     rpcUrl: node.url,
     dataDir: folder.path,
     env: {
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       // One token makes all the calls. No webhook is delivered to the URLs in them.
       RATE_LIMIT_PER_MINUTE: "10000000",
       ROLES: "api,relayer,indexer,media",

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
 import { answered, countsTable, fuzz } from "../../fuzz/run.ts";
+import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { requestsThatAreLost, startTarget, type Target } from "../../fuzz/target.ts";
 
 /* The short form of `npm run fuzz`. */
@@ -10,11 +11,16 @@ const SEED = 1;
 
 describe("random and invalid API calls", function () {
   this.timeout(180_000);
+  let place: DatabasePlace;
   let target: Target;
   before(async () => {
-    target = await startTarget();
+    place = await createTestDatabase();
+    target = await startTarget(place.url);
   });
-  after(() => target.stop());
+  after(async () => {
+    await target.stop();
+    await place.remove();
+  });
 
   it("get documented answers in time and no 500; every accepted request reaches a final status", async () => {
     const report = await fuzz({ ...target, requests: REQUESTS, seed: SEED });
