@@ -106,7 +106,8 @@ contract RelayHandler is TestSystem {
     }
 
     function executeAsStranger(uint256 seed, address stranger) external {
-        if (stranger == address(this)) return;
+        // The fuzzer also tries the addresses of contracts it knows, and some of them are operators.
+        if (RELAY.isOperator(stranger)) return;
         IRelay.Call[] memory calls = new IRelay.Call[](1);
         calls[0] = IRelay.Call(numberAt(seed), address(PROBE), 60_000, abi.encodeCall(CallProbe.count, ()));
         VM.prank(stranger);
