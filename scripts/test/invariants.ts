@@ -49,7 +49,11 @@ function sayHowMuch({ suiteResults }: z.infer<typeof suites>): boolean {
   for (const { name, runs, calls } of tests) {
     if (runs === undefined) continue;
     console.log(`${name}: ${runs} runs${calls === undefined ? "" : `, ${calls} calls`}`);
-    if (runs === 0n) console.log(`${name} ended before its first run: raise --seconds.`);
+    if (isEmpty({ runs, calls })) console.log(`${name} ended before its first call: raise --seconds.`);
   }
-  return tests.every(({ runs }) => runs !== 0n);
+  return !tests.some(isEmpty);
+}
+
+function isEmpty({ runs, calls = 0n }: { runs: bigint | undefined; calls?: bigint | undefined }): boolean {
+  return runs === 0n && calls === 0n;
 }
