@@ -8,7 +8,8 @@ const MOMENTS = [0, 40, 120, 300];
 
 describe("a process that is killed during a burst of mints", function () {
   this.timeout(120_000);
-  const moneta = useService({ start: false });
+  // The second process waits for the leases of the killed one.
+  const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });
   const { api } = moneta;
 
   for (const moment of MOMENTS) {
