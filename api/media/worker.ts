@@ -46,6 +46,7 @@ const RETRIES = [1_000, 4_000, 15_000];
 const NOT_SETTLED_WAIT = 1_000;
 /** Jobs at the same time: servers of some apps that hang do not delay other apps. */
 const SLOTS: SlotLimits = { shared: 20, ofApp: 10, most: 100 };
+const NO_JOB: SlotLimits = { shared: 0, ofApp: 0, most: 0 };
 const ONE_JOB: SlotLimits = { shared: 1, ofApp: 1, most: 1 };
 /** Waits of the whole worker while the service cannot store blocks, as on a full disk. */
 const FAULT_BACKOFF = { first: 1_000, longest: 60_000 };
@@ -88,17 +89,23 @@ export class MediaWorker {
   async #step(abort: AbortSignal): Promise<StepResult> {
     if (!this.#started) await this.#returnAbandoned();
     this.#started = true;
+    if (this.#slots().free === 0) return "full";
     const probing = this.#fault.active;
-    if (probing && (this.#fault.waiting || this.#tasks.running > 0)) return "full";
-    const slots = () => (probing ? new FairSlots(ONE_JOB) : this.#tasks.slots());
-    if (slots().free === 0) return "full";
-    const jobs = await this.#take(slots);
-    // No job shows whether the fault has passed. The next one will.
-    if (jobs.length === 0) this.#fault.clear();
+    const jobs = await this.#take();
     this.#start(jobs, abort);
-    if (jobs.length === 0) return "idle";
     // The job that was taken during a fault shows whether the fault has passed.
-    return probing ? "full" : "again";
+    if (jobs.length > 0) return probing ? "full" : "again";
+    // The fault began during this look.
+    if (this.#fault.active !== probing) return "full";
+    // No job shows whether the fault has passed. The next one will.
+    this.#fault.clear();
+    return "idle";
+  }
+
+  /** How many jobs may begin now. During a fault it is one, when its wait is over and all others have ended. */
+  #slots(): FairSlots {
+    if (!this.#fault.active) return this.#tasks.slots();
+    return new FairSlots(this.#fault.waiting || this.#tasks.running > 0 ? NO_JOB : ONE_JOB);
   }
 
   #start(jobs: MediaJob[], abort: AbortSignal): void {
@@ -122,11 +129,11 @@ export class MediaWorker {
     if (jobs > 0) logger.info({ jobs }, "took over media jobs of a process that has ended");
   }
 
-  /** @param slots makes new ones for each run of the write. */
-  async #take(slots: () => FairSlots): Promise<MediaJob[]> {
+  async #take(): Promise<MediaJob[]> {
     const { database, now } = this.#deps;
     const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
-    return database.write((trx) => takeMediaJobs(trx, { ...lease, slots: slots() }));
+    // The slots of the moment in which the write runs: jobs may have failed while it waited.
+    return database.write((trx) => takeMediaJobs(trx, { ...lease, slots: this.#slots() }));
   }
 
   async #work(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {
