@@ -107,6 +107,6 @@ export const CHAIN_FAULTS: Fault[] = [
 async function reorganise(world: World, depth: number): Promise<number> {
   const head = await world.node.provider.getBlockNumber();
   if (head <= depth) return 0;
-  await world.node.provider.send("anvil_reorg", [depth, []]);
+  await world.node.reorg(depth);
   return 1;
 }

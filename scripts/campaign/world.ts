@@ -133,7 +133,7 @@ export class World {
   }
 
   async mine(blocks = 1): Promise<void> {
-    for (let mined = 0; mined < blocks; mined++) await this.node.provider.send("evm_mine", []);
+    for (let mined = 0; mined < blocks; mined++) await this.node.mine();
   }
 
   async stop(keep: boolean): Promise<void> {

@@ -6,6 +6,7 @@ import { JsonRpcProvider, Network } from "ethers";
 
 import { requireAnvil } from "./anvil-binary.ts";
 import { freePort } from "./free-port.ts";
+import { Miner } from "./miner.ts";
 import { type NodeRules, rulesEnvironment } from "./node-rules.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -23,6 +24,8 @@ export class NodeProcess {
   /** Unix time of block 0, in seconds. */
   readonly #began: number;
   #child: ChildProcess;
+  /** Of Anvil. A Hardhat node mines by itself. */
+  #miner: Miner | null = null;
 
   private constructor(
     kind: NodeKind,
@@ -50,7 +53,9 @@ export class NodeProcess {
   static async start(kind: NodeKind, folder: string, rules: NodeRules = {}): Promise<NodeProcess> {
     const port = await freePort();
     const began = Math.floor(Date.now() / 1000);
-    return new NodeProcess(kind, port, folder, rules, began, await launch(kind, port, folder, rules, began));
+    const node = new NodeProcess(kind, port, folder, rules, began, await launch(kind, port, folder, rules, began));
+    if (kind === "anvil") node.#miner = await Miner.start(node.provider);
+    return node;
   }
 
   get pid(): number {
@@ -58,25 +63,36 @@ export class NodeProcess {
     return this.#child.pid;
   }
 
+  async mine(): Promise<void> {
+    await (this.#miner === null ? this.provider.send("evm_mine", []) : this.#miner.mine());
+  }
+
+  /** Replaces the newest blocks by as many empty ones (Anvil only). */
+  async reorg(depth: number): Promise<void> {
+    await this.#anvil().reorg(depth);
+  }
+
   /** Stops the node and starts it on the same chain (Anvil only). */
   async restart(downFor: () => Promise<void>): Promise<void> {
-    if (this.kind !== "anvil")
-      throw new Error("a Hardhat node loses its chain when it stops, so it cannot be restarted");
-    const before = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
-    // Anvil must not save its state while it makes a block: it would keep what the block did and lose the block. When the
-    // block that is asked for here is there, no other one is being made.
-    await this.provider.send("evm_setAutomine", [false]);
-    await this.provider.send("evm_mine", []);
-    await end(this.#child, "SIGTERM");
-    await downFor();
-    this.#child = await launch(this.kind, this.#port, this.#folder, this.#rules, this.#began);
-    const after = (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
-    if (after.hash !== before.hash) throw new Error("the node has another chain after the restart");
+    const first = async () => (await this.provider.send("eth_getBlockByNumber", ["0x0", false])) as { hash: string };
+    await this.#anvil().restart(async () => {
+      const before = await first();
+      await end(this.#child, "SIGTERM");
+      await downFor();
+      this.#child = await launch(this.kind, this.#port, this.#folder, this.#rules, this.#began);
+      if ((await first()).hash !== before.hash) throw new Error("the node has another chain after the restart");
+    });
   }
 
   async stop(): Promise<void> {
+    await this.#miner?.stop();
     this.provider.destroy();
     await end(this.#child, "SIGKILL");
+  }
+
+  #anvil(): Miner {
+    if (this.#miner !== null) return this.#miner;
+    throw new Error("only Anvil reorganizes its chain on demand and keeps it over a restart");
   }
 }
 
@@ -108,7 +124,7 @@ async function launch(
         )
       : spawn(
           requireAnvil(),
-          ["--port", port.toString(), "--chain-id", "31337", "--enable-tx-gas-limit"].concat([
+          ["--port", port.toString(), "--chain-id", "31337", "--enable-tx-gas-limit", "--no-mining"].concat([
             "--preserve-historical-states",
             "--state",
             join(folder, "anvil-state.json"),

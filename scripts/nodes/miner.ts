@@ -1,0 +1,87 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import type { JsonRpcProvider } from "ethers";
+
+/** Milliseconds between two looks for new transactions. */
+const LOOK_EVERY = 20;
+
+/**
+ * Mines the blocks of an Anvil that does not mine by itself: as soon as a transaction arrives, and when it is asked to. Only
+ * one thing happens to the chain at a time. Anvil's own mining goes on during a reorg, and the chain that results lacks
+ * blocks; it also goes on while Anvil saves its state.
+ */
+export class Miner {
+  readonly #provider: JsonRpcProvider;
+  #filter = "";
+  #stopped = false;
+  #turn: Promise<unknown> = Promise.resolve();
+  #watching: Promise<void> = Promise.resolve();
+
+  private constructor(provider: JsonRpcProvider) {
+    this.#provider = provider;
+  }
+
+  static async start(provider: JsonRpcProvider): Promise<Miner> {
+    const miner = new Miner(provider);
+    await miner.#watchPool();
+    miner.#watching = miner.#watch();
+    // `stop` throws it.
+    miner.#watching.catch(() => undefined);
+    return miner;
+  }
+
+  async mine(): Promise<void> {
+    await this.#inTurn(() => this.#provider.send("evm_mine", []));
+  }
+
+  /** Replaces the newest blocks by as many empty ones. Their transactions wait in the pool again. */
+  async reorg(depth: number): Promise<void> {
+    await this.#inTurn(() => this.#provider.send("anvil_reorg", [depth, []]));
+  }
+
+  /** Restarts the node. Nothing is mined meanwhile. */
+  async restart(node: () => Promise<void>): Promise<void> {
+    await this.#inTurn(async () => {
+      await node();
+      await this.#watchPool();
+    });
+  }
+
+  /** Call it before the node is stopped. @throws what ended the mining early. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#watching;
+  }
+
+  async #watchPool(): Promise<void> {
+    this.#filter = String(await this.#provider.send("eth_newPendingTransactionFilter", []));
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#stopped) {
+      await this.#inTurn(async () => {
+        const arrived = (await this.#provider.send("eth_getFilterChanges", [this.#filter])) as string[];
+        if (arrived.length > 0) await this.#mineWaiting();
+      });
+      await wait(LOOK_EVERY);
+    }
+  }
+
+  /** Mines until the pool is empty, or what it has cannot be mined: transactions with too low a fee stay in it. */
+  async #mineWaiting(): Promise<void> {
+    for (;;) {
+      await this.#provider.send("evm_mine", []);
+      const block = (await this.#provider.send("eth_getBlockByNumber", ["latest", false])) as {
+        transactions: string[];
+      };
+      const { pending } = (await this.#provider.send("txpool_status", [])) as { pending: string };
+      if (block.transactions.length === 0 || BigInt(pending) === 0n) return;
+    }
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+}
