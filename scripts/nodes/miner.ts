@@ -4,11 +4,13 @@ import type { JsonRpcProvider } from "ethers";
 
 /** Milliseconds between two looks for new transactions. */
 const LOOK_EVERY = 20;
+/** Milliseconds without a transaction after which an empty block is mined: who waits for a receipt looks at each new block. */
+const IDLE = 500;
 
 /**
- * Mines the blocks of an Anvil that does not mine by itself: as soon as a transaction arrives, and when it is asked to. Only
- * one thing happens to the chain at a time. Anvil's own mining goes on during a reorg, and the chain that results lacks
- * blocks; it also goes on while Anvil saves its state.
+ * Mines the blocks of an Anvil that does not mine by itself: as soon as a transaction arrives, when it is asked to, and now
+ * and then. Only one thing happens to the chain at a time. Anvil's own mining goes on during a reorg, and the chain that
+ * results lacks blocks; it also goes on while Anvil saves its state.
  */
 export class Miner {
   readonly #provider: JsonRpcProvider;
@@ -58,10 +60,13 @@ export class Miner {
   }
 
   async #watch(): Promise<void> {
+    let mined = performance.now();
     while (!this.#stopped) {
       await this.#inTurn(async () => {
         const arrived = (await this.#provider.send("eth_getFilterChanges", [this.#filter])) as string[];
-        if (arrived.length > 0) await this.#mineWaiting();
+        if (arrived.length === 0 && performance.now() - mined < IDLE) return;
+        await this.#mineWaiting();
+        mined = performance.now();
       });
       await wait(LOOK_EVERY);
     }

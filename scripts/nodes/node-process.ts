@@ -47,6 +47,7 @@ export class NodeProcess {
       staticNetwork: network,
       cacheTimeout: -1,
       batchStallTime: 0,
+      pollingInterval: 50,
     });
   }
 
