@@ -10,15 +10,15 @@ function folder(...names) {
   return `^api/(${names.join("|")})/`;
 }
 
+/** A rule: files that match `from` may not import what matches `to`. */
+function rule(name, from, to, comment) {
+  return { name, comment, severity: "error", from, to };
+}
+
 /** A rule: of the other folders of api/, folder `name` may import only those in `allowed`. */
 function only(name, allowed, comment) {
-  return {
-    name: `${name}-imports`,
-    comment,
-    severity: "error",
-    from: { path: folder(name) },
-    to: { path: "^api/", pathNot: folder(name, ...allowed) },
-  };
+  const to = { path: "^api/", pathNot: folder(name, ...allowed) };
+  return rule(`${name}-imports`, { path: folder(name) }, to, comment);
 }
 
 /** For each wing of api/store the wings that it may import. There is no cycle. */
@@ -32,21 +32,24 @@ const WINGS = {
   sending: ["db", "requests"],
   ledger: ["db", "listings", "requests", "sending"],
   doctor: ["db", "requests"],
+  metrics: ["db"],
   move: ["db"],
-  reconcile: ["db", "ledger", "listings", "requests", "sending"],
+  reconcile: ["db", "ledger", "listings", "media", "requests", "sending"],
+  retention: ["db"],
 };
 
 /** For each other folder of api/ the wings of api/store that it may import. A folder that is not listed may import none. */
 const WINGS_OF_USERS = {
   "pipeline-thread.ts": ["db"],
   blocks: ["db", "media"],
-  cli: ["db", "apps", "listings", "media", "move", "outbox", "requests"],
+  cli: ["db", "apps", "listings", "media", "move", "outbox", "requests", "sending"],
   commands: ["db", "apps", "ledger", "listings", "media", "outbox", "requests"],
   context: ["db", "media", "requests", "sending"],
   doctor: ["db", "doctor", "ledger", "media", "sending"],
   indexer: ["db", "apps", "ledger", "requests", "sending"],
-  media: ["db", "listings", "media", "requests"],
-  operator: ["db", "apps", "media", "move"],
+  media: ["db", "apps", "listings", "media", "requests"],
+  metrics: ["db", "metrics", "sending"],
+  operator: ["db", "apps", "media", "move", "reconcile", "retention"],
   reconcile: ["db", "apps", "ledger", "reconcile", "requests", "sending"],
   relayer: ["db", "apps", "requests", "sending"],
   v1: ["db", "apps", "listings", "media", "outbox", "requests"],
@@ -102,12 +105,7 @@ function packageOf(name, packages, folders, comment) {
 
 export default {
   forbidden: [
-    {
-      name: "no-circular",
-      severity: "error",
-      from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
-    },
+    rule("no-circular", {}, { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } }),
     { name: "no-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "no-undeclared-package",
@@ -132,11 +130,12 @@ export default {
     only("media", LEAVES, "Fetches and stores media for requests."),
     only("operator", ["commands", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
     only("doctor", LEAVES, "The doctor reads rows and the chain and changes neither."),
+    only("metrics", LEAVES, "What the service measures, and the states that its operator must look at."),
     only("reconcile", ["indexer", ...LEAVES], "Reads the chain again with the code of the indexer."),
     only("blocks", ["config", "ipfs", "shared", "store"], "The block stores that need the database or a network."),
     only(
       "cli",
-      ["blocks", "commands", "context", "doctor", "operator", "reconcile", ...LEAVES],
+      ["blocks", "client", "commands", "context", "doctor", "operator", "reconcile", ...LEAVES],
       "The command line calls the same commands as HTTP.",
     ),
     only("store", ["domain", "shared"], "SQL only: no network, no keys, no settings."),
@@ -147,13 +146,15 @@ export default {
     only("ipfs-node", ["ipfs", "outbound", "shared"], "The IPFS node serves blocks and does nothing else."),
     only("ipfs", ["domain", "shared"], "Content and its blocks: no network, no SQL."),
     only("config", ["domain", "shared"]),
-    only("client", ["shared"], "The client for apps uses the published document and no code of the service."),
     {
-      name: "client-is-for-others",
+      name: "client-stands-alone",
+      comment:
+        "Apps install the client as a package, for Node and browsers. It has only its own files and its dependencies.",
       severity: "error",
-      from: { path: "^api/", pathNot: folder("client") },
-      to: { path: folder("client") },
+      from: { path: folder("client") },
+      to: { pathNot: [folder("client"), "^node_modules/(openapi-fetch|eventsource-parser)/"] },
     },
+    rule("client-is-for-others", { path: "^api/", pathNot: folder("client", "cli") }, { path: folder("client") }),
     only("shared", ["domain"]),
     only("domain", [], "Types and pure rules."),
     {
@@ -198,6 +199,7 @@ export default {
     },
     packageOf("sql-in-store", ["better-sqlite3", "kysely", "pg"], ["store"], "All SQL is in api/store."),
     packageOf("document-in-v1", ["zod-openapi", "swagger-ui-dist"], ["v1"], "api/v1 generates the OpenAPI document."),
+    packageOf("prometheus-in-metrics", ["prom-client"], ["metrics"], "Inject `Metrics` of api/shared/metrics.ts."),
     packageOf("http-in-v1", ["express", "helmet", "pino-http"], ["v1"], "Only api/v1 answers HTTP."),
     packageOf(
       "content-in-ipfs",
@@ -205,12 +207,7 @@ export default {
       ["ipfs"],
       "Only api/ipfs turns content into blocks.",
     ),
-    packageOf(
-      "network-in-ipfs-node",
-      ["libp2p", "@libp2p", "@helia", "@multiformats"],
-      ["ipfs-node"],
-      "These packages are optional. Everything else must load without them.",
-    ),
+    packageOf("network-in-ipfs-node", ["libp2p", "@libp2p", "@helia", "@multiformats"], ["ipfs-node"], "Optional."),
     {
       name: "ipfs-node-is-loaded-on-demand",
       comment:

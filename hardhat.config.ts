@@ -28,9 +28,24 @@ const deploy = task("deploy", "Deploys the contracts; running it again is safe")
   .setAction(() => import("./scripts/deploy/task.ts"))
   .build();
 
+const relay = task("relay", "Shows or changes the state of the relay; its owner signs")
+  .addPositionalArgument({
+    name: "action",
+    description: "status, pause, unpause, add-operator, remove-operator or cancel",
+    defaultValue: "status",
+  })
+  .addVariadicArgument({
+    name: "values",
+    description: "Addresses of operators, or request numbers to cancel",
+    defaultValue: [],
+  })
+  .addOption({ name: "relay", description: "Address of the relay (default: of the deployment file)", defaultValue: "" })
+  .setAction(() => import("./scripts/relay/task.ts"))
+  .build();
+
 export default defineConfig({
   plugins: [toolbox],
-  tasks: [deploy],
+  tasks: [deploy, relay],
   paths: {
     sources: "./contracts",
     tests: { mocha: "./test/contracts", solidity: "./test/contracts" },

@@ -17,6 +17,10 @@ async function main(): Promise<void> {
   process.once("exit", lines.flush);
   const logger = pino({ level: settings.logLevel }, lines);
   const service = await start(settings, logger, lines).catch((error: unknown) => fail(error));
+  void service.outdated.then((error) => {
+    logger.fatal({ err: error }, "a newer version has updated the tables of the database: the process stops");
+    process.exit(1);
+  });
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       logger.info({ signal }, "stopping");
@@ -27,7 +31,13 @@ async function main(): Promise<void> {
   }
   // Logged last: a supervisor that waits for "serving" may stop the process at once.
   logger.info(
-    { port: service.port, chainId: service.chainId.toString(), contracts: service.contracts, roles: settings.roles },
+    {
+      port: service.port,
+      metricsPort: service.metricsPort,
+      chainId: service.chainId.toString(),
+      contracts: service.contracts,
+      roles: settings.roles,
+    },
     "serving",
   );
 }

@@ -49,6 +49,11 @@ async function main(): Promise<void> {
         send({ health: message.health, workers });
       });
     }
+    if ("metrics" in message) {
+      void service.measurements().then((measurements) => {
+        send({ metrics: message.metrics, measurements });
+      });
+    }
     if ("stop" in message) {
       void service.stop().then(() => {
         main.close();

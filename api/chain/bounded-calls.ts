@@ -23,6 +23,8 @@ export interface CallBounds {
   block?: number;
   /** Ends the calls early. Calls without an answer are then `unknown`. */
   abort?: AbortSignal;
+  /** Reads all calls of a contract, also after ten of them failed. */
+  readAll?: boolean;
 }
 
 /** Calls in one HTTP request, all of the same contract. An answer that is too large loses only these. */
@@ -30,7 +32,7 @@ const CALLS_AT_ONCE = 10;
 /** Largest answer to one such HTTP request, in bytes. */
 const ANSWER_BYTES = 1_048_576;
 /** Contracts that are read at the same time. */
-const CONTRACTS_AT_ONCE = 4;
+export const CONTRACTS_AT_ONCE = 4;
 
 /** The identity precompile returns its input on every node that has the state of the block. */
 const CONTROL: BoundedCall = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
@@ -58,7 +60,7 @@ export async function boundedCalls(
         );
         for (const [position, index] of part.entries()) answers[index] = found[position] ?? "unknown";
         // The rest would most likely end the same way, and cost as much again.
-        if (found.every((answer) => answer === "failed" || answer === "unknown")) {
+        if (found.every((answer) => answer === "unknown" || (answer === "failed" && bounds.readAll !== true))) {
           for (const index of indexes.slice(start + CALLS_AT_ONCE)) answers[index] = found[0] ?? "unknown";
           break;
         }

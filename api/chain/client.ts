@@ -6,6 +6,7 @@ import { ChainUnavailable } from "./errors.ts";
 import { address, hash, hex, quantity, small } from "./json-rpc-values.ts";
 import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
 import { PriorityFee } from "./priority-fee.ts";
+import { type Receipt, receipt } from "./receipt.ts";
 import { readTransaction } from "./signed-transaction.ts";
 import type { Rpc, RpcBounds, RpcCall, RpcResult } from "./rpc.ts";
 
@@ -26,11 +27,8 @@ const log = z.object({
   transactionHash: hash,
   logIndex: small,
 });
-const receipt = z.object({ blockNumber: small, blockHash: hash, status: small, gasUsed: quantity });
-
 export type Block = z.infer<typeof block>;
 export type RawLog = z.infer<typeof log>;
-export type Receipt = z.infer<typeof receipt>;
 
 /** The gas that a call needs, or its revert data. Null: the node cannot tell. */
 export type CallResult = { gas: bigint } | { reverted: string } | null;
@@ -110,13 +108,21 @@ export class ChainClient {
     return answers.map((answer, index) => readTransaction(answer, hashes[index]));
   }
 
-  async code(addresses: string[]): Promise<string[]> {
-    const answers = await this.#rpc.all(addresses.map((a) => ({ method: "eth_getCode", params: [a, "latest"] })));
+  async code(addresses: string[], abort?: AbortSignal): Promise<string[]> {
+    const calls = addresses.map((address) => ({ method: "eth_getCode", params: [address, "latest"] }));
+    const answers = await this.#rpc.all(calls, { abort });
     return answers.map((answer) => parse(hex, answer));
   }
 
   async balance(account: string): Promise<bigint> {
     return parse(quantity, await this.#rpc.call("eth_getBalance", [account, "latest"]));
+  }
+
+  async balances(accounts: string[]): Promise<bigint[]> {
+    const answers = await this.#rpc.all(
+      accounts.map((account) => ({ method: "eth_getBalance", params: [account, "latest"] })),
+    );
+    return answers.map((answer) => parse(quantity, answer));
   }
 
   /** Number of mined transactions of each account; with `pending` also those in the node's transaction pool. */

@@ -1,8 +1,8 @@
 import type { ContractRunner } from "ethers";
 
-import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
-import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
-import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
+import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
+import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.ts";
 import type { ContractAddresses } from "./contracts.ts";
 
 /** The service's contracts as callable objects, to administer them. */

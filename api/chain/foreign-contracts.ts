@@ -2,7 +2,7 @@ import { zeroPadValue } from "ethers";
 
 import type { CollectionType } from "../domain/command.ts";
 import { abi } from "./abi.ts";
-import { type BoundedAnswer, boundedCalls, type CallBounds } from "./bounded-calls.ts";
+import { type BoundedAnswer, boundedCalls, type CallBounds, CONTRACTS_AT_ONCE } from "./bounded-calls.ts";
 import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
 import { delegateOf } from "./delegation.ts";
@@ -25,10 +25,13 @@ export type Held = bigint | null | "failed" | undefined;
 
 /** Reads token contracts that are not the service's own, at the newest block. Every call has limits for gas and size. */
 export interface ForeignContracts {
-  /** Null: there is no contract, or it does not report ERC-721 or ERC-1155 support (ERC-165). @throws ChainUnavailable */
-  inspect(address: string): Promise<InspectedContract | null>;
-  /** @throws ChainUnavailable when the node could not tell. */
-  holding(contract: string, type: CollectionType, tokenId: string, owner: string): Promise<bigint | null | "failed">;
+  /**
+   * In the order of the addresses. Null: there is no contract, or it does not report ERC-721 or ERC-1155 support (ERC-165).
+   * ChainUnavailable: the node could not tell, or not before the abort.
+   */
+  inspect(addresses: readonly string[], abort: AbortSignal): Promise<(InspectedContract | null | ChainUnavailable)[]>;
+  /** In the order of the queries. Undefined also for those that were not read before the abort. */
+  holdings(queries: readonly HoldingQuery[], abort: AbortSignal): Promise<Held[]>;
 }
 
 const ERC165 = "0x01ffc9a7";
@@ -45,13 +48,45 @@ const SEARCH_TIME = 5_000;
 /** @param gas gas limit of one call of a contract. */
 export function createForeignContracts(client: ChainClient, gas: number): ForeignContracts {
   return {
-    inspect: (address) => inspect(client, address, { gas }),
-    holding: async (contract, type, tokenId, owner) => {
-      const [held] = await readHoldings(client, [{ contract, type, tokenId, owner }], { gas });
-      if (held === undefined) throw new ChainUnavailable("the node could not run a call of a token contract");
-      return held;
-    },
+    inspect: (addresses, abort) => inspectAll(client, addresses, { gas, abort }),
+    holdings: (queries, abort) => readHoldings(client, queries, { gas, abort, readAll: true }),
   };
+}
+
+/** A few contracts at a time. Addresses without code are sorted out before: they must not use up the time. */
+async function inspectAll(
+  client: ChainClient,
+  addresses: readonly string[],
+  bounds: CallBounds,
+): Promise<(InspectedContract | null | ChainUnavailable)[]> {
+  const found = new Array<InspectedContract | null | ChainUnavailable>(addresses.length).fill(null);
+  let codes: string[];
+  try {
+    codes = await client.code([...addresses], bounds.abort);
+  } catch (error) {
+    return found.fill(unavailableOf(error));
+  }
+  const contracts = [...addresses.entries()].filter(([index]) => isContract(codes[index]));
+  const next = contracts.values();
+  const inspectSome = async () => {
+    for (const [index, address] of next) {
+      found[index] =
+        bounds.abort?.aborted === true
+          ? new ChainUnavailable("the contracts could not be read in time")
+          : await inspectContract(client, address, bounds).catch(unavailableOf);
+    }
+  };
+  await Promise.all(Array.from({ length: CONTRACTS_AT_ONCE }, inspectSome));
+  return found;
+}
+
+/** A node may refuse a call because of its own limits, so its error proves nothing about the contract. */
+function unavailableOf(error: unknown): ChainUnavailable {
+  if (error instanceof ChainUnavailable) return error;
+  if (error instanceof RpcError) {
+    return new ChainUnavailable("the node refused a call of a token contract", { cause: error });
+  }
+  throw error;
 }
 
 export interface HoldingQuery {
@@ -98,13 +133,25 @@ export async function inspect(
   address: string,
   bounds: CallBounds,
 ): Promise<InspectedContract | null> {
+  const [code] = await client.code([address], bounds.abort);
+  return isContract(code) ? inspectContract(client, address, bounds) : null;
+}
+
+/** A wallet with a delegate (EIP-7702) has code and answers ERC-165, but is not a token contract. */
+function isContract(code: string | undefined): boolean {
+  return code !== undefined && code !== "0x" && delegateOf(code) === null;
+}
+
+/** @throws ChainUnavailable when the node could not tell. */
+async function inspectContract(
+  client: ChainClient,
+  address: string,
+  bounds: CallBounds,
+): Promise<InspectedContract | null> {
   const supports = (interfaceId: string) => ({
     to: address,
     data: abi.erc721.encodeFunctionData("supportsInterface", [interfaceId]),
   });
-  const [code] = await client.code([address]);
-  // A wallet with a delegate (EIP-7702) has code and answers ERC-165, but is not a token contract.
-  if (code === undefined || code === "0x" || delegateOf(code) !== null) return null;
   const asked = [supports(ERC165), supports(NOTHING), supports(ERC721), supports(ERC1155)];
   const [erc165, nothing, erc721, erc1155] = (await boundedCalls(client, asked, bounds)).map(textOf);
   if ([erc165, nothing, erc721, erc1155].includes(undefined)) {

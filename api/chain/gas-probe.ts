@@ -1,6 +1,6 @@
 import { AbiCoder, computeAddress, concat, dataLength, dataSlice, getAddress, id, SigningKey } from "ethers";
 
-import { GasProbe__factory } from "../../contracts/generated/factories/GasProbe__factory.js";
+import { GasProbe__factory } from "../../contracts/generated/factories/GasProbe__factory.ts";
 import type { CollectionType, Command, CreateCollection, Transfer } from "../domain/command.ts";
 import { type GasMeasurement, type LinearGas, MAX_TRANSACTION_GAS } from "../domain/gas-measurement.ts";
 import { abi } from "./abi.ts";

@@ -1,9 +1,11 @@
 import { z } from "zod";
 
+import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { CallPause } from "./call-pause.ts";
 import type { ChainGuard } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
+import { parseJson, readText } from "./http-body.ts";
 import { limitOf, retryAfterOf } from "./provider-limits.ts";
 
 export interface RpcCall {
@@ -60,15 +62,17 @@ interface HttpAnswer {
 export class Rpc {
   readonly #url: string;
   readonly #maxWait: number;
+  readonly #metrics: Pick<Metrics, "rpc">;
   readonly #batchSize = new AdaptiveLimit(MAX_BATCH);
   readonly #pause = new CallPause();
   #guard: ChainGuard | null = null;
   #id = 0;
 
   /** @param options.maxWait how long a call waits while the provider limits the rate of calls, in milliseconds. Default 0. */
-  constructor(url: string, options: { maxWait?: number } = {}) {
+  constructor(url: string, options: { maxWait?: number; metrics?: Pick<Metrics, "rpc"> } = {}) {
     this.#url = url;
     this.#maxWait = options.maxWait ?? 0;
+    this.#metrics = options.metrics ?? NO_METRICS;
   }
 
   /** From now on, an answer counts only while the node serves the chain of the guard. */
@@ -113,12 +117,20 @@ export class Rpc {
 
   /** Null when the provider refused the calls: wait for the pause, then try a smaller batch. */
   async #tryPost(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[] | null> {
+    const started = performance.now();
+    const measure = (outcome: RpcOutcome) => {
+      // A call that its caller gave up says nothing about the node.
+      if (bounds.abort?.aborted === true) return;
+      this.#metrics.rpc(methodOf(calls), outcome, secondsSince(started));
+    };
     try {
       const results = await this.#post(calls, bounds);
+      measure(results.every(({ ok }) => ok) ? "ok" : "error");
       this.#batchSize.accepted(calls.length);
       this.#pause.accepted();
       return results;
     } catch (error) {
+      measure(outcomeOf(error));
       if (error instanceof BatchTooLarge) {
         if (this.#batchSize.refused(calls.length)) return null;
         throw new ChainUnavailable("the node's provider accepts no batch of calls, not even of one", { cause: error });
@@ -204,27 +216,15 @@ export class Rpc {
   }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Providers refuse calls with pages of HTML. The status then says more than the body.
-    return undefined;
-  }
+function methodOf(calls: readonly RpcCall[]): string {
+  const [first] = calls;
+  return first !== undefined && calls.every(({ method }) => method === first.method) ? first.method : "batch";
 }
 
-/** Reads an answer as a stream and stops at the limit, so that no answer can fill the memory. @throws AnswerTooLarge */
-async function readText(response: Response, limit: number): Promise<string> {
-  if (response.body === null) return "";
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop by an error cancels the stream, which closes the connection.
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    length += chunk.byteLength;
-    if (length > limit) throw new AnswerTooLarge(limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+function outcomeOf(error: unknown): RpcOutcome {
+  if (error instanceof RateLimited) return "rate_limited";
+  if (error instanceof BatchTooLarge || error instanceof AnswerTooLarge || error instanceof RpcError) return "refused";
+  return "unavailable";
 }
 
 /** Nodes put revert data in `data`, in `data.data`, or nowhere. */

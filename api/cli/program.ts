@@ -2,28 +2,36 @@ import { Command } from "commander";
 
 import { appCreate } from "./app/create.ts";
 import { appList } from "./app/list.ts";
+import { appQuota } from "./app/quota.ts";
 import { appRemove } from "./app/remove.ts";
+import { backup } from "./backup.ts";
 import { contractList } from "./contract/list.ts";
 import { contractUnfollow } from "./contract/unfollow.ts";
 import { doctor } from "./doctor/doctor.ts";
+import { drop } from "./drop/drop.ts";
 import { keysCheck } from "./keys/check.ts";
 import { keysCreate } from "./keys/create.ts";
 import { keysRestore } from "./keys/restore.ts";
 import { keysRotate } from "./keys/rotate.ts";
+import { listen } from "./listen/listen.ts";
 import { mediaCollect } from "./media/collect.ts";
 import { mediaMove } from "./media/move.ts";
 import { mediaRemoveOld } from "./media/remove-old.ts";
 import { migrate } from "./migrate.ts";
 import { migrateTo } from "./migrate-to.ts";
+import { prune } from "./prune.ts";
 import { reconcile } from "./reconcile/reconcile.ts";
 import { requestList } from "./request/list.ts";
 import { requestShow } from "./request/show.ts";
+import { restore } from "./restore.ts";
 import { settings } from "./settings.ts";
 import { PROGRAM, type Terminal } from "./terminal.ts";
 import { tokenCreate } from "./token/create.ts";
 import { tokenList } from "./token/list.ts";
 import { tokenRevoke } from "./token/revoke.ts";
 import { tokenRotate } from "./token/rotate.ts";
+import { topUp } from "./top-up.ts";
+import { usage } from "./usage.ts";
 import { webhookDeliveries } from "./webhook/deliveries.ts";
 import { webhookDisable } from "./webhook/disable.ts";
 import { webhookRedeliver } from "./webhook/redeliver.ts";
@@ -47,9 +55,10 @@ export function createProgram(terminal: Terminal): Command {
     .addHelpText("after", AFTER)
     .showHelpAfterError("Add --help to see the usage.");
   const commands = [
-    group("app", "Create, list and remove apps (tenants).", [
+    group("app", "Create, list and remove apps (tenants); set their quotas.", [
       appCreate(terminal),
       appList(terminal),
+      appQuota(terminal),
       appRemove(terminal),
     ]),
     group("token", "Create, list, rotate and revoke the API tokens of an app.", [
@@ -80,8 +89,15 @@ export function createProgram(terminal: Terminal): Command {
       mediaMove(terminal),
       mediaRemoveOld(terminal),
     ]),
+    listen(terminal),
+    drop(terminal),
+    usage(terminal),
     doctor(terminal),
+    topUp(terminal),
     reconcile(terminal),
+    backup(terminal),
+    restore(terminal),
+    prune(terminal),
     migrate(terminal),
     migrateTo(terminal),
     settings(terminal),

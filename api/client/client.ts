@@ -1,8 +1,11 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 
-import { pause } from "../shared/pause.ts";
 import type { components, paths } from "./document.ts";
-import { ApiRefusal, readErrorBody, RequestFailed, RequestTimeout } from "./errors.ts";
+import { type EventsOptions, streamEvents, type StreamedEvent } from "./events.ts";
+import { refusalOf } from "./errors.ts";
+import { type MediaBody, upload, type UploadedMedia, type UploadOptions } from "./media.ts";
+import { withRetries } from "./retries.ts";
+import { finalRequest, type WaitOptions } from "./wait.ts";
 
 /** A schema of the OpenAPI document by its name: `Shape<"Wallet">`. */
 export type Shape<Name extends keyof components["schemas"]> = components["schemas"][Name];
@@ -12,60 +15,65 @@ export interface ClientOptions {
   baseUrl: string;
   /** A token of the app. */
   token: string;
+  /**
+   * How often a call is repeated at most after a broken connection, a 429 or a 503. Default: 2. Calls that create something
+   * get an `Idempotency-Key`, so that they happen once. 0 repeats nothing and adds no key.
+   */
+  maxRetries?: number;
+  /** Longest time for one try of a call, in milliseconds. Default: 60,000. */
+  timeout?: number;
   /** Replaces the platform's `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
   /** Aborts every call in progress. */
   signal?: AbortSignal;
 }
 
-export interface WaitOptions {
-  /** Longest wait, in milliseconds. */
-  timeout?: number;
-  /** Milliseconds between two polls. */
-  interval?: number;
-  signal?: AbortSignal;
-}
-
 /**
  * Calls by path and method, typed from the OpenAPI document: `client.POST("/v1/accounts", { body: { user_identifier: "alice" } })`
- * resolves to `{ data, error, response }`. `answerOf` returns the data or throws.
+ * resolves to `{ data, error, response }`. `answerOf` returns the data or throws. @throws ConnectionFailed
  */
 export interface Client extends FetchClient<paths, "application/json"> {
-  /** Polls until the request is final. @throws RequestFailed, RequestTimeout, ApiRefusal */
+  /** Polls until the request is final. @throws RequestFailed, RequestTimeout, ApiRefusal, ConnectionFailed */
   waitFor(requestId: string, options?: WaitOptions): Promise<Shape<"Request">>;
+  /**
+   * The app's events as they are stored: `for await (const { cursor, event } of client.events())`. Reconnects by itself and
+   * loses none. @throws ApiRefusal
+   */
+  events(options?: EventsOptions): AsyncGenerator<StreamedEvent, never>;
+  /** Stores a file. Its `uri` is for `image` and `animation_url`. @throws ApiRefusal, ConnectionFailed */
+  uploadMedia(body: MediaBody, options?: UploadOptions): Promise<UploadedMedia>;
 }
 
-const TIMEOUT = 120_000;
-const INTERVAL = 250;
-/** Rate limited or unavailable: `Retry-After` says how long to wait. */
-const BUSY = [429, 503];
+const MAX_RETRIES = 2;
+const TIMEOUT = 60_000;
 
-export function createClient({ baseUrl, token, fetch, signal }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  const { baseUrl, token, maxRetries = MAX_RETRIES, timeout = TIMEOUT, signal } = options;
+  const send = options.fetch ?? ((request: Request, init: RequestInit) => globalThis.fetch(request, init));
+  const base = baseUrl.replace(/\/+$/, "");
   const client = createFetchClient<paths, "application/json">({
-    baseUrl: baseUrl.replace(/\/+$/, ""),
+    baseUrl: base,
     headers: { Authorization: `Bearer ${token}` },
-    ...(fetch === undefined ? {} : { fetch }),
+    fetch: withRetries(send, { maxRetries, timeout }),
     ...(signal === undefined ? {} : { signal }),
   });
+  // `waitFor` counts its own tries, because it knows until when they make sense.
+  const single = withRetries(send, { maxRetries: 0, timeout });
   return {
     ...client,
-    waitFor: async (requestId, { timeout = TIMEOUT, interval = INTERVAL, signal: stop } = {}) => {
-      const abort = AbortSignal.any([signal, stop].filter((one) => one !== undefined));
-      const deadline = performance.now() + timeout;
+    waitFor: (requestId, wait = {}) => {
+      const abort = AbortSignal.any([signal, wait.signal].filter((one) => one !== undefined));
       const path = { request_id: requestId };
-      for (;;) {
-        const call = await client.GET("/v1/requests/{request_id}", { params: { path }, signal: abort });
-        const busy = BUSY.includes(call.response.status);
-        if (!busy) {
-          const request = await answerOf(call);
-          if (request.status === "completed") return request;
-          if (request.status === "failed") throw new RequestFailed(request);
-        }
-        const wait = busy ? Number(call.response.headers.get("retry-after")) * 1_000 : interval;
-        if (performance.now() + wait > deadline) throw new RequestTimeout(requestId);
-        await pause(wait, abort);
-        abort.throwIfAborted();
-      }
+      const get = () => client.GET("/v1/requests/{request_id}", { params: { path }, signal: abort, fetch: single });
+      return finalRequest(requestId, get, { ...wait, signal: abort }, maxRetries);
+    },
+    events: (stream = {}) => {
+      const abort = AbortSignal.any([signal, stream.signal].filter((one) => one !== undefined));
+      return streamEvents(single, { url: `${base}/v1/events`, token }, { ...stream, signal: abort });
+    },
+    uploadMedia: (body, file = {}) => {
+      const abort = AbortSignal.any([signal, file.signal].filter((one) => one !== undefined));
+      return upload(body, file, { url: `${base}/v1/media`, token, send, maxRetries, signal: abort });
     },
   };
 }
@@ -79,6 +87,6 @@ interface Outcome<T> {
 /** The data of a call. @throws ApiRefusal when the service refused it. */
 export async function answerOf<T>(call: Outcome<T> | Promise<Outcome<T>>): Promise<NonNullable<T>> {
   const { data, error, response } = await call;
-  if (data === undefined || data === null) throw new ApiRefusal(response.status, readErrorBody(error));
+  if (data === undefined || data === null) throw refusalOf(response, error);
   return data;
 }

@@ -231,6 +231,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file for metadata
+         * @description The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.
+         */
+        post: operations["uploadMedia"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/nfts": {
         parameters: {
             query?: never;
@@ -251,6 +271,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/nfts/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mint up to 1,000 tokens with one call
+         * @description All items are stored in one commit, and decided in their order: an item sees what the items before it have used up. An item that is refused does not keep the others from being accepted, so **check every result**. The call itself fails only if `items` is not a list of 1 to 1,000 entries, or for what any call can fail for.
+         *
+         *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
+         *
+         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit.
+         */
+        post: operations["mintNfts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/transfers": {
         parameters: {
             query?: never;
@@ -265,6 +309,30 @@ export interface paths {
          * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on.
          */
         post: operations["transferNft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/transfers/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Transfer up to 1,000 tokens with one call
+         * @description All items are stored in one commit, and decided in their order: an item sees what the items before it have used up. An item that is refused does not keep the others from being accepted, so **check every result**. The call itself fails only if `items` is not a list of 1 to 1,000 entries, or for what any call can fail for.
+         *
+         *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
+         *
+         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit.
+         */
+        post: operations["transferNfts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -457,8 +525,30 @@ export interface paths {
         /**
          * List events of the app's requests, oldest first
          * @description The same bodies as webhooks, in a stable order. Use it without a webhook, or to catch up when the receiver was down. Pass the `next` of the last answer as `after`. Fewer events than `limit` mean that there are no more for now.
+         *
+         *     With `Accept: text/event-stream`, the answer is a stream of server-sent events, each sent as soon as it is stored. The stream begins after `Last-Event-ID`; without that header, after the parameter `after`; without both, with the next event. `id` is the cursor, `event` the type, `data` the event as JSON. When the connection is lost, call again with the last `id` as `Last-Event-ID`.
          */
         get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what the app used, by day
+         * @description Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization moves gas and fees with the transactions; it never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.
+         */
+        get: operations["getUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -663,7 +753,7 @@ export interface paths {
          *     | 408 | `request_timeout` | The request did not arrive in time. Send it again. | [docs/errors#request_timeout](docs/errors#request_timeout) |
          *     | 409 | `idempotency_key_reused` | This Idempotency-Key was already used with a different path or body. Use a new key for a new request. | [docs/errors#idempotency_key_reused](docs/errors#idempotency_key_reused) |
          *     | 413 | `payload_too_large` | The body, or the URL with the headers, is too large. Send a smaller request. | [docs/errors#payload_too_large](docs/errors#payload_too_large) |
-         *     | 415 | `unsupported_media_type` | The body is not `application/json` in UTF-8. Send JSON with `Content-Type: application/json`. | [docs/errors#unsupported_media_type](docs/errors#unsupported_media_type) |
+         *     | 415 | `unsupported_media_type` | The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. | [docs/errors#unsupported_media_type](docs/errors#unsupported_media_type) |
          *     | 416 | `range_not_satisfiable` | The requested range is outside the content. `Content-Range` has the size of the content. | [docs/errors#range_not_satisfiable](docs/errors#range_not_satisfiable) |
          *     | 417 | `expectation_failed` | The service supports no `Expect` header other than `100-continue`. Remove the header. | [docs/errors#expectation_failed](docs/errors#expectation_failed) |
          *     | 422 | `validation_failed` | Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. | [docs/errors#validation_failed](docs/errors#validation_failed) |
@@ -684,7 +774,7 @@ export interface paths {
          *     | 422, request | `service_cannot_mint` | The collection's owner removed the service as a minter. Ask the owner to appoint it again. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
          *     | 422 | `metadata_frozen` | The collection's metadata is frozen, or about to be. Frozen metadata can never change. | [docs/errors#metadata_frozen](docs/errors#metadata_frozen) |
          *     | 429 | `rate_limited` | Too many calls. Try again after the number of seconds in `Retry-After`. | [docs/errors#rate_limited](docs/errors#rate_limited) |
-         *     | 429 | `quota_exceeded` | The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins. | [docs/errors#quota_exceeded](docs/errors#quota_exceeded) |
+         *     | 429, request | `quota_exceeded` | The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again. | [docs/errors#quota_exceeded](docs/errors#quota_exceeded) |
          *     | 500 | `internal_error` | The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. | [docs/errors#internal_error](docs/errors#internal_error) |
          *     | 503 | `unavailable` | The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. | [docs/errors#unavailable](docs/errors#unavailable) |
          *     | request | `execution_reverted` | The contract reverted the call. `errors` has the decoded reason. | [docs/errors#execution_reverted](docs/errors#execution_reverted) |
@@ -754,26 +844,36 @@ export interface components {
         };
         CreateCollection: {
             type: components["schemas"]["CollectionType"];
+            /** @description Name of the collection. */
             name: string;
+            /** @description Usually three or more capital letters. */
             symbol: string;
             /** @description ERC721 only: the most tokens that can ever be minted. 0 means unlimited. */
             mint_supply_count?: (number | string) | null;
             /** @description Another name for mint_supply_count. */
             mint_supply_account?: (number | string) | null;
+            /** @description Owner of the contract. You must control this address. By default the service is the owner. */
             new_owner?: string | null;
             /** @description If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192. */
             soulbound?: boolean | null;
+            /** @description Hosted only, as in ERC-7572. */
             description?: string | null;
             image?: string | null;
             external_link?: string | null;
+            /** @description Hosted only. Royalty on sales, in hundredths of a percent. */
             seller_fee_basis_points?: (number | string) | null;
+            /** @description Hosted only. Who gets the royalty. */
             fee_recipient?: string | null;
             base_uri?: string | null;
             collection_uri?: string | null;
         };
-        /** @enum {string} */
+        /**
+         * @description Kind of the contract.
+         * @enum {string}
+         */
         CollectionType: "ERC721" | "ERC1155";
         Mint: {
+            /** @description The collection of the token. */
             collection_address: string;
             /** @description Destination of an ERC721 token, or of more ERC1155 copies. */
             to_address?: string | null;
@@ -787,11 +887,15 @@ export interface components {
             quantity?: (number | string) | null;
             /** @description Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:. */
             uri?: string | null;
+            /** @description Hosted only, like all fields of the metadata. `{token_id}` stands for the token id. */
             name?: string | null;
+            /** @description Text about the token. `{token_id}` stands for the token id. */
             description?: string | null;
             image?: string | null;
             external_url?: string | null;
+            /** @description Properties of the token, such as `{"trait_type": "fur", "value": "red"}`. */
             attributes?: unknown[] | null;
+            /** @description Six hexadecimal digits, without #. */
             background_color?: string | null;
             animation_url?: string | null;
             youtube_url?: string | null;
@@ -801,9 +905,13 @@ export interface components {
             unlockable_content?: string | null;
         };
         Transfer: {
+            /** @description The wallet of the app that holds the token. */
             from_address: string;
+            /** @description Who gets the token: any address that can hold it. */
             to_address: string;
+            /** @description The contract of the token. */
             contract_address: string;
+            /** @description The token. */
             token_id: number | string;
             /** @description Number of copies. ERC721: blank or 1. */
             amount?: number | string | null;
@@ -817,8 +925,12 @@ export interface components {
              */
             type: "sent" | "completed" | "error" | "corrected";
             request_id: components["schemas"]["RequestId"];
-            /** @enum {string} */
+            /**
+             * @description What the request does.
+             * @enum {string}
+             */
             request_type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+            /** @description null when the request was never sent. */
             transaction_hash: string | null;
             /** @description Present when a collection or a token was created. */
             nft_collection?: components["schemas"]["Address"];
@@ -840,6 +952,7 @@ export interface components {
          *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
          *     - `receiver_rejected`: The contract at the destination refused the token. Choose a destination that accepts it.
          *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+         *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
          *     - `execution_reverted`: The contract reverted the call. `errors` has the decoded reason.
          *     - `out_of_gas`: The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.
          *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
@@ -848,75 +961,105 @@ export interface components {
          *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
          * @enum {string}
          */
-        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "execution_reverted" | "out_of_gas" | "media_unavailable" | "media_too_large" | "media_blocked" | "number_taken";
+        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "quota_exceeded" | "execution_reverted" | "out_of_gas" | "media_unavailable" | "media_too_large" | "media_blocked" | "number_taken";
         /**
          * Format: date-time
          * @description Time in UTC, ISO 8601.
          */
         Time: string;
         TestEvent: {
+            /** @description The same in every retry. */
             id: string;
-            /** @constant */
+            /**
+             * @description Events of requests have another type.
+             * @constant
+             */
             type: "test";
+            /** @description The event belongs to no request. */
             request_id: null;
+            /** @description The event belongs to no request. */
             request_type: null;
+            /** @description The event belongs to no request. */
             transaction_hash: null;
             created_at: components["schemas"]["Time"];
         };
         Wallet: {
             address: components["schemas"]["Address"];
+            /** @description The app's own name for the user. null for a wallet without one. */
             user_identifier: string | null;
         };
         WalletsPage: {
+            /** @description The items of this page. */
             wallets: components["schemas"]["Wallet"][];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
         };
         HistoryPage: {
+            /** @description The items of this page. */
             history: components["schemas"]["HistoryEntry"][];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
         };
         HistoryEntry: {
-            /** @enum {string} */
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
             type: "mint" | "transfer" | "burn";
             contract_address: components["schemas"]["Address"];
             token_id: components["schemas"]["Integer"];
+            /** @description Number of copies; 1 for ERC721. */
             quantity: components["schemas"]["Integer"];
             /** @description null for a mint. */
             from_address: components["schemas"]["Address"] | null;
             /** @description null for a burn. */
             to_address: components["schemas"]["Address"] | null;
             transaction_hash: components["schemas"]["TransactionHash"];
+            /** @description The block in which it happened. */
             block_number: number;
             timestamp: components["schemas"]["Time"];
             /** @description null when no request of this app caused it. */
             request_id: components["schemas"]["RequestId"] | null;
         };
+        /** @description Hash of a transaction. */
         TransactionHash: string;
         HeldNftsPage: {
+            /** @description The items of this page. */
             nfts: components["schemas"]["HeldNft"][];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
         };
         HeldNft: {
             contract_address: components["schemas"]["Address"];
+            /** @description null when the contract tells no name. */
             collection_name: string | null;
             type: components["schemas"]["CollectionType"];
             token_id: components["schemas"]["Integer"];
             /** @description ERC1155: number of copies in this wallet or this collection. */
             quantity?: components["schemas"]["Integer"];
+            /** @description URI of the metadata, as the contract returns it. */
             token_uri: string | null;
+            /** @description Hosted tokens only. */
             metadata: components["schemas"]["TokenMetadata"] | null;
+            /** @description Time of the block of the mint. */
             minted_at: components["schemas"]["Time"] | null;
             /** @description Shown only while this wallet holds the token. */
             unlockable_content: string | null;
@@ -925,19 +1068,31 @@ export interface components {
         };
         /** @description Metadata of a hosted token, with {token_id} replaced by the token id. */
         TokenMetadata: {
+            /** @description Name of the token. */
             name?: string;
+            /** @description Text about the token. */
             description?: string;
+            /** @description URI of a picture. */
             image?: string;
+            /** @description URI of a website about the token. */
             external_url?: string;
+            /** @description Properties of the token. */
             attributes?: unknown[];
+            /** @description Six hexadecimal digits, without #. */
             background_color?: string;
+            /** @description URI of a video, a sound or a model. */
             animation_url?: string;
+            /** @description URI of a video on YouTube. */
             youtube_url?: string;
         };
         ContractNftsPage: {
+            /** @description The items of this page. */
             nfts: components["schemas"]["HeldNft"][];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
@@ -948,9 +1103,13 @@ export interface components {
             request_id: components["schemas"]["RequestId"];
         };
         CollectionsPage: {
+            /** @description The items of this page. */
             collections: components["schemas"]["Collection"][];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
@@ -958,7 +1117,9 @@ export interface components {
         Collection: {
             address: components["schemas"]["Address"];
             type: components["schemas"]["CollectionType"];
+            /** @description Name of the collection. */
             name: string;
+            /** @description Symbol of the collection. */
             symbol: string;
             hosting: components["schemas"]["Hosting"];
             /** @description null means unlimited. */
@@ -967,80 +1128,155 @@ export interface components {
             soulbound: boolean;
             /** @description Tokens (ERC721) or distinct ids (ERC1155) ever minted. */
             minted: number;
+            /** @description Owner of the contract. */
             owner: components["schemas"]["Address"];
+            /** @description URI of the metadata of the collection. */
             collection_uri: string | null;
             /** @description Self-hosted only. */
             base_uri?: string | null;
-            /** @description Hosted only, like the next four fields. */
+            /** @description Hosted only. Text about the collection. */
             description?: string | null;
+            /** @description Hosted only. URI of a picture. */
             image?: string | null;
+            /** @description Hosted only. URI of a website. */
             external_link?: string | null;
+            /** @description Hosted only. Royalty on sales, in hundredths of a percent. */
             seller_fee_basis_points?: number | null;
+            /** @description Hosted only. Who gets the royalty. */
             fee_recipient?: components["schemas"]["Address"] | null;
             request_id: components["schemas"]["RequestId"];
             created_at: components["schemas"]["Time"];
         };
-        /** @enum {string} */
+        /**
+         * @description hosted: the service serves the metadata. self-hosted: the app does.
+         * @enum {string}
+         */
         Hosting: "hosted" | "self-hosted";
         NftsPage: {
+            /** @description The items of this page. */
             nfts: components["schemas"]["Nft"][];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
         };
         Nft: {
             contract_address: components["schemas"]["Address"];
+            /** @description null when the contract tells no name. */
             collection_name: string | null;
             type: components["schemas"]["CollectionType"];
             token_id: components["schemas"]["Integer"];
             /** @description ERC1155: number of copies in this wallet or this collection. */
             quantity?: components["schemas"]["Integer"];
+            /** @description URI of the metadata, as the contract returns it. */
             token_uri: string | null;
+            /** @description Hosted tokens only. */
             metadata: components["schemas"]["TokenMetadata"] | null;
+            /** @description Time of the block of the mint. */
             minted_at: components["schemas"]["Time"] | null;
             /** @description ERC721 only. */
             owner?: components["schemas"]["Address"] | null;
         };
         Erc721Nft: {
             contract_address: components["schemas"]["Address"];
+            /** @description null when the contract tells no name. */
             collection_name: string | null;
-            /** @constant */
+            /**
+             * @description Kind of the contract.
+             * @constant
+             */
             type: "ERC721";
             token_id: components["schemas"]["Integer"];
             /** @description ERC1155: number of copies in this wallet or this collection. */
             quantity?: components["schemas"]["Integer"];
+            /** @description URI of the metadata, as the contract returns it. */
             token_uri: string | null;
+            /** @description Hosted tokens only. */
             metadata: components["schemas"]["TokenMetadata"] | null;
+            /** @description Time of the block of the mint. */
             minted_at: components["schemas"]["Time"] | null;
+            /** @description null when the token was burned. */
             owner: components["schemas"]["Address"] | null;
         };
         Erc1155Nft: {
             contract_address: components["schemas"]["Address"];
+            /** @description null when the contract tells no name. */
             collection_name: string | null;
-            /** @constant */
+            /**
+             * @description Kind of the contract.
+             * @constant
+             */
             type: "ERC1155";
             token_id: components["schemas"]["Integer"];
             /** @description ERC1155: number of copies in this wallet or this collection. */
             quantity?: components["schemas"]["Integer"];
+            /** @description URI of the metadata, as the contract returns it. */
             token_uri: string | null;
+            /** @description Hosted tokens only. */
             metadata: components["schemas"]["TokenMetadata"] | null;
+            /** @description Time of the block of the mint. */
             minted_at: components["schemas"]["Time"] | null;
+            /** @description The owners of this page. */
             owners: {
                 address: components["schemas"]["Address"];
+                /** @description Copies that the owner has. */
                 quantity: components["schemas"]["Integer"];
             }[];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
         };
+        UploadedMedia: {
+            /** @description The file's address, for `image` and `animation_url`. */
+            uri: string;
+            /** @description The file's CID (version 1). The same bytes always have the same CID. */
+            cid: string;
+            /** @description The media type, detected from the bytes. */
+            type: string;
+            /** @description The size of the file, in bytes. */
+            bytes: number;
+        };
+        BatchResults: {
+            /** @description One result for each item, in the order of the items. */
+            results: (components["schemas"]["Accepted"] | components["schemas"]["ItemError"])[];
+        };
+        /** @description The error that the single call would answer. Fields are those of the item. */
+        ItemError: {
+            /**
+             * @description See the list of error codes.
+             * @enum {string}
+             */
+            error_code: "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_reused" | "payload_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "expectation_failed" | "validation_failed" | "user_identifier_taken" | "wallet_not_found" | "collection_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "not_transferable" | "token_busy" | "receiver_rejected" | "service_cannot_mint" | "metadata_frozen" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable";
+            /** @description What happened, and what to do next. */
+            message: string;
+            errors: components["schemas"]["FieldErrors"];
+        };
+        /** @description What is wrong with each field. null when the error is about no field. */
+        FieldErrors: {
+            /** @description Name of the field, or its place, such as `attributes.0.value`. */
+            field: string;
+            /** @description What is wrong, as a word for programs. */
+            code: string;
+            /** @description What is wrong, and what to do. */
+            message: string;
+        }[] | null;
         ContractsPage: {
+            /** @description The items of this page. */
             contracts: components["schemas"]["FollowedContract"][];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
@@ -1049,6 +1285,7 @@ export interface components {
             address: components["schemas"]["Address"];
             /** @description null until the service has asked the contract. */
             type: components["schemas"]["CollectionType"] | null;
+            /** @description null when the contract tells no name. */
             name: string | null;
             /**
              * @description - `checking`: the service has not yet asked the contract for its type.
@@ -1069,42 +1306,132 @@ export interface components {
         };
         EndedContract: Record<string, never>;
         RequestsPage: {
+            /** @description The items of this page. */
             requests: components["schemas"]["Request"][];
+            /** @description Items in the whole listing. */
             total: number;
+            /** @description Most items on this page. */
             limit: number;
+            /** @description Items of the listing before this page. */
             offset: number;
             /** @description Cursor of the next page; null at the end. */
             next: string | null;
         };
         Request: {
             request_id: components["schemas"]["RequestId"];
-            /** @enum {string} */
+            /**
+             * @description What the request does.
+             * @enum {string}
+             */
             type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
-            /** @enum {string} */
+            /**
+             * @description pending: accepted. processing: its transaction was sent. completed and failed are final: they never change.
+             * @enum {string}
+             */
             status: "pending" | "processing" | "completed" | "failed";
+            /** @description The collection that the request concerns. null while a collection is being created. */
             nft_collection: components["schemas"]["Address"] | null;
+            /** @description The token that the request concerns. null for a collection, and until the id of a new token is known. */
             nft_token_id: components["schemas"]["Integer"] | null;
+            /** @description The transaction that carries the request. null before it is sent. It can change until the request is final. */
             transaction_hash: components["schemas"]["TransactionHash"] | null;
+            /** @description The block of that transaction. null until it is mined. */
             block_number: number | null;
+            /** @description Its share of the gas of the transactions that carried it. null: none is mined, or the node did not show the receipt yet. */
+            gas_used: number | null;
+            /** @description Its share of their fees, in wei. It is set together with `gas_used`. */
+            fee_wei: components["schemas"]["Wei"] | null;
+            /** @description Why the request failed. null unless it failed. */
             error_code: components["schemas"]["RequestFailure"] | null;
             errors: components["schemas"]["FieldErrors"];
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
         };
-        /** @description What is wrong with each field. null when the error is about no field. */
-        FieldErrors: {
-            field: string;
-            code: string;
-            message: string;
-        }[] | null;
+        /** @description An amount in wei, as a decimal string. */
+        Wei: string;
+        Usage: {
+            from: components["schemas"]["Day"];
+            to: components["schemas"]["Day"];
+            /** @description The sums of the days. */
+            total: {
+                /** @description Requests that were accepted. */
+                requests_accepted: number;
+                /** @description Requests that became `completed`. */
+                requests_completed: number;
+                /** @description Requests that became `failed`. */
+                requests_failed: number;
+                /** @description Gas of transactions, by the day of their blocks. */
+                gas_used: number;
+                /** @description Fees of the same transactions. */
+                fee_wei: components["schemas"]["Wei"];
+                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
+                media_bytes: number;
+                /** @description Wallets that were created. */
+                wallets_created: number;
+            };
+            /** @description Every day, oldest first. */
+            days: {
+                date: components["schemas"]["Day"];
+                /** @description Requests that were accepted. */
+                requests_accepted: number;
+                /** @description Requests that became `completed`. */
+                requests_completed: number;
+                /** @description Requests that became `failed`. */
+                requests_failed: number;
+                /** @description Gas of transactions, by the day of their blocks. */
+                gas_used: number;
+                /** @description Fees of the same transactions. */
+                fee_wei: components["schemas"]["Wei"];
+                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
+                media_bytes: number;
+                /** @description Wallets that were created. */
+                wallets_created: number;
+            }[];
+            /** @description What counts now, whatever the range of days, and the limits that the operator has set. */
+            quotas: {
+                /** @description Bytes of the files that the app uploaded or that its requests copied (`copy_media`). Each file counts once, until the operator deletes it with `media collect`. */
+                media_bytes: {
+                    /** @description What counts now. */
+                    used: number;
+                    /** @description null: unlimited. */
+                    limit: number | null;
+                };
+                /** @description Requests that wait for their media (`copy_media`, freezing). */
+                media_requests: {
+                    /** @description What counts now. */
+                    used: number;
+                    /** @description null: unlimited. */
+                    limit: number | null;
+                };
+                /** @description Wallets of the app. */
+                wallets: {
+                    /** @description What counts now. */
+                    used: number;
+                    /** @description null: unlimited. */
+                    limit: number | null;
+                };
+            };
+        };
+        /**
+         * Format: date
+         * @description A day in UTC, such as `2026-05-04`.
+         */
+        Day: string;
         /** @description Contract-level metadata (ERC-7572). */
         CollectionMetadata: {
+            /** @description Name of the collection. */
             name: string;
+            /** @description Symbol of the collection. */
             symbol: string;
+            /** @description Text about the collection. */
             description?: string;
+            /** @description URI of a picture. */
             image?: string;
+            /** @description URI of a website. */
             external_link?: string;
+            /** @description Royalty, in hundredths of a percent. */
             seller_fee_basis_points?: number;
+            /** @description Who gets the royalty. */
             fee_recipient?: string;
         };
     };
@@ -1117,8 +1444,30 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "malformed_json";
+                    /** @description What happened, and what to do next. */
+                    message: string;
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
+        /** @description The call is not valid HTTP. Check the request line and the headers; HTTP/1.1 requires `Host`. */
+        MalformedRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
+                    error_code: "malformed_request";
                     /** @description What happened, and what to do next. */
                     message: string;
                     errors: components["schemas"]["FieldErrors"];
@@ -1136,7 +1485,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "unauthorized";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1152,7 +1504,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "forbidden";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1168,7 +1523,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "not_found";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1184,7 +1542,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "idempotency_key_reused";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1199,7 +1560,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "payload_too_large";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1207,7 +1571,7 @@ export interface components {
                 };
             };
         };
-        /** @description The body is not `application/json` in UTF-8. Send JSON with `Content-Type: application/json`. */
+        /** @description The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. */
         UnsupportedMediaType: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1215,7 +1579,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "unsupported_media_type";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1231,7 +1598,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "range_not_satisfiable";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1247,7 +1617,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "validation_failed";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1266,7 +1639,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "rate_limited";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1282,7 +1658,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "internal_error";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1299,7 +1678,10 @@ export interface components {
             };
             content: {
                 "application/json": {
-                    /** @enum {string} */
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
                     error_code: "unavailable";
                     /** @description What happened, and what to do next. */
                     message: string;
@@ -1314,6 +1696,11 @@ export interface components {
          * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
          */
         IdempotencyKey: string;
+        /**
+         * @description For streams: the `id` of the last event that you have. The stream continues after it. It wins over `after`.
+         * @example ZXZlbnRzLjc
+         */
+        LastEventId: string;
     };
     requestBodies: never;
     headers: {
@@ -1370,8 +1757,11 @@ export interface operations {
     listAccounts: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
@@ -1469,7 +1859,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "validation_failed" | "user_identifier_taken";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -1477,7 +1870,31 @@ export interface operations {
                     };
                 };
             };
-            429: components["responses"]["RateLimited"];
+            /**
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1487,6 +1904,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The app's own name for the user, percent-encoded. */
                 user_identifier: string;
             };
             cookie?: never;
@@ -1524,12 +1942,16 @@ export interface operations {
     listWalletHistory: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
             };
             cookie?: never;
@@ -1583,12 +2005,16 @@ export interface operations {
     listContents: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
             };
             cookie?: never;
@@ -1649,13 +2075,18 @@ export interface operations {
     listContentsOfContract: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
+                /** @description Address of the contract, in any case. */
                 contract_address: string;
             };
             cookie?: never;
@@ -1720,7 +2151,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "validation_failed" | "contract_not_supported" | "too_many_contracts";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -1736,14 +2170,20 @@ export interface operations {
     listContentsOfToken: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
+                /** @description Address of the contract, in any case. */
                 contract_address: string;
+                /** @description Token id, as decimal digits. */
                 token_id: number | string;
             };
             cookie?: never;
@@ -1808,7 +2248,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "validation_failed" | "contract_not_supported" | "too_many_contracts";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -1824,8 +2267,11 @@ export interface operations {
     listCollections: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
@@ -1929,7 +2375,7 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             /**
              * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
              */
             429: {
                 headers: {
@@ -1941,7 +2387,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "rate_limited" | "quota_exceeded";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -1956,12 +2405,16 @@ export interface operations {
     listNfts: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
             };
             cookie?: never;
@@ -2024,6 +2477,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
             };
             cookie?: never;
@@ -2031,10 +2485,13 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description Text about the collection. */
                     description?: string | null;
                     image?: string | null;
                     external_link?: string | null;
+                    /** @description Royalty on sales, in hundredths of a percent. */
                     seller_fee_basis_points?: (number | string) | null;
+                    /** @description Who gets the royalty. */
                     fee_recipient?: string | null;
                 };
             };
@@ -2058,11 +2515,17 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description All metadata after the change. */
                         metadata: {
+                            /** @description Text about the collection. */
                             description?: string;
+                            /** @description URI of a picture. */
                             image?: string;
+                            /** @description URI of a website. */
                             external_link?: string;
+                            /** @description Royalty, in hundredths of a percent. */
                             seller_fee_basis_points?: number;
+                            /** @description Who gets the royalty. */
                             fee_recipient?: components["schemas"]["Address"];
                         };
                         /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
@@ -2088,7 +2551,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2098,7 +2564,7 @@ export interface operations {
             };
             /**
              * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
              */
             429: {
                 headers: {
@@ -2110,7 +2576,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "rate_limited" | "quota_exceeded";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2127,6 +2596,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
             };
             cookie?: never;
@@ -2172,7 +2642,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2182,7 +2655,7 @@ export interface operations {
             };
             /**
              * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
              */
             429: {
                 headers: {
@@ -2194,7 +2667,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "rate_limited" | "quota_exceeded";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2209,13 +2685,18 @@ export interface operations {
     getNft: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
+                /** @description Token id, as decimal digits. */
                 token_id: number | string;
             };
             cookie?: never;
@@ -2270,7 +2751,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
+                /** @description Token id, as decimal digits. */
                 token_id: number | string;
             };
             cookie?: never;
@@ -2278,11 +2761,15 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description `{token_id}` stands for the token id. */
                     name?: string | null;
+                    /** @description `{token_id}` stands for the token id. */
                     description?: string | null;
                     image?: string | null;
                     external_url?: string | null;
+                    /** @description Properties of the token. */
                     attributes?: unknown[] | null;
+                    /** @description Six hexadecimal digits, without #. */
                     background_color?: string | null;
                     animation_url?: string | null;
                     youtube_url?: string | null;
@@ -2338,7 +2825,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2348,7 +2838,7 @@ export interface operations {
             };
             /**
              * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
              */
             429: {
                 headers: {
@@ -2360,7 +2850,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "rate_limited" | "quota_exceeded";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2375,13 +2868,18 @@ export interface operations {
     listTokenHistory: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
+                /** @description Token id, as decimal digits. */
                 token_id: number | string;
             };
             cookie?: never;
@@ -2428,6 +2926,75 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uploadMedia: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The bytes of the file. `Content-Type` may be the media type of the file instead. */
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+                     *       "cid": "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+                     *       "type": "image/png",
+                     *       "bytes": 48213
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UploadedMedia"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            /**
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2492,7 +3059,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "validation_failed" | "collection_not_found" | "token_not_found" | "token_already_exists" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "service_cannot_mint" | "metadata_frozen";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2502,7 +3072,7 @@ export interface operations {
             };
             /**
              * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
              */
             429: {
                 headers: {
@@ -2514,7 +3084,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "rate_limited" | "quota_exceeded";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2522,6 +3095,72 @@ export interface operations {
                     };
                 };
             };
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mintNfts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description 1 to 1000 items, each with the body of the single call. */
+                    items: components["schemas"]["Mint"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *         },
+                     *         {
+                     *           "error_code": "supply_exceeded",
+                     *           "message": "The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.",
+                     *           "errors": [
+                     *             {
+                     *               "field": "collection_address",
+                     *               "code": "supply_exceeded",
+                     *               "message": "The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer."
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResults"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyKeyReused"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2585,7 +3224,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "validation_failed" | "wallet_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "insufficient_balance" | "not_transferable" | "token_busy";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2595,7 +3237,7 @@ export interface operations {
             };
             /**
              * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
              */
             429: {
                 headers: {
@@ -2607,7 +3249,10 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {string} */
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
                         error_code: "rate_limited" | "quota_exceeded";
                         /** @description What happened, and what to do next. */
                         message: string;
@@ -2619,11 +3264,80 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    transferNfts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description 1 to 1000 items, each with the body of the single call. */
+                    items: components["schemas"]["Transfer"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
+                     *         },
+                     *         {
+                     *           "error_code": "token_busy",
+                     *           "message": "An earlier transfer of this token is still pending. Try again when that request is final.",
+                     *           "errors": [
+                     *             {
+                     *               "field": "token_id",
+                     *               "code": "token_busy",
+                     *               "message": "An earlier transfer of this token is still pending. Try again when that request is final."
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResults"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyKeyReused"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listContracts: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
@@ -2678,6 +3392,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Address of the wallet or of the contract, in any case. */
                 address: string;
             };
             cookie?: never;
@@ -2710,10 +3425,15 @@ export interface operations {
     listRequests: {
         parameters: {
             query?: {
+                /** @description Only requests with this status. */
                 status?: "pending" | "processing" | "completed" | "failed";
+                /** @description Only requests of this type. */
                 type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
@@ -2742,6 +3462,8 @@ export interface operations {
                      *           "nft_token_id": 12,
                      *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
                      *           "block_number": 21000000,
+                     *           "gas_used": 61204,
+                     *           "fee_wei": "122408000000000",
                      *           "error_code": null,
                      *           "errors": null,
                      *           "created_at": "2026-05-04T10:15:30.000Z",
@@ -2771,6 +3493,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The `request_id` of an earlier answer. */
                 request_id: string;
             };
             cookie?: never;
@@ -2795,6 +3518,8 @@ export interface operations {
                      *       "nft_token_id": 12,
                      *       "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
                      *       "block_number": 21000000,
+                     *       "gas_used": 61204,
+                     *       "fee_wei": "122408000000000",
                      *       "error_code": null,
                      *       "errors": null,
                      *       "created_at": "2026-05-04T10:15:30.000Z",
@@ -2842,6 +3567,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Where events are sent. */
                         url: string;
                         /** @description null means all of them. */
                         events: ("sent" | "completed" | "error" | "corrected")[] | null;
@@ -2900,6 +3626,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Where events are sent. */
                         url: string;
                         /** @description null means all of them. */
                         events: ("sent" | "completed" | "error" | "corrected")[] | null;
@@ -2989,10 +3716,14 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Id of the delivery. */
                         id: string;
                         /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
                         event_id: string;
-                        /** @enum {string} */
+                        /**
+                         * @description The `type` of the event.
+                         * @enum {string}
+                         */
                         event_type: "sent" | "completed" | "error" | "corrected" | "test";
                         /** @description null for a test event. */
                         request_id: components["schemas"]["RequestId"] | null;
@@ -3069,8 +3800,11 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
+                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
                 offset?: number;
+                /** @description `next` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
             };
             header?: never;
@@ -3112,11 +3846,16 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description The items of this page. */
                         deliveries: {
+                            /** @description Id of the delivery. */
                             id: string;
                             /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
                             event_id: string;
-                            /** @enum {string} */
+                            /**
+                             * @description The `type` of the event.
+                             * @enum {string}
+                             */
                             event_type: "sent" | "completed" | "error" | "corrected" | "test";
                             /** @description null for a test event. */
                             request_id: components["schemas"]["RequestId"] | null;
@@ -3136,8 +3875,11 @@ export interface operations {
                             created_at: components["schemas"]["Time"];
                             updated_at: components["schemas"]["Time"];
                         }[];
+                        /** @description Items in the whole listing. */
                         total: number;
+                        /** @description Most items on this page. */
                         limit: number;
+                        /** @description Items of the listing before this page. */
                         offset: number;
                         /** @description Cursor of the next page; null at the end. */
                         next: string | null;
@@ -3158,6 +3900,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The `id` of the delivery. */
                 id: string;
             };
             cookie?: never;
@@ -3189,10 +3932,14 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Id of the delivery. */
                         id: string;
                         /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
                         event_id: string;
-                        /** @enum {string} */
+                        /**
+                         * @description The `type` of the event.
+                         * @enum {string}
+                         */
                         event_type: "sent" | "completed" | "error" | "corrected" | "test";
                         /** @description null for a test event. */
                         request_id: components["schemas"]["RequestId"] | null;
@@ -3227,10 +3974,18 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
+                /** @description `next` of an earlier answer, the `id` of an event of the stream, or `start`. Without it the feed starts at the first event, a stream with the next one. */
                 after?: string;
+                /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description For streams: the `id` of the last event that you have. The stream continues after it. It wins over `after`.
+                 * @example ZXZlbnRzLjc
+                 */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3268,6 +4023,91 @@ export interface operations {
                         /** @description Cursor for `after`. Always present: used again later, it finds the events since then. */
                         next: string;
                     };
+                    /**
+                     * @example retry: 1000
+                     *     id: ZXZlbnRzLjY
+                     *
+                     *     id: ZXZlbnRzLjc
+                     *     event: completed
+                     *     data: {"id":"0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10","type":"completed","request_id":"574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee","request_type":"mint","transaction_hash":"0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0","nft_collection":"0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60","nft_token_id":12,"created_at":"2026-05-04T10:15:30.000Z"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: {
+                /** @description The first day. Default: 29 days before `to`. */
+                from?: string;
+                /** @description The last day. Default: today. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-05-04",
+                     *       "to": "2026-05-04",
+                     *       "total": {
+                     *         "requests_accepted": 120,
+                     *         "requests_completed": 118,
+                     *         "requests_failed": 2,
+                     *         "gas_used": 7344480,
+                     *         "fee_wei": "14688960000000000",
+                     *         "media_bytes": 5242880,
+                     *         "wallets_created": 3
+                     *       },
+                     *       "days": [
+                     *         {
+                     *           "date": "2026-05-04",
+                     *           "requests_accepted": 120,
+                     *           "requests_completed": 118,
+                     *           "requests_failed": 2,
+                     *           "gas_used": 7344480,
+                     *           "fee_wei": "14688960000000000",
+                     *           "media_bytes": 5242880,
+                     *           "wallets_created": 3
+                     *         }
+                     *       ],
+                     *       "quotas": {
+                     *         "media_bytes": {
+                     *           "used": 5242880,
+                     *           "limit": 1073741824
+                     *         },
+                     *         "media_requests": {
+                     *           "used": 2,
+                     *           "limit": null
+                     *         },
+                     *         "wallets": {
+                     *           "used": 3,
+                     *           "limit": 10000
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Usage"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3488,6 +4328,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "*/*": string;
                 };
             };
@@ -3502,6 +4343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "*/*": string;
                 };
             };
@@ -3634,6 +4476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "*/*": string;
                 };
             };
@@ -3648,6 +4491,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "*/*": string;
                 };
             };
@@ -3786,8 +4630,11 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Name of the service. */
                         name: string;
+                        /** @description Version of the service. */
                         version: string;
+                        /** @description URLs by what they lead to. */
                         links: {
                             [key: string]: string;
                         };
@@ -3821,7 +4668,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description The process answers.
+                         * @constant
+                         */
                         status: "ok";
                     };
                 };
@@ -3856,8 +4706,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description Every check is ok.
+                         * @constant
+                         */
                         status: "ready";
+                        /** @description The result of each check. */
                         checks: {
                             [key: string]: string;
                         };
@@ -3921,6 +4775,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description Version of the OpenAPI format. */
                         openapi: string;
                     } & {
                         [key: string]: unknown;
@@ -4088,3 +4943,13 @@ export interface operations {
         };
     };
 }
+
+/** Calls that take an `Idempotency-Key`. */
+export const IDEMPOTENT_CALLS: readonly string[] = [
+    "POST /v1/accounts",
+    "POST /v1/collections",
+    "POST /v1/nfts",
+    "POST /v1/nfts/batch",
+    "POST /v1/transfers",
+    "POST /v1/transfers/batch"
+];

@@ -1,11 +1,15 @@
 import type { components } from "./document.ts";
 
+type Schemas = components["schemas"];
+/** What is wrong with each field, or null when the error concerns no field. */
+export type FieldErrors = Schemas["FieldErrors"];
+
 /** The body of every error. */
 export interface ErrorBody {
   error_code: string;
   /** What happened, and what to do next. */
   message: string;
-  errors: components["schemas"]["FieldErrors"];
+  errors: FieldErrors;
 }
 
 /** The service refused a call. */
@@ -14,11 +18,22 @@ export class ApiRefusal extends Error {
   readonly status: number;
   /** null when the answer is not the service's own, such as that of a proxy. */
   readonly body: ErrorBody | null;
+  /** The header `X-Request-Id`: the operator finds the call in the service's log by it. null when the header is absent. */
+  readonly callId: string | null;
 
-  constructor(status: number, body: ErrorBody | null) {
+  constructor(status: number, body: ErrorBody | null, callId: string | null = null) {
     super(describe(status, body));
     this.status = status;
     this.body = body;
+    this.callId = callId;
+  }
+
+  get errorCode(): string | null {
+    return this.body?.error_code ?? null;
+  }
+
+  get fieldErrors(): NonNullable<FieldErrors> {
+    return this.body?.errors ?? [];
   }
 }
 
@@ -35,7 +50,27 @@ export function readErrorBody(value: unknown): ErrorBody | null {
     : null;
 }
 
-type Request = components["schemas"]["Request"];
+/** @param error the body that came with the status. */
+export function refusalOf(response: Response, error: unknown): ApiRefusal {
+  return new ApiRefusal(response.status, readErrorBody(error), response.headers.get("x-request-id"));
+}
+
+/**
+ * The service did not answer. If the call changes something, it may or may not have happened: repeat it with the same
+ * `Idempotency-Key`.
+ */
+export class ConnectionFailed extends Error {
+  override readonly name = "ConnectionFailed";
+
+  constructor(tries: number, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`No answer from the service after ${tries === 1 ? "one try" : `${tries.toString()} tries`}: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+type Request = Schemas["Request"];
 
 /** A request ended as `failed`. */
 export class RequestFailed extends Error {
@@ -45,6 +80,18 @@ export class RequestFailed extends Error {
   constructor(request: Request) {
     super(`Request ${request.request_id} failed: ${request.error_code ?? "no error code"}`);
     this.request = request;
+  }
+
+  get requestId(): string {
+    return this.request.request_id;
+  }
+
+  get errorCode(): Request["error_code"] {
+    return this.request.error_code;
+  }
+
+  get fieldErrors(): NonNullable<FieldErrors> {
+    return this.request.errors ?? [];
   }
 }
 
@@ -56,5 +103,19 @@ export class RequestTimeout extends Error {
   constructor(requestId: string) {
     super(`Request ${requestId} was not final within the timeout. It may still complete.`);
     this.requestId = requestId;
+  }
+}
+
+/** Why a call is not a genuine event. */
+export type WebhookProblem = "headers" | "timestamp" | "signature" | "payload";
+
+/** The call to the app's URL does not come from the service. Answer it with a 4xx status and do nothing else. */
+export class WebhookRefused extends Error {
+  override readonly name = "WebhookRefused";
+  readonly problem: WebhookProblem;
+
+  constructor(problem: WebhookProblem, message: string) {
+    super(message);
+    this.problem = problem;
   }
 }

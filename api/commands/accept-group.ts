@@ -1,6 +1,8 @@
 import type { Command } from "../domain/command.ts";
+import type { ApiError } from "../domain/error-codes.ts";
 import { estimateGas } from "../domain/gas-estimate.ts";
 import type { RequestType } from "../domain/request.ts";
+import type { Quotas, UsedQuota } from "../domain/quota.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import {
   answerKey,
@@ -15,8 +17,9 @@ import { GasBudgets } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
 import { Backlog, type BacklogLimits, type BacklogRefusal } from "./backlog.ts";
+import { MediaQuotas } from "./media-quotas.ts";
 
-/** A call that has passed every check that does not depend on other calls. */
+/** An item of a call that has passed every check that does not depend on other items and calls. */
 export interface Candidate {
   id: string;
   appId: string;
@@ -28,17 +31,41 @@ export interface Candidate {
   tokenId: string | null;
   /** Whether content must be copied before the request may be sent. */
   waitsForMedia: boolean;
-  /** The answer to store under the caller's idempotency key; null without a key. */
-  answer: NewAnswer | null;
 }
 
+/** A call with its items: one, or those of a batch. All of them belong to the call's app. */
+export interface CandidateCall {
+  appId: string;
+  items: readonly Candidate[];
+  /** The caller's idempotency key; null without one. */
+  key: { key: string; fingerprint: string } | null;
+  /** Writes the answer to store under the key. It is stored only if an item was accepted. */
+  answer: (decisions: readonly Decision[]) => string;
+}
+
+/** What became of an item. */
 export type Decision =
   | { kind: "accepted" }
+  | { kind: "refused"; code: ReservationRefusal | BacklogRefusal | "quota_exceeded" }
+  /** A quota of the app is used up. The gas budget is not one of them: its code is `quota_exceeded`. */
+  | { kind: "over-quota"; quota: UsedQuota }
+  /** `prepare` refused it. */
+  | { kind: "failed"; error: ApiError };
+
+/** What became of a call. */
+export type CallDecision =
+  | { kind: "decided"; items: readonly Decision[] }
   /** An earlier call used the same idempotency key. */
   | { kind: "repeated"; answer: StoredAnswer }
-  | { kind: "refused"; code: ReservationRefusal | BacklogRefusal | "quota_exceeded" }
   /** The app was removed after the call's token was looked up. */
   | { kind: "removed" };
+
+/**
+ * Changes other rows, after the apps are held and before anything else is read.
+ * @param ids the items that are decided.
+ * @returns the errors of the items that it refuses, for which it has changed nothing.
+ */
+export type Prepare = (trx: Trx, ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, ApiError>>;
 
 export interface AcceptLimits extends BacklogLimits {
   /** Gas that one app may use per day; null: unlimited. */
@@ -46,17 +73,18 @@ export interface AcceptLimits extends BacklogLimits {
 }
 
 /**
- * Decides a group of calls in their order. Stores the accepted ones with their reservations and idempotency keys. The
- * number of SQL statements does not depend on the size of the group.
+ * Decides a group of calls, and the items of each, in their order. Stores the accepted items with their reservations, and
+ * the answers under the idempotency keys. The number of SQL statements does not depend on the size of the group.
  */
 export async function acceptGroup(
   trx: Trx,
-  candidates: readonly Candidate[],
+  calls: readonly CandidateCall[],
   limits: AcceptLimits,
   now: number,
-): Promise<Decision[]> {
-  const group = await Group.read(trx, candidates, limits, now);
-  const decisions = candidates.map((candidate) => group.decide(candidate));
+  prepare?: Prepare,
+): Promise<CallDecision[]> {
+  const group = await Group.read(trx, calls, limits, now, prepare);
+  const decisions = calls.map((call) => group.decideCall(call));
   await group.store(trx);
   return decisions;
 }
@@ -64,10 +92,12 @@ export async function acceptGroup(
 class Group {
   readonly #now: number;
   #backlog!: Backlog;
-  #apps: ReadonlySet<string> = new Set();
+  #apps: ReadonlyMap<string, Quotas> = new Map();
+  #quotas!: MediaQuotas;
   #answers = new Map<string, StoredAnswer>();
   #reservations!: ReservationSet;
   #budgets: GasBudgets | null = null;
+  #failed: ReadonlyMap<string, ApiError> = new Map();
   readonly #accepted: NewRequest[] = [];
   readonly #newAnswers: NewAnswer[] = [];
 
@@ -75,14 +105,23 @@ class Group {
     this.#now = now;
   }
 
-  static async read(trx: Trx, candidates: readonly Candidate[], limits: AcceptLimits, now: number): Promise<Group> {
+  static async read(
+    trx: Trx,
+    calls: readonly CandidateCall[],
+    limits: AcceptLimits,
+    now: number,
+    prepare?: Prepare,
+  ): Promise<Group> {
     const group = new Group(now);
-    const apps = new Set(candidates.map(({ appId }) => appId));
+    const apps = new Set(calls.map(({ appId }) => appId));
+    const items = calls.flatMap((call) => call.items);
     group.#apps = await holdApps(trx, apps);
+    group.#quotas = await MediaQuotas.read(trx, items, group.#apps);
+    if (prepare !== undefined) group.#failed = await prepare(trx, new Set(items.map(({ id }) => id)));
     group.#backlog = await Backlog.read(trx, apps, limits);
     group.#reservations = await ReservationSet.read(
       trx,
-      candidates.flatMap(({ command }) => (reserves(command) ? [command] : [])),
+      items.flatMap(({ command }) => (reserves(command) ? [command] : [])),
     );
     if (limits.appGasPerDay !== null) {
       group.#budgets = await GasBudgets.read(trx, apps, limits.appGasPerDay, now);
@@ -90,19 +129,33 @@ class Group {
     // After the locks: what a call waited for may be the first call with its key, which used up what it wants.
     group.#answers = await findStoredAnswers(
       trx,
-      candidates.flatMap(({ answer }) => answer ?? []),
+      calls.flatMap(({ appId, key }) => (key === null ? [] : [{ appId, key: key.key }])),
     );
     return group;
   }
 
-  decide(candidate: Candidate): Decision {
-    const { answer, appId, command, waitsForMedia } = candidate;
+  decideCall({ appId, items, key, answer }: CandidateCall): CallDecision {
     if (!this.#apps.has(appId)) return { kind: "removed" };
-    const earlier = answer === null ? undefined : this.#answers.get(answerKey(appId, answer.key));
+    const earlier = key === null ? undefined : this.#answers.get(answerKey(appId, key.key));
     if (earlier !== undefined) return { kind: "repeated", answer: earlier };
+    const decisions = items.map((item) => this.#decide(item));
+    if (key !== null && decisions.some(({ kind }) => kind === "accepted")) {
+      const stored = { appId, ...key, response: answer(decisions) };
+      this.#answers.set(answerKey(appId, key.key), stored);
+      this.#newAnswers.push(stored);
+    }
+    return { kind: "decided", items: decisions };
+  }
+
+  #decide(candidate: Candidate): Decision {
+    const { appId, command, waitsForMedia } = candidate;
+    const error = this.#failed.get(candidate.id);
+    if (error !== undefined) return { kind: "failed", error };
     // While the chain is unavailable, requests wait. The limit keeps the backlog small enough to process later.
     const full = this.#backlog.refusalOf(appId, waitsForMedia);
     if (full !== null) return { kind: "refused", code: full };
+    const quota = this.#quotas.refusalOf(candidate);
+    if (quota !== null) return { kind: "over-quota", quota };
     const gas = this.#budgets === null ? undefined : this.#budgets.charge(appId, estimateGas(command));
     if (gas === null) return { kind: "refused", code: "quota_exceeded" };
     const reserved = reserves(command) ? this.#reservations.take(candidate.id, command) : "ok";
@@ -111,13 +164,10 @@ class Group {
       return { kind: "refused", code: reserved };
     }
     this.#backlog.add(appId, waitsForMedia);
+    this.#quotas.add(candidate);
     const { id, type, unlockable, collection, tokenId, waitsForMedia: waits } = candidate;
     const now = this.#now;
     this.#accepted.push({ id, appId, type, command, unlockable, collection, tokenId, waits, gas: gas ?? null, now });
-    if (answer !== null) {
-      this.#answers.set(answerKey(appId, answer.key), answer);
-      this.#newAnswers.push(answer);
-    }
     return { kind: "accepted" };
   }
 

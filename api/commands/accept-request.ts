@@ -1,17 +1,19 @@
+import { secondsOfDayLeft } from "../domain/day.ts";
 import type { Command } from "../domain/command.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import type { Gather } from "../shared/gather.ts";
+import type { Metrics } from "../shared/metrics.ts";
 import { randomId } from "../shared/random-id.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/engine.ts";
-import { secondsOfDayLeft } from "../store/requests/gas-usage.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import { acceptGroup, type AcceptLimits, type Candidate, type Decision } from "./accept-group.ts";
-import type { BacklogLimits, BacklogRefusal } from "./backlog.ts";
-import { gatherCalls } from "./gather-calls.ts";
-import { type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
+import type { Candidate, Decision, Prepare } from "./accept-group.ts";
+import type { AcceptQueue } from "./accept-queue.ts";
+import { type Answer, type AnswerForm, answerOf, type Result, singleAnswer } from "./answer-form.ts";
+import type { BacklogRefusal } from "./backlog.ts";
+import { answerOfEarlierCall, type Caller, type IdempotencyDeps, keyOf, replay } from "./idempotency.ts";
+import { overQuota } from "./over-quota.ts";
 import { refuseRelay } from "./refuse-relay.ts";
 
 /** `Retry-After` in seconds when the backlog has no room. */
@@ -25,6 +27,9 @@ const BACKLOG_MESSAGES: Record<BacklogRefusal, string> = {
     "Too many requests of this app wait for their media. Try again after the number of seconds in `Retry-After`.",
 };
 
+const GAS_MESSAGE =
+  "The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.";
+
 export interface AcceptDeps extends IdempotencyDeps {
   database: Database;
   accepting: AcceptQueue;
@@ -32,10 +37,13 @@ export interface AcceptDeps extends IdempotencyDeps {
   relay: string;
   /** Notified when a request can be claimed. */
   signals: { requests: { notify(): void } };
+  metrics: Pick<Metrics, "requests">;
 }
 
 /** A command whose rules are checked, ready to be stored. */
 export interface Acceptance {
+  /** Id of the new request; a new one if absent. */
+  id?: string;
   type: RequestType;
   command: Command;
   /** Encrypted. */
@@ -46,91 +54,136 @@ export interface Acceptance {
   waitsForMedia?: boolean;
   /** The error for a reservation that is refused. */
   refusal?: (code: ReservationRefusal) => ApiError;
-  /**
-   * Extra changes of this command, made in the same transaction before the decision. Such a call is decided alone. If
-   * this throws, or the call is refused, the changes are rolled back.
-   */
-  prepare?: (trx: Trx) => Promise<void>;
 }
 
-/** Decides calls that arrive together, in one transaction. Create one per process and database. */
-export class AcceptQueue {
-  readonly #database: Database;
-  readonly #limits: AcceptLimits;
-  readonly #gather: Gather<Candidate, Decision>;
+/** An item of a call: accepted so far, or its error. */
+export type Checked<T> = T | ApiError;
 
-  constructor(database: Database, settings: { appGasPerDay: number | null; limits: BacklogLimits }) {
-    this.#database = database;
-    const { backlog, mediaBacklog } = settings.limits;
-    this.#limits = { appGasPerDay: settings.appGasPerDay, backlog, mediaBacklog };
-    this.#gather = gatherCalls(
-      (group) => database.writeGroup((trx) => acceptGroup(trx, group, this.#limits, Date.now())),
-      // A second turn: the calls that arrived in the first one have passed their look-ups then, and share the commit.
-      (drain) => setImmediate(() => setImmediate(drain)),
-    );
-  }
+export function isError(item: unknown): item is ApiError {
+  return item instanceof ApiError;
+}
 
-  /** @throws the errors of `prepare` and of the database. */
-  async accept(candidate: Candidate, prepare?: (trx: Trx) => Promise<void>): Promise<Decision> {
-    if (prepare === undefined) return this.#gather.add(candidate);
-    try {
-      return await this.#database.write(async (trx) => {
-        await prepare(trx);
-        const [decision] = await acceptGroup(trx, [candidate], this.#limits, Date.now());
-        if (decision === undefined) throw new Error("a group of one has one decision");
-        if (decision.kind !== "accepted") throw new NotAccepted(decision);
-        return decision;
-      });
-    } catch (error) {
-      if (error instanceof NotAccepted) return error.decision;
-      throw error;
-    }
+/** @returns the result, or the error that the item is answered with. */
+export function checked<T>(check: () => T): Checked<T> {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
   }
 }
 
-/** Rolls back the transaction of a call that was prepared and then not accepted. */
-class NotAccepted extends Error {
-  override readonly name = "NotAccepted";
-  readonly decision: Decision;
-
-  constructor(decision: Decision) {
-    super(decision.kind);
-    this.decision = decision;
+/**
+ * Stores the requests of a call with their reservations and its idempotency key, in one commit. The items are decided in
+ * their order.
+ * @param prepare extra changes, made in the same transaction.
+ * @returns the answer; for a repeated call, the answer of the first one.
+ * @throws ApiError `idempotency_key_reused`, and what the form of the answer throws
+ */
+export async function acceptItems(
+  deps: AcceptDeps,
+  caller: Caller,
+  call: { items: readonly Checked<Acceptance>[]; form: AnswerForm; prepare?: Prepare | undefined },
+): Promise<Answer> {
+  const items = call.items.map((item) =>
+    item instanceof ApiError ? item : checked(() => candidateOf(deps, caller, item)),
+  );
+  const candidates = items.flatMap((item) => (item instanceof ApiError ? [] : item));
+  const resultsOf = (decisions: readonly Decision[]): Result[] => {
+    const next = decisions.values();
+    return items.map((item) => (item instanceof ApiError ? item : resultOf(item, next.next().value)));
+  };
+  if (candidates.length === 0) {
+    // The first call with this key may have committed since the look-up before the rules.
+    const earlier = await answerOfEarlierCall(deps, caller);
+    return earlier === null ? answerOf(call.form, resultsOf([])) : { json: earlier, retryAfter: null };
+  }
+  const decision = await deps.accepting.accept(
+    {
+      appId: caller.appId,
+      items: candidates.map(({ candidate }) => candidate),
+      key: keyOf(deps, caller),
+      answer: (decisions) => call.form(resultsOf(decisions)),
+    },
+    call.prepare,
+  );
+  crashPoint("request:committed");
+  switch (decision.kind) {
+    case "decided":
+      announce(
+        deps,
+        candidates.filter((_item, index) => decision.items[index]?.kind === "accepted"),
+      );
+      return answerOf(call.form, resultsOf(decision.items));
+    case "repeated":
+      return { json: replay(deps.sealer, caller, decision.answer), retryAfter: null };
+    case "removed":
+      throw new ApiError("unauthorized");
   }
 }
 
 /**
  * Stores a request with its reservations and its idempotency key, all or nothing.
+ * @param prepare extra changes, made in the same transaction. If this throws, or the call is refused, they are rolled back.
  * @returns the JSON text of the answer; for a repeated call, the answer of the first one.
  * @throws ApiError `quota_exceeded`, `unavailable`, `idempotency_key_reused`, and the command's refusals
  */
-export async function acceptRequest(deps: AcceptDeps, caller: Caller, acceptance: Acceptance): Promise<string> {
+export async function acceptRequest(
+  deps: AcceptDeps,
+  caller: Caller,
+  acceptance: Acceptance,
+  prepare?: (trx: Trx) => Promise<void>,
+): Promise<string> {
+  const call = { items: [acceptance], form: singleAnswer };
+  if (prepare === undefined) return (await acceptItems(deps, caller, call)).json;
+  const prepareAll = async (trx: Trx) => {
+    await prepare(trx);
+    return new Map<string, ApiError>();
+  };
+  return (await acceptItems(deps, caller, { ...call, prepare: prepareAll })).json;
+}
+
+interface Item {
+  candidate: Candidate;
+  acceptance: Acceptance;
+}
+
+function candidateOf(deps: AcceptDeps, { appId }: Caller, acceptance: Acceptance): Item {
   refuseRelay(deps.relay, acceptance.command);
-  const id = randomId();
-  const response = JSON.stringify({ request_id: id });
-  const candidate: Candidate = {
-    id,
-    appId: caller.appId,
+  const candidate = {
+    id: acceptance.id ?? randomId(),
+    appId,
     type: acceptance.type,
     command: acceptance.command,
     unlockable: acceptance.unlockable ?? null,
     collection: acceptance.collection ?? null,
     tokenId: acceptance.tokenId ?? null,
     waitsForMedia: acceptance.waitsForMedia === true,
-    answer: newAnswerOf(deps, caller, response),
   };
-  const decision = await deps.accepting.accept(candidate, acceptance.prepare);
-  crashPoint("request:committed");
-  switch (decision.kind) {
+  return { candidate, acceptance };
+}
+
+/** After the commit: wakes the relayer up, and counts. */
+function announce(deps: AcceptDeps, accepted: readonly Item[]): void {
+  if (accepted.length === 0) return;
+  deps.signals.requests.notify();
+  deps.metrics.requests(
+    accepted.map(({ candidate: { id, type } }) => ({ id, type, status: "pending", errorCode: null, seconds: 0 })),
+  );
+}
+
+function resultOf({ candidate, acceptance }: Item, decision: Decision | undefined): Result {
+  switch (decision?.kind) {
     case "accepted":
-      deps.signals.requests.notify();
-      return response;
-    case "repeated":
-      return replay(deps.sealer, caller, decision.answer);
-    case "removed":
-      throw new ApiError("unauthorized");
+      return candidate.id;
+    case "over-quota":
+      return overQuota(decision.quota);
     case "refused":
-      throw errorOf(decision.code, acceptance);
+      return errorOf(decision.code, acceptance);
+    case "failed":
+      return decision.error;
+    case undefined:
+      throw new Error("an item has no decision");
   }
 }
 
@@ -138,7 +191,9 @@ function errorOf(code: Extract<Decision, { kind: "refused" }>["code"], { refusal
   if (isBacklogRefusal(code)) {
     return new ApiError("unavailable", null, { retryAfter: RETRY_WHEN_FULL, message: BACKLOG_MESSAGES[code] });
   }
-  if (code === "quota_exceeded") return new ApiError(code, null, { retryAfter: secondsOfDayLeft(Date.now()) });
+  if (code === "quota_exceeded") {
+    return new ApiError(code, null, { retryAfter: secondsOfDayLeft(Date.now()), message: GAS_MESSAGE });
+  }
   if (refusal === undefined) throw new Error(`a request that reserves nothing was refused: ${code}`);
   return refusal(code);
 }

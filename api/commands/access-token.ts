@@ -1,7 +1,16 @@
 import { createHash, randomBytes } from "node:crypto";
 
 /** Permissions of a token. A token without scopes permits nothing. */
-export const SCOPES = ["read", "accounts", "collections", "mint", "transfer", "webhooks", "contracts"] as const;
+export const SCOPES = [
+  "read",
+  "accounts",
+  "collections",
+  "mint",
+  "transfer",
+  "webhooks",
+  "contracts",
+  "media",
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A fixed prefix, so that secret scanners find leaked tokens. */

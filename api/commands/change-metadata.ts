@@ -121,8 +121,8 @@ async function apply<M extends object>(
     done.metadata = metadata;
     if (!changed) throw new NothingChanged();
   };
-  const acceptance = { type: "metadata", command, collection: collection.address, tokenId, prepare: announce } as const;
-  const requestId = await acceptRequest(deps, caller, acceptance).then(requestIdOf, (error: unknown) => {
+  const acceptance = { type: "metadata", command, collection: collection.address, tokenId } as const;
+  const requestId = await acceptRequest(deps, caller, acceptance, announce).then(requestIdOf, (error: unknown) => {
     if (error instanceof NothingChanged) return null;
     throw error;
   });

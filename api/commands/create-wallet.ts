@@ -1,4 +1,5 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
+import type { UsedQuota } from "../domain/quota.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import { Gather } from "../shared/gather.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
@@ -10,10 +11,13 @@ import {
   type NewAnswer,
   type StoredAnswer,
 } from "../store/apps/idempotency.ts";
+import { lockQuotas } from "../store/apps/quotas.ts";
 import { insertWallets } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { gatherCalls } from "./gather-calls.ts";
+import { overQuota } from "./over-quota.ts";
+import { findOverQuota } from "./wallet-quotas.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 
 export interface CreateWalletDeps extends IdempotencyDeps {
@@ -43,6 +47,7 @@ interface Candidate {
 type Decision =
   | { kind: "created" }
   | { kind: "taken" }
+  | { kind: "over-quota"; quota: UsedQuota }
   | { kind: "repeated"; answer: StoredAnswer }
   /** The app was removed after the call's token was looked up. */
   | { kind: "removed" };
@@ -79,6 +84,10 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
     trx,
     group.map(({ wallet }) => wallet.appId),
   );
+  const quotas = await lockQuotas(
+    trx,
+    [...apps].flatMap(([id, { wallets }]) => (wallets === null ? [] : [id])),
+  );
   const answers = await findStoredAnswers(
     trx,
     group.flatMap(({ answer }) => answer ?? []),
@@ -96,17 +105,10 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
     else fresh.push(candidate);
     if (key !== null) keys.add(key);
   }
-  const unique = [...new Map(fresh.toReversed().map((candidate) => [candidate.wallet.address, candidate])).values()];
-  const inserted = await insertWallets(
-    trx,
-    unique.toReversed().map(({ wallet }) => ({
-      address: wallet.address,
-      app_id: wallet.appId,
-      user_identifier: wallet.userIdentifier,
-      path: wallet.path,
-      created_at: now,
-    })),
-  );
+  const first = [...new Map(fresh.toReversed().map((candidate) => [candidate.wallet.address, candidate])).values()];
+  const overQuotas = await findOverQuota(trx, first.toReversed(), quotas);
+  const unique = first.toReversed().filter(({ wallet }) => !overQuotas.has(wallet.address));
+  const inserted = await insert(trx, unique, now);
   const created = unique.filter(({ wallet }) => inserted.has(wallet.address));
   // Another process may have created the wallet under the same key since the keys were read.
   const raced = await findStoredAnswers(
@@ -120,8 +122,10 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   );
   for (const candidate of fresh) {
     const { answer, wallet } = candidate;
+    const quota = overQuotas.get(wallet.address);
     const earlier = answer === null ? undefined : raced.get(answerKey(wallet.appId, answer.key));
     if (created.includes(candidate)) decisions.set(candidate, { kind: "created" });
+    else if (quota !== undefined) decisions.set(candidate, { kind: "over-quota", quota });
     else decisions.set(candidate, earlier === undefined ? { kind: "taken" } : { kind: "repeated", answer: earlier });
   }
   const rest = later.length === 0 ? [] : await createGroup(trx, later, now);
@@ -129,11 +133,23 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   return group.map((candidate) => decisions.get(candidate) ?? { kind: "taken" });
 }
 
+/** @returns the addresses of those that were inserted. */
+function insert(trx: Trx, candidates: readonly Candidate[], now: number): Promise<Set<string>> {
+  const rows = candidates.map(({ wallet }) => ({
+    address: wallet.address,
+    app_id: wallet.appId,
+    user_identifier: wallet.userIdentifier,
+    path: wallet.path,
+    created_at: now,
+  }));
+  return insertWallets(trx, rows);
+}
+
 /**
  * Creates a wallet of the app.
  * @param userIdentifier the app's name for a user; null: a wallet without a user.
  * @returns the JSON text of the answer.
- * @throws ApiError `user_identifier_taken`
+ * @throws ApiError `user_identifier_taken`, `quota_exceeded`
  */
 export async function createWallet(
   deps: CreateWalletDeps,
@@ -153,6 +169,8 @@ export async function createWallet(
       return replay(deps.sealer, caller, decision.answer);
     case "removed":
       throw new ApiError("unauthorized");
+    case "over-quota":
+      throw overQuota(decision.quota);
     case "taken":
       throw fieldError("user_identifier_taken", "user_identifier", "This app already has a wallet for this user.");
   }

@@ -2,7 +2,7 @@ import { type ApiError, fieldError } from "../domain/error-codes.ts";
 import { AT_ONCE } from "../store/db/due.ts";
 import type { Database } from "../store/db/database.ts";
 import { wantSearch } from "../store/ledger/contract-reads.ts";
-import { checkpointOf, findForeignContract, followContract, type FollowedContract } from "../store/ledger/foreign.ts";
+import { checkpointOf, findForeignContract, followContract, type FollowedContract } from "../store/ledger/follow.ts";
 import { isUncertain, markUncertain } from "../store/ledger/uncertain.ts";
 import { findCollection } from "../store/listings/collections.ts";
 import { storedContents } from "../store/listings/followed-contracts.ts";

@@ -25,14 +25,10 @@ export async function freezeMetadata(deps: MintDeps, caller: Caller, address: st
       "The collection has its own owner now. Only that owner can freeze it.",
     );
   }
-  const answer = await acceptRequest(deps, caller, {
-    type: "freeze",
-    command: { kind: "freeze-metadata", collection: address, type: collection.type, directory: null },
-    collection: address,
-    waitsForMedia: true,
-    prepare: async (trx) => {
-      if (!(await startFreezing(trx, address))) throw frozen();
-    },
+  const command = { kind: "freeze-metadata", collection: address, type: collection.type, directory: null } as const;
+  const acceptance = { type: "freeze", command, collection: address, waitsForMedia: true } as const;
+  const answer = await acceptRequest(deps, caller, acceptance, async (trx) => {
+    if (!(await startFreezing(trx, address))) throw frozen();
   });
   deps.signals.media.notify();
   return answer;

@@ -33,10 +33,19 @@ export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller)
   return earlier === undefined ? null : replay(deps.sealer, caller, earlier);
 }
 
-/** The answer to store under the caller's key if the call is accepted; null without a key. */
-export function newAnswerOf(deps: IdempotencyDeps, { appId, idempotency }: Caller, response: string): NewAnswer | null {
+/** The caller's key and the fingerprint of the call, to be stored if the call is accepted; null without a key. */
+export function keyOf(
+  deps: Pick<IdempotencyDeps, "sealer">,
+  { idempotency }: Caller,
+): { key: string; fingerprint: string } | null {
   if (idempotency === null) return null;
-  return { appId, key: idempotency.key, fingerprint: deps.sealer.fingerprint(idempotency.content), response };
+  return { key: idempotency.key, fingerprint: deps.sealer.fingerprint(idempotency.content) };
+}
+
+/** The answer to store under the caller's key if the call is accepted; null without a key. */
+export function newAnswerOf(deps: Pick<IdempotencyDeps, "sealer">, caller: Caller, response: string): NewAnswer | null {
+  const stored = keyOf(deps, caller);
+  return stored === null ? null : { appId: caller.appId, ...stored, response };
 }
 
 /** @returns the answer of the call that came first. @throws ApiError `idempotency_key_reused` */

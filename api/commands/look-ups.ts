@@ -9,6 +9,7 @@ import type { WalletRow } from "../store/db/schema.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
 import { confirmedBlock } from "../store/listings/nfts.ts";
 import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
+import { newestPositions } from "../store/outbox/feed.ts";
 import { findRequests } from "../store/requests/requests.ts";
 import type { StoredRequest } from "../store/requests/stored-request.ts";
 import { gatherCalls } from "./gather-calls.ts";
@@ -24,6 +25,7 @@ interface OfApp {
  * per process and database.
  */
 export class LookUps {
+  readonly #db: Db;
   readonly #tokens: Gather<string, StoredToken | undefined>;
   readonly #answers: Gather<{ appId: string; key: string }, StoredAnswer | undefined>;
   readonly #wallets: Gather<OfApp, WalletRow | undefined>;
@@ -31,8 +33,10 @@ export class LookUps {
   readonly #requests: Gather<{ appId: string; id: string }, StoredRequest | undefined>;
   readonly #confirmedBlocks: Gather<null, number>;
   readonly #transferSources: Gather<TransferPlaces, TransferSource>;
+  readonly #newestEvents: Gather<string, number>;
 
   constructor(db: Db) {
+    this.#db = db;
     this.#tokens = gatherCalls((hashes) => findApiTokensByHash(db, hashes));
     // Calls that were looked up together by token also continue together.
     this.#answers = gatherCalls(async (calls) => {
@@ -47,6 +51,7 @@ export class LookUps {
       return calls.map(() => block);
     }, nextTick);
     this.#transferSources = gatherCalls((transfers) => findTransferSources(db, transfers), nextTick);
+    this.#newestEvents = gatherCalls((appIds) => newestPositions(db, appIds), nextTick);
   }
 
   /** @param hash SHA-256 of the token, hex. */
@@ -69,6 +74,16 @@ export class LookUps {
     return this.#collections.add({ appId, address });
   }
 
+  /**
+   * The app's collections, by address. Those that are not created yet, or belong to another app, are left out. One statement,
+   * however many addresses there are.
+   */
+  async collections(appId: string, addresses: ReadonlySet<string>): Promise<Map<string, StoredCollection>> {
+    const calls = [...addresses].map((address) => ({ appId, address }));
+    const found = await together(this.#collections, (all) => findCollectionsOfApps(this.#db, all), calls);
+    return new Map(found.flatMap((collection) => (collection === undefined ? [] : [[collection.address, collection]])));
+  }
+
   /** @returns undefined when there is no such request, or it belongs to another app. */
   request(appId: string, id: string): Promise<StoredRequest | undefined> {
     return this.#requests.add({ appId, id });
@@ -79,7 +94,24 @@ export class LookUps {
     return this.#confirmedBlocks.add(null);
   }
 
-  transferSource(places: TransferPlaces): Promise<TransferSource> {
-    return this.#transferSources.add(places);
+  /** Position of the newest event in the app's feed; 0 when there is none. */
+  newestEvent(appId: string): Promise<number> {
+    return this.#newestEvents.add(appId);
   }
+
+  /** The sources of transfers, in their order. One statement, however many there are. */
+  transferSources(transfers: readonly TransferPlaces[]): Promise<TransferSource[]> {
+    return together(this.#transferSources, (all) => findTransferSources(this.#db, all), transfers);
+  }
+}
+
+/** A single item joins those of other calls. Several are a group already. */
+async function together<In, Out>(
+  gather: Gather<In, Out>,
+  find: (items: readonly In[]) => Promise<Out[]>,
+  items: readonly In[],
+): Promise<Out[]> {
+  const [first] = items;
+  if (first === undefined) return [];
+  return items.length === 1 ? [await gather.add(first)] : find(items);
 }

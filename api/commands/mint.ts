@@ -1,7 +1,9 @@
-import { type ApiError, fieldError } from "../domain/error-codes.ts";
+import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Mint } from "../domain/command.ts";
+import type { StoredCollection } from "../store/listings/collections.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
+import { type AcceptDeps, type Acceptance, acceptItems, type Checked, checked } from "./accept-request.ts";
+import type { Answer, AnswerForm } from "./answer-form.ts";
 import { checkMedia } from "./check-media.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 import { type MintFields, mintVariant } from "./mint-variant.ts";
@@ -12,13 +14,35 @@ export interface MintDeps extends AcceptDeps {
 }
 
 /**
- * Accepts a mint into one of the app's collections. The collection's type and hosting decide between the five variants.
- * @returns the JSON text of the answer.
+ * Accepts mints into the app's collections: one, or those of a batch. A collection's type and hosting decide between the five
+ * variants.
+ * @param items the fields of each mint, or the error that it has already.
  */
-export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): Promise<string> {
+export async function mint(
+  deps: MintDeps,
+  caller: Caller,
+  items: readonly Checked<MintFields>[],
+  form: AnswerForm,
+): Promise<Answer> {
   const earlier = await answerOfEarlierCall(deps, caller);
-  if (earlier !== null) return earlier;
-  const collection = await deps.lookUps.collection(caller.appId, fields.collection_address);
+  if (earlier !== null) return { json: earlier, retryAfter: null };
+  const addresses = items.flatMap((item) => (item instanceof ApiError ? [] : item.collection_address));
+  const collections = await deps.lookUps.collections(caller.appId, new Set(addresses));
+  const acceptances: Checked<Acceptance>[] = [];
+  for (const item of items) {
+    const acceptance = item instanceof ApiError ? item : checked(() => acceptanceOf(collections, item));
+    const content = item instanceof ApiError ? null : item.unlockable_content;
+    if (acceptance instanceof ApiError || content == null) acceptances.push(acceptance);
+    else acceptances.push({ ...acceptance, unlockable: await deps.sealer.seal(content) });
+  }
+  const answer = await acceptItems(deps, caller, { items: acceptances, form });
+  if (acceptances.some((one) => !(one instanceof ApiError) && one.waitsForMedia === true)) deps.signals.media.notify();
+  return answer;
+}
+
+/** @throws ApiError when the collection takes no such mint. */
+function acceptanceOf(collections: ReadonlyMap<string, StoredCollection>, fields: MintFields): Acceptance {
+  const collection = collections.get(fields.collection_address);
   if (collection === undefined) {
     throw fieldError("collection_not_found", "collection_address", "This app has no collection at this address.");
   }
@@ -30,19 +54,14 @@ export async function mint(deps: MintDeps, caller: Caller, fields: MintFields): 
       "The collection's owner removed the service as a minter.",
     );
   }
-  const copies = fields.copy_media === true && checkMedia(command);
-  const content = fields.unlockable_content;
-  const answer = await acceptRequest(deps, caller, {
+  return {
     type: "mint",
     command,
-    unlockable: content == null ? null : await deps.sealer.seal(content),
     collection: command.collection,
     tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
-    waitsForMedia: copies,
+    waitsForMedia: fields.copy_media === true && checkMedia(command),
     refusal: (code) => refusalOf(command, code),
-  });
-  if (copies) deps.signals.media.notify();
-  return answer;
+  };
 }
 
 function refusalOf(command: Mint, code: ReservationRefusal): ApiError {

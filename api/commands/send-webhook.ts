@@ -3,7 +3,7 @@ import type { Database } from "../store/db/database.ts";
 import { redeliver } from "../store/outbox/deliveries.ts";
 import { findDelivery, type LoggedDelivery } from "../store/outbox/delivery-log.ts";
 import type { Trx } from "../store/db/engine.ts";
-import { enqueueTestEvent } from "../store/outbox/events.ts";
+import { enqueueTestEvent, holdEvent } from "../store/outbox/events.ts";
 import type { DeliveryRow } from "../store/db/schema.ts";
 import { holdWebhook } from "../store/outbox/webhooks.ts";
 
@@ -12,6 +12,9 @@ export interface SendWebhookDeps {
   /** Notified when a delivery is due. */
   signals: { deliveries: { notify(): void } };
 }
+
+const GONE =
+  "There is no such delivery, or it belongs to another app, or it was delivered so long ago that its record was deleted. GET /v1/events has every event.";
 
 /**
  * Sends a test event to the app's webhook. Like any delivery it is signed, retried and logged.
@@ -32,8 +35,9 @@ export function sendTestEvent(deps: SendWebhookDeps, appId: string): Promise<Log
 export function redeliverEvent(deps: SendWebhookDeps, appId: string | null, id: string): Promise<LoggedDelivery> {
   return send(deps, async (trx) => {
     const delivery = await findDelivery(trx, appId, id);
-    if (delivery === undefined) throw new ApiError("not_found");
+    if (delivery === undefined) throw new ApiError("not_found", null, { message: GONE });
     await requireEnabled(trx, delivery.app_id);
+    if (!(await holdEvent(trx, delivery.event_seq))) throw new ApiError("not_found", null, { message: GONE });
     return redeliver(trx, delivery, Date.now());
   });
 }

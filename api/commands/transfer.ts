@@ -1,18 +1,14 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { CollectionType, Transfer } from "../domain/command.ts";
-import type { ForeignContracts } from "../chain/foreign-contracts.ts";
-import type { Trx } from "../store/db/engine.ts";
-import { checkpointOf, findForeignContract, followContract, recordForeignHolding } from "../store/ledger/foreign.ts";
-import { isHeld } from "../store/listings/holdings.ts";
+import { randomId } from "../shared/random-id.ts";
+import type { TransferSource } from "../store/listings/transfer-source.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
-import { notSupported, tooManyContracts } from "./follow-contents.ts";
+import { type AcceptDeps, type Acceptance, acceptItems, type Checked, checked, isError } from "./accept-request.ts";
+import type { Answer, AnswerForm } from "./answer-form.ts";
+import { type ForeignDeps, insufficientBalance, inspectForeign, tokenNotFound } from "./foreign-tokens.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 
-export interface TransferDeps extends AcceptDeps {
-  foreign: ForeignContracts;
-  settings: { limits: { contracts: number } };
-}
+export type TransferDeps = AcceptDeps & ForeignDeps;
 
 export interface TransferFields {
   from_address: string;
@@ -24,38 +20,87 @@ export interface TransferFields {
 }
 
 /**
- * Accepts the transfer of a token from one of the app's wallets.
- * @returns the JSON text of the answer.
+ * Accepts transfers of tokens from the app's wallets: one, or those of a batch.
+ * @param items the fields of each transfer, or the error that it has already.
  */
-export async function transfer(deps: TransferDeps, caller: Caller, fields: TransferFields): Promise<string> {
+export async function transfer(
+  deps: TransferDeps,
+  caller: Caller,
+  items: readonly Checked<TransferFields>[],
+  form: AnswerForm,
+): Promise<Answer> {
   const earlier = await answerOfEarlierCall(deps, caller);
-  if (earlier !== null) return earlier;
-  const places = { appId: caller.appId, wallet: fields.from_address, contract: fields.contract_address };
-  const { ownsWallet, collectionType, soulbound } = await deps.lookUps.transferSource(places);
-  if (!ownsWallet) throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
-  if (soulbound) {
+  if (earlier !== null) return { json: earlier, retryAfter: null };
+  const { appId } = caller;
+  const started = await startsOf(deps, appId, items);
+  const foreign = await inspectForeign(
+    deps,
+    appId,
+    started.flatMap((item) => (isError(item) || item.type !== null ? [] : item.fields.contract_address)),
+  );
+  const acceptances = started.map((item) =>
+    isError(item)
+      ? item
+      : checked(() =>
+          acceptanceOf(item.fields, item.type ?? foreign.typeOf(item.fields.contract_address), item.type === null),
+        ),
+  );
+  const refused = await foreign.read(
+    acceptances.flatMap((item) =>
+      isError(item) || !item.command.foreign ? [] : { id: item.id, command: item.command },
+    ),
+  );
+  return acceptItems(deps, caller, {
+    items: acceptances.map((item) => (isError(item) ? item : (refused.get(item.id) ?? item))),
+    form,
+    prepare: foreign.prepare,
+  });
+}
+
+/** A transfer, and the type of the service's collection; null for a contract of others. */
+interface Started {
+  fields: TransferFields;
+  type: CollectionType | null;
+}
+
+/** Looks up the wallets and the collections. */
+async function startsOf(
+  deps: TransferDeps,
+  appId: string,
+  items: readonly Checked<TransferFields>[],
+): Promise<Checked<Started>[]> {
+  const places = items.flatMap((item) =>
+    isError(item) ? [] : { appId, wallet: item.from_address, contract: item.contract_address },
+  );
+  const sources = (await deps.lookUps.transferSources(places)).values();
+  return items.map((fields) => (isError(fields) ? fields : checked(() => startOf(fields, sources.next().value))));
+}
+
+function startOf(fields: TransferFields, source: TransferSource | undefined): Started {
+  if (source?.ownsWallet !== true) {
+    throw fieldError("wallet_not_found", "from_address", "This app has no wallet with this address.");
+  }
+  if (source.soulbound) {
     throw fieldError("not_transferable", "contract_address", "The tokens of this collection can never be transferred.");
   }
-  const source = collectionType === null ? await inspectForeign(deps, caller.appId, fields) : { type: collectionType };
+  return { fields, type: source.collectionType };
+}
+
+/** @param type an error if the contract is not supported. */
+function acceptanceOf(fields: TransferFields, type: Checked<CollectionType>, foreign: boolean) {
+  if (isError(type)) throw type;
   const command: Transfer = {
     kind: "transfer",
     contract: fields.contract_address,
-    contractType: source.type,
-    foreign: collectionType === null,
+    contractType: type,
+    foreign,
     from: fields.from_address,
     to: fields.to_address,
     tokenId: fields.token_id.toString(),
-    quantity: quantityOf(source.type, fields.amount).toString(),
+    quantity: quantityOf(type, fields.amount).toString(),
   };
-  const record = "read" in source ? await source.read() : null;
-  return acceptRequest(deps, caller, {
-    type: "transfer",
-    command,
-    collection: command.contract,
-    tokenId: command.tokenId,
-    refusal: refusalOf,
-    ...(record === null ? {} : { prepare: record }),
-  });
+  const { contract: collection, tokenId } = command;
+  return { id: randomId(), type: "transfer", command, collection, tokenId, refusal: refusalOf } satisfies Acceptance;
 }
 
 function quantityOf(type: CollectionType, amount: bigint | undefined): bigint {
@@ -71,53 +116,10 @@ function quantityOf(type: CollectionType, amount: bigint | undefined): bigint {
   ]);
 }
 
-interface ForeignSource {
-  type: CollectionType;
-  /** Reads the wallet's holding from the chain. @returns a function that stores it in the request's transaction. */
-  read(): Promise<(trx: Trx) => Promise<void>>;
-}
-
-/**
- * Asks the chain about a contract that the service did not deploy: its type, and who holds the token. The app follows the
- * contract from the transfer on.
- */
-async function inspectForeign(deps: TransferDeps, appId: string, fields: TransferFields): Promise<ForeignSource> {
-  const address = fields.contract_address;
-  const known = await findForeignContract(deps.database.read, appId, address);
-  const contract = known?.type == null ? await deps.foreign.inspect(address) : { type: known.type, name: known.name };
-  if (contract === null) throw notSupported();
-  const { type } = contract;
-  return {
-    type,
-    read: async () => {
-      const tokenId = fields.token_id.toString();
-      const quantity = await deps.foreign.holding(address, type, tokenId, fields.from_address);
-      if (quantity === "failed") throw notSupported("The contract does not say who holds the token within the limits.");
-      if (quantity === null) throw refusalOf("token_not_found");
-      if (quantity === 0n) throw refusalOf("insufficient_balance");
-      const owner = fields.from_address;
-      return async (trx) => {
-        // The contract may be followed already. Then the database may be newer than the balance that was just read.
-        if (known?.followed === true && (await isHeld(trx, owner, address, tokenId))) return;
-        const quota = deps.settings.limits.contracts;
-        const followed = await followContract(trx, { appId, address, known: contract, quota, now: Date.now() });
-        if (followed === "quota") throw tooManyContracts(quota);
-        // Moves after this block are indexed.
-        const block = await checkpointOf(trx);
-        await recordForeignHolding(trx, { contract: address, tokenId, owner, quantity: quantity.toString(), block });
-      };
-    },
-  };
-}
-
 function refusalOf(code: ReservationRefusal): ApiError {
   switch (code) {
     case "insufficient_balance":
-      return fieldError(
-        code,
-        "token_id",
-        "The wallet does not hold enough copies of the token, pending transfers subtracted.",
-      );
+      return insufficientBalance();
     case "token_busy":
       return fieldError(
         code,
@@ -125,7 +127,7 @@ function refusalOf(code: ReservationRefusal): ApiError {
         "An earlier transfer of the token is still pending. Try again when it is final.",
       );
     case "token_not_found":
-      return fieldError(code, "token_id", "The token does not exist.");
+      return tokenNotFound();
     case "supply_exceeded":
     case "token_already_exists":
     case "metadata_frozen":

@@ -7,7 +7,16 @@ interface LimitSetting {
 
 /** The limits of the service. No other file holds these figures. */
 export const LIMIT_SETTINGS = {
-  bodyBytes: { variable: "MAX_BODY_BYTES", default: 1_048_576, description: "Largest request body, in bytes." },
+  bodyBytes: {
+    variable: "MAX_BODY_BYTES",
+    default: 1_048_576,
+    description: "Largest request body, in bytes. Batches have their own limit.",
+  },
+  batchBytes: {
+    variable: "MAX_BATCH_BYTES",
+    default: 8_388_608,
+    description: "Largest request body of a batch, in bytes. 1,000 items then have 8 KiB each on average.",
+  },
   name: { variable: "MAX_NAME_LENGTH", default: 256, description: "Longest `name`, in characters." },
   symbol: { variable: "MAX_SYMBOL_LENGTH", default: 32, description: "Longest `symbol`, in characters." },
   description: {
@@ -34,12 +43,12 @@ export const LIMIT_SETTINGS = {
   mediaBytes: {
     variable: "MAX_MEDIA_BYTES",
     default: 104_857_600,
-    description: "Largest file that `copy_media` copies, in bytes.",
+    description: "Largest file that is uploaded or that `copy_media` copies, in bytes.",
   },
   mediaSeconds: {
     variable: "MEDIA_SECONDS",
     default: 60,
-    description: "Timeout for the download of such a file, in seconds.",
+    description: "Timeout for the download of a file that `copy_media` copies, in seconds.",
   },
   itemGas: {
     variable: "MAX_ITEM_GAS",
@@ -91,6 +100,17 @@ export const LIMIT_SETTINGS = {
     description:
       "Most calls per minute with one token, and most calls per minute without a valid token from one address. Several API processes together let through less than a quarter more.",
   },
+  eventStreams: {
+    variable: "MAX_EVENT_STREAMS",
+    default: 1_000,
+    description: "Most event streams that an API process keeps open. Above it, a further one gets 503 `unavailable`.",
+  },
+  appEventStreams: {
+    variable: "MAX_APP_EVENT_STREAMS",
+    default: 50,
+    description:
+      "Most event streams of one app that an API process keeps open. Above it, a further one gets 429 `rate_limited`.",
+  },
 } as const satisfies Record<string, LimitSetting>;
 
 export type Limits = Record<keyof typeof LIMIT_SETTINGS, number>;
@@ -99,12 +119,36 @@ export const DEFAULT_LIMITS = Object.fromEntries(
   Object.entries(LIMIT_SETTINGS).map(([name, setting]) => [name, setting.default]),
 ) as Limits;
 
+/**
+ * Uploads at the same time in one process: those that the apps share, those of one app, and those of all apps. Each keeps a
+ * few MiB in memory.
+ */
+export const UPLOADS = { shared: 16, ofApp: 8, most: 48 } as const;
 /** The part of MAX_BACKLOG that no app can use up alone. */
 export const BACKLOG_RESERVE = 0.2;
+/** Most values in a JSON body (fields, entries, objects and arrays), and its deepest nesting: they bound its memory and time. */
+export const MAX_JSON_VALUES = 200_000;
+export const MAX_JSON_DEPTH = 64;
+/** Most items of a batch. */
+export const MAX_BATCH_ITEMS = 1_000;
+/** Most entries in `errors` of an item of a batch: the answer is stored under the idempotency key. */
+export const MAX_BATCH_ITEM_ERRORS = 10;
+/** Characters of errors in the answer to a batch, above which each further item lists one field only. */
+export const BATCH_ERRORS_LENGTH = 262_144;
+/** Seconds in which the body of a batch must arrive. */
+export const BATCH_BODY_SECONDS = 30;
+/** How many batches a process handles at a time, from reading the body on: each takes memory. The others wait. */
+export const BATCHES_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
+/** Most batches of one app that wait in a process. Further ones are refused. */
+export const MAX_WAITING_BATCHES = 30;
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
+/** Most days of usage in one answer. */
+export const MAX_USAGE_DAYS = 366;
 /** Most items that `offset` skips: the database walks over each of them. A cursor reads on from there at no extra cost. */
 export const MAX_OFFSET = 10_000;
+/** Seconds in which a call's contracts of others are read from the chain. What was not read by then is `unavailable`. */
+export const FOREIGN_READ_SECONDS = 20;
 /** Royalties are in basis points: 1/10,000 of the price. */
 export const MAX_BASIS_POINTS = 10_000;
 /** Deepest nesting in `attributes`: it bounds the recursion of code that reads them. */

@@ -3,6 +3,8 @@ import { isIP } from "node:net";
 
 import { z } from "zod";
 
+import { MOST_LANES } from "./lanes.ts";
+
 /*
  * Parsers for settings. Each parses the text of one environment variable. Its error message follows the variable's name.
  */
@@ -54,6 +56,15 @@ export const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter((part) => part !== ""),
 );
+
+/** Numbers of lanes. */
+export const laneNumbers = list.transform((texts, context) => {
+  const lane = wholeNumber(0, MOST_LANES - 1);
+  if (texts.every((text) => lane.safeParse(text).success)) return texts.map(Number);
+  const most = (MOST_LANES - 1).toString();
+  context.addIssue({ code: "custom", message: `must be whole numbers from 0 to ${most}, separated by commas` });
+  return z.NEVER;
+});
 
 function isNetwork(text: string): boolean {
   const [address = "", bits, ...rest] = text.split("/");

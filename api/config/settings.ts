@@ -2,15 +2,25 @@ import { join } from "node:path";
 
 import type { z } from "zod";
 
+import type { Retention } from "../domain/retention.ts";
 import { type IpfsNodeSettings, ipfsNodeSettings } from "./ipfs-settings.ts";
 import { LIMIT_SETTINGS, type Limits } from "./limits.ts";
+import { lanesInUse, MOST_LANES } from "./lanes.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
+import { plural } from "../shared/plural.ts";
 import { wholeNumber } from "./parsers.ts";
+import { readRetention } from "./retention.ts";
+import { type TraceSettings, traceSettings } from "./trace-settings.ts";
 import { type LOG_LEVELS, type Role, type Value, type Variable, VARIABLES } from "./variables.ts";
 
 export interface Settings {
   port: number;
   host: string;
+  /** null: nothing is measured. */
+  metricsPort: number | null;
+  metricsHost: string;
+  /** null: nothing is traced. */
+  traces: TraceSettings | null;
   publicUrl: string;
   /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
   trustProxy: string[];
@@ -22,13 +32,16 @@ export interface Settings {
   databaseUrl: string;
   /** Most connections to a PostgreSQL database. */
   databasePool: number;
+  /** Folder of `pg_dump` and `pg_restore`; null: they are on PATH. */
+  pgBin: string | null;
   seedFile: string;
   seedPassphrase: string | null;
   /** Extended public key of the wallets' root; null: it comes from the seed. */
   xpub: string | null;
   /** Newest first; empty when none is set. */
   secretKeys: { id: string; bytes: Uint8Array }[];
-  lanes: number;
+  /** Numbers of the lanes to use, ascending. */
+  lanes: number[];
   leaseSeconds: number;
   rebroadcastSeconds: number;
   replaceSeconds: number;
@@ -45,6 +58,8 @@ export interface Settings {
   ipfsPinRpc: string | null;
   /** null: the service runs no IPFS node. */
   ipfsNode: IpfsNodeSettings | null;
+  /** How long rows are kept that the service can do without. */
+  retain: Retention;
   roles: Role[];
   logLevel: (typeof LOG_LEVELS)[number];
   limits: Limits;
@@ -73,6 +88,13 @@ export function parseSettings(env: Environment): Settings {
   const settings: Settings = {
     port,
     host: reader.read("HOST"),
+    metricsPort: reader.optional("METRICS_PORT"),
+    metricsHost: reader.read("METRICS_HOST"),
+    traces: traceSettings({
+      endpoint: reader.optional("OTEL_EXPORTER_OTLP_ENDPOINT"),
+      headers: reader.optional("OTEL_EXPORTER_OTLP_HEADERS"),
+      serviceName: reader.read("OTEL_SERVICE_NAME"),
+    }),
     publicUrl: reader.read("PUBLIC_URL", `http://localhost:${port.toString()}`),
     trustProxy: reader.optional("TRUST_PROXY") ?? [],
     rpcUrl: reader.read("RPC_URL"),
@@ -85,11 +107,12 @@ export function parseSettings(env: Environment): Settings {
     deploymentsDir: reader.read("DEPLOYMENTS_DIR"),
     databaseUrl: reader.read("DATABASE_URL", defaultDatabase(dataDir)),
     databasePool: reader.read("DATABASE_POOL"),
+    pgBin: reader.optional("PG_BIN"),
     seedFile: reader.read("SEED_FILE", join(dataDir, "seed.jwe")),
     seedPassphrase: reader.optional("SEED_PASSPHRASE"),
     xpub: reader.optional("XPUB"),
     secretKeys: reader.optional("SECRET_KEYS") ?? [],
-    lanes: reader.read("LANES"),
+    lanes: reader.lanes(),
     leaseSeconds: reader.read("LEASE_SECONDS"),
     rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),
     replaceSeconds: reader.read("REPLACE_SECONDS"),
@@ -105,6 +128,7 @@ export function parseSettings(env: Environment): Settings {
       announce: reader.optional("IPFS_ANNOUNCE"),
       bootstrap: reader.optional("IPFS_BOOTSTRAP"),
     }),
+    retain: readRetention((variable) => reader.read(variable)),
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),
     limits: reader.limits(),
@@ -120,6 +144,15 @@ export function parseDatabaseSettings(env: Environment): { databaseUrl: string }
   const settings = { databaseUrl: reader.read("DATABASE_URL", defaultDatabase(dataDir)) };
   reader.check();
   return settings;
+}
+
+/** The part that `prune` needs. @throws SettingsError */
+export function parsePruneSettings(env: Environment): Pick<Settings, "databaseUrl" | "retain"> {
+  const reader = new Reader(env);
+  const databaseUrl = reader.read("DATABASE_URL", defaultDatabase(reader.read("DATA_DIR")));
+  const retain = readRetention((variable) => reader.read(variable));
+  reader.check();
+  return { databaseUrl, retain };
 }
 
 /** A media store that a command names. @throws SettingsError */
@@ -175,6 +208,18 @@ class Reader {
     if (typeof setting !== "string") return setting;
     this.#problems.push(`MEDIA_STORE: ${setting}`);
     return { kind: "files" };
+  }
+
+  lanes(): number[] {
+    const [count, retired] = [this.read("LANES"), this.optional("RETIRED_LANES") ?? []];
+    const lanes = lanesInUse(count, retired);
+    if (lanes.length < count) {
+      const most = (MOST_LANES - retired.length).toString();
+      this.#problems.push(
+        `LANES: must be at most ${most}, because RETIRED_LANES names ${plural(retired.length, "lane")}`,
+      );
+    }
+    return lanes;
   }
 
   check(): void {

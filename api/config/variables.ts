@@ -2,8 +2,21 @@ import { z } from "zod";
 
 import { extendedPublicKey } from "./extended-public-key.ts";
 import { IPFS_VARIABLES } from "./ipfs-settings.ts";
+import { MOST_LANES } from "./lanes.ts";
 import { MEDIA_STORE_VARIABLES } from "./media-store.ts";
-import { addresses, databaseUrl, httpUrl, list, publicUrl, secretKeys, subsetOf, wholeNumber } from "./parsers.ts";
+import {
+  addresses,
+  databaseUrl,
+  httpUrl,
+  laneNumbers,
+  list,
+  publicUrl,
+  secretKeys,
+  subsetOf,
+  wholeNumber,
+} from "./parsers.ts";
+import { RETENTION_VARIABLES } from "./retention.ts";
+import { TRACE_VARIABLES } from "./trace-settings.ts";
 
 export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;
 export type Role = (typeof ROLES)[number];
@@ -18,6 +31,19 @@ export const VARIABLES = {
     fallback: "127.0.0.1",
     description: "Address that the API listens on. `0.0.0.0` accepts connections from other machines.",
   },
+  METRICS_PORT: {
+    schema: wholeNumber(0, 65_535),
+    fallback: "none",
+    description:
+      "Port of `/metrics`, for Prometheus. `0` picks a free port. Without it nothing is measured. Each process needs a port of its own.",
+  },
+  METRICS_HOST: {
+    schema: z.string(),
+    fallback: "127.0.0.1",
+    description:
+      "Address that `/metrics` listens on. It asks for no token: use an address that only your monitoring can reach.",
+  },
+  ...TRACE_VARIABLES,
   PUBLIC_URL: {
     schema: publicUrl,
     fallback: "`http://localhost:<PORT>`",
@@ -71,6 +97,12 @@ export const VARIABLES = {
     fallback: "10",
     description: "PostgreSQL: most connections of this process. Half of them are for reads.",
   },
+  PG_BIN: {
+    schema: z.string(),
+    fallback: "none",
+    description:
+      "PostgreSQL: folder of `pg_dump` and `pg_restore`, for back-ups. Without it they are looked for on `PATH`.",
+  },
   SEED_FILE: {
     schema: z.string(),
     fallback: "`<DATA_DIR>/seed.jwe`",
@@ -90,9 +122,15 @@ export const VARIABLES = {
       "Keys for encryption at rest, newest first, separated by commas. Each key is 32 bytes in base64 or hex (`openssl rand -base64 32`).",
   },
   LANES: {
-    schema: wholeNumber(1, 64),
+    schema: wholeNumber(1, MOST_LANES),
     fallback: "1",
     description: "Number of accounts that send transactions in parallel.",
+  },
+  RETIRED_LANES: {
+    schema: laneNumbers,
+    fallback: "none",
+    description:
+      "Numbers of lanes that take no new requests, separated by commas: after the key of a lane was stolen. They finish what they have signed. The lanes are numbered from 0; `LANES` counts the others.",
   },
   LEASE_SECONDS: {
     schema: wholeNumber(3, 600),
@@ -133,6 +171,7 @@ export const VARIABLES = {
   },
   ...MEDIA_STORE_VARIABLES,
   ...IPFS_VARIABLES,
+  ...RETENTION_VARIABLES,
   ROLES: {
     schema: subsetOf(ROLES),
     fallback: ROLES.join(","),

@@ -1,7 +1,7 @@
 import { leaseTimes } from "../shared/lease.ts";
 import { Presence, type PresenceDeps } from "../store/db/presence.ts";
 
-type Deps = Omit<PresenceDeps, "times" | "within">;
+export type PresenceParts = Omit<PresenceDeps, "times" | "within">;
 
 /**
  * Tells the other API processes of the installation that this one runs.
@@ -10,7 +10,7 @@ type Deps = Omit<PresenceDeps, "times" | "within">;
  */
 export async function joinApiProcesses(
   { leaseSeconds }: { leaseSeconds: number },
-  deps: Deps,
+  deps: PresenceParts,
   opened: AsyncDisposableStack,
 ): Promise<() => number> {
   const presence = await join(new Presence("api", { ...deps, times: leaseTimes(leaseSeconds) }), opened);
@@ -20,12 +20,21 @@ export async function joinApiProcesses(
 /** The same for the relayers, which share the lanes. */
 export async function joinRelayers(
   { leaseSeconds }: { leaseSeconds: number },
-  deps: Deps,
+  deps: PresenceParts,
   opened: AsyncDisposableStack,
 ): Promise<Presence> {
   const times = leaseTimes(leaseSeconds);
   // When the leases of a dead relayer expire, it must not count any more: nobody would take its lanes for good.
   return join(new Presence("relayer", { ...deps, times, within: times.lasts / 2 }), opened);
+}
+
+/** For a process with neither role: a migration must know of every process. */
+export async function joinOthers(
+  { leaseSeconds }: { leaseSeconds: number },
+  deps: PresenceParts,
+  opened: AsyncDisposableStack,
+): Promise<void> {
+  await join(new Presence("other", { ...deps, times: leaseTimes(leaseSeconds) }), opened);
 }
 
 async function join(presence: Presence, opened: AsyncDisposableStack): Promise<Presence> {

@@ -20,11 +20,14 @@ export async function startHttp(
   opened: AsyncDisposableStack,
 ): Promise<number> {
   const server = await listen(createHttpServer(createApp(deps)), settings);
-  opened.defer(() => stopHttpServer(server, STOP_DEADLINE));
+  opened.defer(async () => {
+    deps.streams.end();
+    await stopHttpServer(server, STOP_DEADLINE);
+  });
   return (server.address() as AddressInfo).port;
 }
 
-function listen(server: Server, settings: Pick<Settings, "port" | "host">): Promise<Server> {
+export function listen(server: Server, settings: Pick<Settings, "port" | "host">): Promise<Server> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(settings.port, settings.host, () => {

@@ -1,14 +1,17 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
+import type { Measurements } from "../metrics/meter.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { WriteTurns } from "../store/db/write-turns.ts";
 import { StartupError } from "./chain-identity.ts";
 import { forwardSignals, type FromPipeline, type ToPipeline } from "./thread-messages.ts";
 import type { WorkerHealth } from "./workers.ts";
 
-/** Milliseconds that the thread gets to say how its workers are. */
-const HEALTH_TIMEOUT = 5_000;
+/** Milliseconds that the thread gets to answer a question. */
+const ANSWER_TIMEOUT = 5_000;
+
+type Answer = Extract<FromPipeline, { health: number } | { metrics: number }>;
 
 export interface PipelineCode {
   /** The file that the thread runs. */
@@ -27,7 +30,7 @@ export class PipelineThread {
   readonly #worker: Worker;
   readonly #signals: Signals;
   readonly #exited: Promise<unknown>;
-  readonly #asked = new Map<number, (workers: WorkerHealth[]) => void>();
+  readonly #asked = new Map<number, (answer: Answer) => void>();
   #question = 0;
   #stopping = false;
 
@@ -70,20 +73,32 @@ export class PipelineThread {
 
   /** How the workers are. A thread that does not answer is reported like a worker that fails. */
   async health(): Promise<WorkerHealth[]> {
+    const answer = await this.#ask((question) => ({ health: question }));
+    if (answer !== null && "health" in answer) return answer.workers;
+    return [{ name: "pipeline", critical: true, lastError: "its thread does not answer" }];
+  }
+
+  /** What the thread has measured; null when it does not answer. */
+  async measurements(): Promise<Measurements | null> {
+    const answer = await this.#ask((question) => ({ metrics: question }));
+    return answer !== null && "metrics" in answer ? answer.measurements : null;
+  }
+
+  /** @returns null when the thread does not answer in time. */
+  async #ask(message: (question: number) => ToPipeline): Promise<Answer | null> {
     const question = this.#question++;
-    const answer = new Promise<WorkerHealth[]>((resolve) => {
-      const timer = setTimeout(() => {
-        this.#asked.delete(question);
-        resolve([{ name: "pipeline", critical: true, lastError: "its thread does not answer" }]);
-      }, HEALTH_TIMEOUT);
-      this.#asked.set(question, (workers) => {
-        clearTimeout(timer);
-        this.#asked.delete(question);
-        resolve(workers);
-      });
-    });
-    this.#send({ health: question });
-    return answer;
+    const { promise, resolve } = Promise.withResolvers<Answer | null>();
+    const timer = setTimeout(() => {
+      resolve(null);
+    }, ANSWER_TIMEOUT);
+    this.#asked.set(question, resolve);
+    this.#send(message(question));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#asked.delete(question);
+    }
   }
 
   /** Stops the workers and ends the thread. */
@@ -95,7 +110,8 @@ export class PipelineThread {
 
   #receive(message: FromPipeline): void {
     if ("signal" in message) this.#signals[message.signal].raise();
-    if ("health" in message) this.#asked.get(message.health)?.(message.workers);
+    if ("health" in message) this.#asked.get(message.health)?.(message);
+    if ("metrics" in message) this.#asked.get(message.metrics)?.(message);
   }
 
   #send(message: ToPipeline): void {

@@ -1,16 +1,18 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 
+import type { Measurements } from "../metrics/meter.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { WorkerHealth } from "./workers.ts";
 
 /** What the HTTP thread tells the pipeline thread. */
-export type ToPipeline = { start: true } | { stop: true } | { health: number } | SignalRaised;
+export type ToPipeline = { start: true } | { stop: true } | { health: number } | { metrics: number } | SignalRaised;
 
 /** What the pipeline thread tells the HTTP thread. A failure has a sentence for the operator; without one it is a bug. */
 export type FromPipeline =
   | { started: true }
   | { failed: { sentence: string | null; stack: string } }
   | { health: number; workers: WorkerHealth[] }
+  | { metrics: number; measurements: Measurements }
   | { log: string }
   | SignalRaised;
 

@@ -17,7 +17,7 @@ export async function startInThreads(settings: Settings, logger: Logger, code: P
   // The checks of the chain, and on a local chain its preparation, must not run twice at once: the workers start after it.
   const service = await startService({ ...settings, roles: ["api"] }, logger, {
     ...shared,
-    others: () => pipeline.health(),
+    others: { health: () => pipeline.health(), measurements: () => pipeline.measurements() },
   });
   try {
     await pipeline.start();

@@ -9,14 +9,18 @@ import { type Keys, needed } from "./keys.ts";
 import { Announcer } from "../media/announcer.ts";
 import { Pinner } from "../media/pinner.ts";
 import { MediaWorker } from "../media/worker.ts";
+import { BacklogWatch } from "../metrics/backlog-watch.ts";
+import { Pruner } from "../operator/pruner.ts";
 import { ForeignSimulations } from "../relayer/foreign-simulations.ts";
 import type { GasMeter } from "../relayer/gas-meter.ts";
 import { Lane } from "../relayer/lane.ts";
 import { LaneShare, type Relayers } from "../relayer/lane-share.ts";
 import { leaseTimes } from "../shared/lease.ts";
+import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
 import { Dispatcher } from "../webhooks/dispatcher.ts";
+import type { EventStreams } from "../v1/streams/event-streams.ts";
 import type { ChainIdentity } from "./chain-identity.ts";
 import { confirmationsOf } from "./confirmations.ts";
 import type { Content } from "./content.ts";
@@ -59,7 +63,9 @@ export interface WorkerDeps {
   keys: Keys;
   content: Content;
   signals: Signals;
+  streams: EventStreams;
   logger: Logger;
+  metrics: Metrics;
   now: () => number;
   /** Whether the chain is a local one. */
   local: boolean;
@@ -80,16 +86,20 @@ export interface Signing {
 
 /** The workers of this process's roles. None runs yet. */
 export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[] {
-  const { database, signals, logger, now, content } = deps;
+  const { database, signals, logger, metrics, now, content } = deps;
   const workers: NamedWorker[] = [];
   const lease = leaseTimes(settings.leaseSeconds);
   const hosted = { database, wake: signals.hosted, logger, now, lease };
   const add = (name: string, worker: Worker, critical: boolean) => workers.push({ name, worker, critical });
 
+  if (settings.roles.includes("api")) {
+    add("backlog", new BacklogWatch({ database, logger, now }), false);
+    add("streams", deps.streams, false);
+  }
   if (deps.signing !== null) {
     const { signing } = deps;
     const simulations = createSimulations(settings, deps);
-    const share = new LaneShare(settings.lanes, signing.relayers, lease);
+    const share = new LaneShare(settings.lanes.length, signing.relayers, lease);
     add("simulations", simulations, false);
     for (const index of signing.lanes) {
       add(`lane ${index.toString()}`, createLane(settings, { ...deps, signing, simulations, share }, index), true);
@@ -99,17 +109,19 @@ export function createWorkers(settings: Settings, deps: WorkerDeps): NamedWorker
   if (settings.roles.includes("indexer")) {
     add("indexer", createIndexer(settings, deps), true);
     add("contracts", createContractReader(settings, deps), false);
+    add("pruning", new Pruner({ database, logger, metrics, now, lease, retain: settings.retain }), false);
   }
   if (settings.roles.includes("webhooks")) {
     const { agent } = content;
     const sealer = needed(deps.keys.sealer);
-    add("webhooks", new Dispatcher({ database, sealer, agent, wake: signals.deliveries, logger, now, lease }), true);
+    const delivering = { database, sealer, agent, wake: signals.deliveries, logger, metrics, now, lease };
+    add("webhooks", new Dispatcher(delivering), true);
   }
   if (settings.roles.includes("media")) {
     const { blocks, agent, gateway } = content;
     const { mediaBytes: maxBytes, mediaSeconds } = settings.limits;
     const copying = { blocks, agent, gateway, maxBytes, deadline: mediaSeconds * 1000 };
-    add("media", new MediaWorker({ database, signals, logger, now, lease, ...copying }), true);
+    add("media", new MediaWorker({ database, signals, logger, metrics, now, lease, ...copying }), true);
     if (settings.ipfsPinRpc !== null) {
       add("pins", new Pinner({ ...hosted, blocks, rpc: settings.ipfsPinRpc }), false);
     }
@@ -138,7 +150,7 @@ function createLane(
   deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations; share: LaneShare },
   index: number,
 ): Lane {
-  const { database, client, identity, signals, logger, now } = deps;
+  const { database, client, identity, signals, logger, metrics, now } = deps;
   const { keyring, gas } = deps.signing;
   return new Lane(index, {
     database,
@@ -147,13 +159,14 @@ function createLane(
     ...identity,
     signals,
     logger,
+    metrics,
     now,
     keyring,
     gas,
     maxItemGas: settings.limits.itemGas,
     simulations: deps.simulations,
     maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
-    draining: index >= settings.lanes,
+    draining: !settings.lanes.includes(index),
     share: deps.share,
     lease: leaseTimes(settings.leaseSeconds),
     resendPolicy: {
@@ -164,13 +177,14 @@ function createLane(
 }
 
 function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
-  const { database, client, identity, signals, logger, now, local } = deps;
+  const { database, client, identity, signals, logger, metrics, now, local } = deps;
   return new Indexer({
     database,
     client,
     contracts: identity.contracts,
     signals,
     logger,
+    metrics,
     now,
     confirmations: confirmationsOf(settings, local),
     pollInterval: local ? POLL_LOCAL : POLL,

@@ -1,5 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
+import type { Condition } from "../domain/conditions.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
 import type { Database } from "../store/db/database.ts";
 
@@ -10,6 +11,8 @@ export type Result = (typeof RESULTS)[number];
 export interface Finding {
   result: Result;
   words: string;
+  /** The name under which the log and `/metrics` report this, too. */
+  condition?: Condition;
 }
 
 /** What the checks read. No check changes anything. */
@@ -20,7 +23,10 @@ export interface DoctorContext {
   chain: { chainId: string; genesis: string; contracts: ContractAddresses };
   keys: FoundKeys;
   hostedBase: string;
-  lanes: number;
+  /** Numbers of the lanes that the settings have. */
+  lanes: readonly number[];
+  /** Highest fee per unit of gas that the operator accepts. */
+  maxFeeGwei: number;
   /** RPC address of the operator's IPFS node; null when none is set. */
   pinRpc: string | null;
   /** Check everything, not only recent rows. */
@@ -40,12 +46,16 @@ export function ok(words: string): Finding {
   return { result: "ok", words };
 }
 
-export function warning(words: string): Finding {
-  return { result: "warning", words };
+export function warning(words: string, condition?: Condition): Finding {
+  return finding("warning", words, condition);
 }
 
-export function problem(words: string): Finding {
-  return { result: "problem", words };
+export function problem(words: string, condition?: Condition): Finding {
+  return finding("problem", words, condition);
+}
+
+function finding(result: Result, words: string, condition: Condition | undefined): Finding {
+  return condition === undefined ? { result, words } : { result, words, condition };
 }
 
 /** In seconds, minutes or hours, whichever gives a small number. */

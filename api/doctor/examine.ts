@@ -5,6 +5,7 @@ import { chain } from "./checks/chain.ts";
 import { contracts } from "./checks/contracts.ts";
 import { effects } from "./checks/effects.ts";
 import { followed } from "./checks/followed.ts";
+import { fees } from "./checks/fees.ts";
 import { funds } from "./checks/funds.ts";
 import { indexer } from "./checks/indexer.ts";
 import { lanes } from "./checks/lanes.ts";
@@ -21,6 +22,7 @@ export const CHECKS: readonly Check[] = [
   seed,
   sealed,
   lanes,
+  fees,
   funds,
   numbers,
   backlog,

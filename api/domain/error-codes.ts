@@ -49,6 +49,8 @@ interface ErrorOptions {
   retryAfter?: number;
   /** Replaces the code's own message where more is known. */
   message?: string;
+  /** For the log. */
+  cause?: Error;
 }
 
 /** An answer that refuses the call. Thrown by commands and routes; becomes the error body. */
@@ -59,7 +61,7 @@ export class ApiError extends Error {
   readonly retryAfter: number | null;
 
   constructor(errorCode: HttpErrorCode, errors: FieldError[] | null = null, options: ErrorOptions = {}) {
-    super(options.message ?? ERRORS[errorCode].message);
+    super(options.message ?? ERRORS[errorCode].message, options.cause === undefined ? {} : { cause: options.cause });
     this.errorCode = errorCode;
     this.errors = errors;
     this.retryAfter = options.retryAfter ?? null;

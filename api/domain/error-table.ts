@@ -46,7 +46,8 @@ export const ERROR_ENTRIES = {
   },
   unsupported_media_type: {
     status: 415,
-    message: "The body is not `application/json` in UTF-8. Send JSON with `Content-Type: application/json`.",
+    message:
+      "The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type.",
   },
   range_not_satisfiable: {
     status: 416,
@@ -137,7 +138,9 @@ export const ERROR_ENTRIES = {
   },
   quota_exceeded: {
     status: 429,
-    message: "The app has spent its gas budget for today. `Retry-After` has the seconds until the next day begins.",
+    failsRequest: true,
+    message:
+      "The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.",
   },
   internal_error: {
     status: 500,

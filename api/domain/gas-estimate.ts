@@ -9,11 +9,10 @@ const WORD = 22_500;
  * The gas that a request reserves from its app's daily budget until its block shows what it used. The figures are the costs
  * in a small batch in the gas snapshot, rounded up. A receiver's code can add to them.
  *
- * They are constants on purpose, although the relayer measures what calls cost on the chain. No gas limit comes from them:
- * limits come from the measurement (`api/relayer/gas.ts`). Here they only decide how much a waiting request takes from a
- * budget, and how a transaction's real gas is shared among its requests. An API process needs no chain for that, and all
- * parts of a transaction use the same figures, also when the measurement changes in between. Where gas costs more, a
- * budget lets through some requests more until their blocks are read; then their real gas counts.
+ * They are constants on purpose, although the relayer measures what calls cost on the chain. No gas limit and no share of a
+ * transaction's cost comes from them: those come from the measurement (`api/relayer/gas.ts`). Here they only decide how much
+ * a waiting request takes from a budget, and an API process needs no chain for that. Where gas costs more, a budget lets
+ * through some requests more until their blocks are read; then their real gas counts.
  */
 export function estimateGas(command: Command): number {
   switch (command.kind) {
@@ -39,19 +38,4 @@ export function estimateGas(command: Command): number {
 
 function bytesOf(text: string): number {
   return Buffer.byteLength(text, "utf8");
-}
-
-/**
- * Splits the gas of a transaction among its requests in proportion to their estimates. The parts add up to the whole.
- */
-export function shareGas(used: number, estimates: readonly number[]): number[] {
-  const total = estimates.reduce((sum, estimate) => sum + estimate, 0);
-  let [seen, given] = [0, 0];
-  return estimates.map((estimate) => {
-    seen += estimate;
-    const upTo = Math.floor((used * seen) / total);
-    const share = upTo - given;
-    given = upTo;
-    return share;
-  });
 }

@@ -15,7 +15,7 @@ const STEPS: Record<RequestStatus, readonly RequestStatus[]> = {
   failed: [],
 };
 
-export function isFinal(status: RequestStatus): boolean {
+export function isFinal(status: RequestStatus): status is "completed" | "failed" {
   return STEPS[status].length === 0;
 }
 

@@ -1,15 +1,21 @@
 import type { Logger } from "pino";
 
-import type { ChainClient, Receipt } from "../chain/client.ts";
+import type { ChainClient } from "../chain/client.ts";
+import type { Receipt } from "../chain/receipt.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { isEmpty } from "../chain/empty-transaction.ts";
 import { RpcError } from "../chain/errors.ts";
 import { readConsumed } from "../chain/relay-reads.ts";
+import { NO_COST } from "../domain/cost-shares.ts";
+import { dayOf } from "../domain/day.ts";
 import { isFinal } from "../domain/request.ts";
-import { batchRequests, closeBatch, type OpenBatch, openBatches } from "../store/sending/batches.ts";
+import { storedBlock } from "../store/ledger/blocks.ts";
+import { batchRequests, type OpenBatch, openBatches } from "../store/sending/batches.ts";
+import { closeBatch } from "../store/sending/close-batch.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { readLane } from "../store/sending/lanes.ts";
+import { costOf } from "./costs.ts";
 
 interface CloseDeps {
   database: Database;
@@ -38,7 +44,11 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
       const found = await revertedReceipt(client, batch, final);
       if (found !== null) {
         logger.error(fields, "a batch reverted as a whole; its requests are sent again");
-        await database.write((trx) => closeBatch(trx, batch.id, found, now()));
+        const { blockNumber } = found;
+        const day = dayOf((await storedBlock(database.read, blockNumber))?.timestamp ?? now());
+        const cost = costOf(found);
+        const mined = { blockNumber, cost: cost === null ? null : { ...cost, day } };
+        await database.write((trx) => closeBatch(trx, batch.id, mined, now()));
       } else if ((await isUsed(deps, lane.address, batch.nonce, final)) && (await untouched(deps, batch, final))) {
         // Another transaction used the nonce, so no attempt of the batch has run or can run. If it was a batch of a lane that
         // the database does not know, that batch may have run the same requests: `reconcile` decides about them.
@@ -47,7 +57,8 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
           fields,
           "an unknown transaction used the lane's nonce: check that no other service uses this seed; the requests are sent again",
         );
-        await database.write((trx) => closeBatch(trx, batch.id, { blockNumber: final, gasUsed: 0n }, now()));
+        const none = { blockNumber: final, cost: { ...NO_COST, day: dayOf(now()) } };
+        await database.write((trx) => closeBatch(trx, batch.id, none, now()));
       }
     }
   }
@@ -59,11 +70,14 @@ async function revertedReceipt(client: ChainClient, batch: OpenBatch, final: num
   // Decoding a transaction is slow, so it comes last: most batches here are mined, but their logs are not read yet.
   const found = receipts.find(
     (receipt, index) =>
-      receipt !== null &&
-      receipt.blockNumber <= final &&
-      (receipt.status === 0 || isEmpty(batch.attempts[index]?.raw ?? "0x")),
+      receipt !== null && receipt.blockNumber <= final && (receipt.status === 0 || ranNothing(batch.attempts[index])),
   );
   return found ?? null;
+}
+
+/** Whether an attempt is empty. The signed bytes of a batch that ran nothing are never pruned. */
+function ranNothing(attempt: OpenBatch["attempts"][number] | undefined): boolean {
+  return attempt?.raw != null && isEmpty(attempt.raw);
 }
 
 /** Whether the nonce was used at the end of a block. False if the node no longer has the state of that block. */

@@ -8,6 +8,7 @@ import { RangeTooLarge } from "../chain/query-logs.ts";
 import { readRelayOwner } from "../chain/relay-reads.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
+import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
@@ -17,8 +18,10 @@ import { readMeta, replaceMeta } from "../store/db/meta.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
+import { finalChanges } from "../store/requests/stored-request.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
 import { closeReverted } from "./close-reverted.ts";
+import { MissingCosts } from "./costs.ts";
 import { prepareRange } from "./prepare-range.ts";
 import { readRange } from "./read-range.ts";
 import { storeRange } from "./store-range.ts";
@@ -39,6 +42,7 @@ export interface IndexerDeps {
   foreignCallGas: number;
   /** Most transfer logs of a foreign contract in 500 blocks. */
   maxForeignLogs: number;
+  metrics: Pick<Metrics, "requests" | "batchGas" | "reorg">;
   /** null: no lease. The checkpoint alone then keeps two writers apart. */
   lease: LeaseTimes | null;
 }
@@ -60,6 +64,7 @@ export class Indexer {
   readonly #lease: WorkLease | null;
   readonly #loop: WorkLoop;
   readonly #watched = new WatchedCache();
+  readonly #missingCosts = new MissingCosts();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
   /** The checkpoint whose next range was read again because the followed contracts had changed. */
@@ -132,6 +137,7 @@ export class Indexer {
       {
         ...this.#deps,
         receipts: (hashes) => client.receipts(hashes),
+        transactions: (hashes) => client.transactions(hashes),
         ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
         holdings: (queries) =>
           readHoldings(client, queries, {
@@ -165,7 +171,8 @@ export class Indexer {
     const { database, signals, now } = this.#deps;
     const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? final);
     if (confirmed >= final) return;
-    await database.write((trx) => confirmUpTo(trx, checkpoint, final, now()));
+    const settled = await database.write((trx) => confirmUpTo(trx, checkpoint, final, now()));
+    this.#deps.metrics.requests(finalChanges(settled, now()));
     signals.deliveries.notify();
   }
 
@@ -176,6 +183,7 @@ export class Indexer {
   async #closeReverted(head: number, read: number): Promise<void> {
     const final = head - this.#deps.confirmations + 1;
     if (final >= 0 && read >= final) await closeReverted(this.#deps, final);
+    await this.#missingCosts.record(this.#deps);
   }
 
   async #checkpoint(): Promise<number> {
@@ -217,13 +225,15 @@ export class Indexer {
       const blocks = await client.blocks(stored.map((block) => block.number));
       const common = stored.find((block, index) => blocks[index]?.hash === block.hash);
       if (common !== undefined) {
-        logger.warn({ fork: common.number, checkpoint }, "the chain was reorganised; rolling back to the fork");
-        await database.write(async (trx) => {
+        logger.warn({ fork: common.number, checkpoint }, "the chain was reorganized; rolling back to the fork");
+        const rolledBack = await database.write(async (trx) => {
           await lockLedger(trx);
           // Otherwise another process has stored or rolled back blocks meanwhile.
-          if (await replaceMeta(trx, "checkpoint", checkpoint.toString(), checkpoint.toString()))
-            await rollback(trx, common.number);
+          if (!(await replaceMeta(trx, "checkpoint", checkpoint.toString(), checkpoint.toString()))) return false;
+          await rollback(trx, common.number);
+          return true;
         });
+        if (rolledBack) this.#deps.metrics.reorg(checkpoint - common.number);
         return;
       }
       below = last.number;

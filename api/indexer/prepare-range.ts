@@ -1,20 +1,24 @@
+import type { Transaction } from "ethers";
 import type { Logger } from "pino";
 
 import type { ContractAddresses } from "../chain/contracts.ts";
 import type { Held, HoldingQuery } from "../chain/foreign-contracts.ts";
+import type { Receipt } from "../chain/receipt.ts";
 import type { CollectionEvent, RelayEvent, TokenMove } from "../chain/logs.ts";
 import type { CollectionType } from "../domain/command.ts";
 import { frozenUris } from "../domain/frozen-uris.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import { FROZEN } from "../store/requests/freezing.ts";
-import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
+import { batchesByHash } from "../store/sending/batches.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import type { Database } from "../store/db/database.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
 import { attribute, AttributionError } from "./attribute.ts";
+import { requestsOfBatches } from "./batch-requests.ts";
 import { cancelledRequests } from "./cancelled.ts";
+import { costIn } from "./costs.ts";
 import { movesOfWallets, partiesAmong, readTouched, type ForeignReads } from "./foreign-moves.ts";
 import { gasLimits } from "./gas-limits.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
@@ -23,7 +27,8 @@ export interface PrepareDeps {
   database: Database;
   contracts: ContractAddresses;
   logger: Logger;
-  receipts(hashes: string[]): Promise<({ gasUsed: bigint } | null)[]>;
+  receipts(hashes: string[]): Promise<(Receipt | null)[]>;
+  transactions(hashes: string[]): Promise<(Transaction | null | undefined)[]>;
   /** The first of these transactions, none of which the database knows, that a lane of this database sent. */
   ofLanes(hashes: string[]): Promise<string | null>;
   /** Reads what wallets hold of foreign contracts, at the end of the range or later. */
@@ -90,13 +95,14 @@ async function ourBatches(
   const byTransaction = Map.groupBy(read.relay, (event: RelayEvent) => event.transactionHash);
   // The chain was read first: a lane commits a transaction to the database before it sends it.
   const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
+  const carried = await requestsOfBatches({ ...deps, read: deps.database.read }, known);
   const owners: Owners = new Map();
   const batches: BlockRange["batches"] = [];
   for (const [transactionHash, relay] of byTransaction) {
     const batchId = known.get(transactionHash);
     const blockNumber = relay[0]?.blockNumber;
     if (batchId === undefined || blockNumber === undefined) continue;
-    const requests = await batchRequests(deps.database.read, batchId);
+    const requests = carried.get(transactionHash) ?? [];
     const logs = {
       relay,
       moves: moves.filter((move) => move.transactionHash === transactionHash),
@@ -114,7 +120,8 @@ async function ourBatches(
         const request = byId.get(id);
         if (request !== undefined) owners.set(move, request);
       }
-      batches.push({ ...attributed.result, timestamp: (read.headers.get(blockNumber)?.timestamp ?? 0) * 1000 });
+      const timestamp = (read.headers.get(blockNumber)?.timestamp ?? 0) * 1000;
+      batches.push({ ...attributed.result, timestamp });
     } catch (error) {
       if (!(error instanceof AttributionError)) throw error;
       // Never guess: store nothing of this range until the node's answers are consistent.
@@ -125,21 +132,21 @@ async function ourBatches(
       throw error;
     }
   }
-  await readGas(deps, batches);
+  await readCosts(deps, read, batches);
   const unknown = [...byTransaction].flatMap(([hash, events]) =>
     !known.has(hash) && events.some((event) => event.kind === "batch-executed") ? [hash] : [],
   );
   return { batches, owners, unknown };
 }
 
-/** Reads the gas of batches whose requests count towards a gas quota. */
-async function readGas(deps: PrepareDeps, batches: BlockRange["batches"]): Promise<void> {
-  const charged = batches.filter(({ outcomes }) => outcomes.some(({ request }) => request.gas_charged !== null));
-  if (charged.length === 0) return;
-  const receipts = await deps.receipts(charged.map((batch) => batch.transactionHash));
-  for (const [index, batch] of charged.entries()) {
-    const used = receipts[index]?.gasUsed;
-    if (used !== undefined) batch.gasUsed = Number(used);
+/** Reads what the batches cost. Where the node shows no receipt, the cost is read later. */
+async function readCosts(deps: PrepareDeps, read: ChainRange, batches: BlockRange["batches"]): Promise<void> {
+  if (batches.length === 0) return;
+  const receipts = await deps.receipts(batches.map((batch) => batch.transactionHash));
+  for (const [index, batch] of batches.entries()) {
+    const hash = read.headers.get(batch.blockNumber)?.hash ?? "";
+    const cost = costIn(receipts[index], { number: batch.blockNumber, hash });
+    if (cost !== null) batch.cost = cost;
   }
 }
 

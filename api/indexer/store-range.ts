@@ -5,6 +5,9 @@ import { countLogs, type Quarantined, readAllAgain, recordReads } from "../store
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import type { Database } from "../store/db/database.ts";
 import { lockLedger } from "../store/db/locks.ts";
+import { finalChanges, type SettledRequest } from "../store/requests/stored-request.ts";
+import type { Condition } from "../domain/conditions.ts";
+import { type Metrics, secondsSince } from "../shared/metrics.ts";
 import { unknownTransaction } from "../domain/unknown-transaction.ts";
 import type { PreparedRange } from "./prepare-range.ts";
 import type { ChainRange } from "./read-range.ts";
@@ -15,6 +18,7 @@ export interface StoreDeps {
   now: () => number;
   /** Most transfer logs of a foreign contract in 500 blocks. */
   maxForeignLogs: number;
+  metrics: Pick<Metrics, "requests" | "batchGas">;
 }
 
 /**
@@ -30,11 +34,15 @@ export async function storeRange(
 ): Promise<"stored" | "changed" | "refused"> {
   const { database, now } = deps;
   let quarantined: Quarantined[] = [];
+  let settled: SettledRequest[] = [];
+  const started = performance.now();
   const outcome = await database.write(async (trx) => {
     await lockLedger(trx);
     const added = await followsSince(trx, from.watched);
     if (added !== null && from.again) return "changed";
-    if (!(await applyRange(trx, range, from.facts, now()))) return "refused";
+    const applied = await applyRange(trx, range, from.facts, now());
+    if (applied === null) return "refused";
+    settled = applied;
     await readAllAgain(trx, added ?? []);
     const counting = { block: range.to, limit: deps.maxForeignLogs, now: now() };
     const flooding = await countLogs(trx, countsOf(from.read, deps.maxForeignLogs), counting);
@@ -43,6 +51,8 @@ export async function storeRange(
   });
   if (outcome === "stored") {
     reportQuarantines(deps.logger, quarantined);
+    deps.metrics.requests(finalChanges(settled, now(), secondsSince(started)));
+    for (const { cost } of range.batches) if (cost !== undefined) deps.metrics.batchGas(cost.gas);
     const { unknownTransaction: hash } = range;
     if (hash !== null) deps.logger.error({ hash }, unknownTransaction(hash));
   }
@@ -60,7 +70,7 @@ function countsOf({ foreign, flooding }: ChainRange, limit: number): Map<string,
 export function reportQuarantines(logger: Logger, quarantined: readonly Quarantined[]): void {
   for (const { address: contract, reason, until } of quarantined) {
     logger.warn(
-      { contract, reason, until: new Date(until).toISOString() },
+      { condition: "contract_quarantined" satisfies Condition, contract, reason, until: new Date(until).toISOString() },
       reason === "flood"
         ? "a followed contract emits too many transfer logs: it is quarantined, and its wallets are read again afterwards"
         : "calls of a followed contract keep exceeding their limits: it is quarantined, and tried again afterwards",

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 
+import { Webhook } from "standardwebhooks";
 import { z } from "zod";
 
 import type { Sealer } from "./sealer.ts";
@@ -25,6 +26,18 @@ export function rotateSecrets(secrets: WebhookSecrets, secret: string, now: numb
 
 export function liveSecrets(secrets: WebhookSecrets, now: number): string[] {
   return secrets.filter((entry) => entry.expires_at === null || entry.expires_at > now).map((entry) => entry.secret);
+}
+
+/** The headers by which a receiver verifies an event, as Standard Webhooks defines them. */
+export function signatureHeaders(
+  secrets: readonly string[],
+  { id, at, payload }: { id: string; at: Date; payload: string },
+): Record<string, string> {
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": Math.floor(at.getTime() / 1_000).toString(),
+    "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(" "),
+  };
 }
 
 export function sealSecrets(sealer: Sealer, secrets: WebhookSecrets): Promise<string> {

@@ -1,9 +1,6 @@
-import type { CID } from "multiformats/cid";
-
 import type { BlockStore } from "../ipfs/block-store.ts";
-import { canonicalCid } from "../ipfs/cids.ts";
-import { importContent, isDamage } from "../ipfs/content.ts";
-import { SNIFF_BYTES, sniffMediaType } from "../ipfs/media-type.ts";
+import { isDamage } from "../ipfs/content.ts";
+import { storeFile } from "../ipfs/store-file.ts";
 import type { OutboundAgent } from "../outbound/agent.ts";
 import { download, DownloadError } from "../outbound/download.ts";
 import type { StoredMedia } from "../store/media/media.ts";
@@ -30,37 +27,11 @@ export interface CopyDeps {
 export async function copyMedia(deps: CopyDeps, url: string, stop: AbortSignal): Promise<StoredMedia> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(deps.deadline)]);
   try {
-    return await (/^\s*ipfs:/i.test(url) ? copyIpfs(deps, url.trim(), signal) : importFrom(deps, url, signal));
+    return await (/^\s*ipfs:/i.test(url)
+      ? copyIpfs(deps, url.trim(), signal)
+      : storeFile(deps.blocks, open(deps, url, signal)));
   } catch (error) {
     throw toMediaError(error);
-  }
-}
-
-async function importFrom(deps: CopyDeps, url: string, signal: AbortSignal): Promise<StoredMedia> {
-  const head: Uint8Array[] = [];
-  let headLength = 0;
-  const source = async function* () {
-    for await (const chunk of open(deps, url, signal)) {
-      if (headLength < SNIFF_BYTES) head.push(chunk);
-      headLength += chunk.length;
-      yield chunk;
-    }
-  };
-  // When the download breaks off or is too large, nothing of it stays on the disk.
-  const draft = deps.blocks.draft();
-  try {
-    const sink = {
-      // A block that is stored already is not written a second time.
-      put: async (block: CID, bytes: Uint8Array) =>
-        (await deps.blocks.has(block)) ? deps.blocks.put(block, bytes) : draft.put(block, bytes),
-    };
-    const { cid, size } = await importContent(sink, source());
-    const type = await sniffMediaType(Buffer.concat(head).subarray(0, SNIFF_BYTES));
-    await deps.blocks.adopt(draft);
-    return { cid: canonicalCid(cid), type, size };
-  } catch (error) {
-    await draft.drop();
-    throw error;
   }
 }
 

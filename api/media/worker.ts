@@ -1,39 +1,36 @@
 import type { Logger } from "pino";
 
-import { BlockStoreUnavailable } from "../ipfs/block-store.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { FaultBackoff } from "../shared/fault-backoff.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
+import { type MediaOutcome, type Metrics, secondsSince } from "../shared/metrics.ts";
 import type { Signal } from "../shared/signal.ts";
 import { FairSlots, type SlotLimits } from "../shared/fair-slots.ts";
 import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
-import { addAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
-import type { Trx } from "../store/db/engine.ts";
-import { insertMedia } from "../store/media/media.ts";
 import {
   failMediaJob,
-  finishMediaJob,
   type MediaJob,
   renewMediaJob,
   returnAbandonedJobs,
   returnMediaJob,
   takeMediaJobs,
 } from "../store/media/media-jobs.ts";
-import { addPin } from "../store/media/pins.ts";
-import { mediaStoreInUse } from "../store/media/media-store.ts";
+import { finalChanges } from "../store/requests/stored-request.ts";
 import type { CopyDeps } from "./copy-media.ts";
 import { NotSettledYet } from "./frozen-directory.ts";
 import { FieldProblem, type Prepared, prepareCommand } from "./prepare-command.ts";
-import { isStorageFault, storageFaultKey } from "./storage-fault.ts";
+import { explainTooLarge, mostBytes, recordContent } from "./record-content.ts";
+import { isStorageFault, storageFaultKey } from "../ipfs/storage-fault.ts";
 
 export interface MediaWorkerDeps extends CopyDeps {
   database: Database;
   signals: { requests: Signal; deliveries: Signal; media: Signal; hosted: Signal };
   logger: Logger;
+  metrics: Pick<Metrics, "requests" | "media">;
   now: () => number;
   lease: LeaseTimes;
 }
@@ -52,6 +49,13 @@ const ONE_JOB: SlotLimits = { shared: 1, ofApp: 1, most: 1 };
 const FAULT_BACKOFF = { first: 1_000, longest: 60_000 };
 /** After a job that failed and took longer than this, its app gets one slot until a job ends otherwise. */
 const SLOW = 5_000;
+
+/** One try of a job. */
+interface Try {
+  abort: AbortSignal;
+  /** A time of `performance.now()`. */
+  started: number;
+}
 
 /** Stores the content that requests wait for. Then the requests may be sent. */
 export class MediaWorker {
@@ -141,19 +145,19 @@ export class MediaWorker {
     let prepared: Prepared;
     try {
       const renewal = { renew: () => this.#renew(job), every: this.#deps.lease.renewEvery };
-      prepared = await whileLeased(renewal, abort, (stop) => prepareCommand(this.#deps, job.request.command, stop));
+      prepared = await whileLeased(renewal, abort, (stop) => this.#prepare(job, stop));
       this.#stored();
     } catch (error) {
-      await this.#notPrepared(job, error, abort);
+      await this.#notPrepared(job, error, { abort, started });
       return performance.now() - started > SLOW ? "slow" : "in-time";
     }
     crashPoint("media:copied");
-    await this.#finish(job, prepared);
+    this.#deps.metrics.media(await this.#finish(job, prepared), secondsSince(started), job.request.id);
     this.#deps.logger.debug({ request: job.request.id }, "media job done");
     return "in-time";
   }
 
-  async #notPrepared(job: MediaJob, error: unknown, abort: AbortSignal): Promise<void> {
+  async #notPrepared(job: MediaJob, error: unknown, { abort, started }: Try): Promise<void> {
     const { database, now } = this.#deps;
     const giveBack = (dueAt: number) => database.write((trx) => returnMediaJob(trx, job, dueAt, false));
     // Another process works on it now.
@@ -166,7 +170,7 @@ export class MediaWorker {
       this.#loop.report(error);
       // Due at once, because the blocks of another process may be on another disk. This process waits.
       await giveBack(AT_ONCE);
-    } else await this.#fail(job, error);
+    } else this.#deps.metrics.media(await this.#fail(job, error), secondsSince(started), job.request.id);
   }
 
   /** Blocks can be stored: ends the wait after a fault. */
@@ -176,24 +180,32 @@ export class MediaWorker {
     this.#loop.recovered();
   }
 
-  async #finish(job: MediaJob, { command, media }: Prepared): Promise<void> {
-    const { database, signals, now } = this.#deps;
-    const directory = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
-    const done = await database.write(async (trx) => {
-      await requireStoreInUse(trx, this.#deps.blocks.name);
-      if (!(await finishMediaJob(trx, job, command, now()))) return false;
-      // The pins first: a garbage collection locks them before it removes the rest.
-      for (const cid of [...directory, ...media.map((item) => item.cid)]) {
-        await addPin(trx, cid, now());
-        await addAnnouncement(trx, cid);
+  async #prepare(job: MediaJob, stop: AbortSignal): Promise<Prepared> {
+    const { database, maxBytes } = this.#deps;
+    const most = await mostBytes(database.read, job, maxBytes);
+    try {
+      return await prepareCommand({ ...this.#deps, maxBytes: most }, job.request.command, stop);
+    } catch (error) {
+      throw explainTooLarge(error, job, { most, maxBytes });
+    }
+  }
+
+  async #finish(job: MediaJob, prepared: Prepared): Promise<MediaOutcome> {
+    const { database, signals, blocks, now } = this.#deps;
+    try {
+      const store = blocks.name;
+      const done = await database.write((trx) => recordContent(trx, job, prepared, { store, now: now() }));
+      crashPoint("media:recorded");
+      if (done) {
+        signals.requests.notify();
+        signals.hosted.notify();
       }
-      for (const item of media) await insertMedia(trx, item, now());
-      return true;
-    });
-    crashPoint("media:recorded");
-    if (!done) return;
-    signals.requests.notify();
-    signals.hosted.notify();
+      return "copied";
+    } catch (error) {
+      // The quota is used up. After any other error nothing is known to be recorded: the lease expires.
+      if (error instanceof FieldProblem) return this.#fail(job, error);
+      throw error;
+    }
   }
 
   /** @throws LeaseLost */
@@ -209,32 +221,26 @@ export class MediaWorker {
     if (!held) throw new LeaseLost(`the media job of request ${job.request.id} was taken over`);
   }
 
-  async #fail(job: MediaJob, error: unknown): Promise<void> {
-    const { database, signals, logger, now } = this.#deps;
+  async #fail(job: MediaJob, error: unknown): Promise<MediaOutcome> {
+    const { database, signals, logger, now, metrics } = this.#deps;
     const problem = error instanceof FieldProblem ? error : null;
     const wait = RETRIES[job.tries];
     // An error of this service never fails a request. It is retried until it passes.
     if (problem === null || (problem.cause.transient && wait !== undefined)) {
       logger.warn({ err: error, request: job.request.id }, "media could not be copied; retrying");
       await database.write((trx) => returnMediaJob(trx, job, now() + (wait ?? RETRIES.at(-1) ?? 0), problem !== null));
-      return;
+      return "retried";
     }
     const { errorCode, message } = problem.cause;
     const errors = [{ field: problem.field, code: errorCode, message }];
-    await database.write((trx) => failMediaJob(trx, job, { ok: false, errorCode, errors }, now()));
+    const outcome = { ok: false, errorCode, errors } as const;
+    const failed = await database.write((trx) => failMediaJob(trx, job, outcome, now()));
+    if (failed) metrics.requests(finalChanges([{ request: job.request, outcome }], now()));
     signals.deliveries.notify();
     logger.info(
       { request: job.request.id, errorCode, field: problem.field, reason: message },
       "media could not be copied, so the request failed",
     );
+    return "failed";
   }
-}
-
-/** Processes with the old setting may still run when `media move` has switched to another store. */
-async function requireStoreInUse(trx: Trx, name: string): Promise<void> {
-  const store = await mediaStoreInUse(trx);
-  if (store === null || store === name) return;
-  throw new BlockStoreUnavailable(
-    `Hosted media were moved from ${name} to ${store}: set MEDIA_STORE and restart this process`,
-  );
 }

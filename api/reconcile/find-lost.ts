@@ -1,5 +1,6 @@
 import type { Transaction } from "ethers";
 
+import { MOST_LANES } from "../config/lanes.ts";
 import { decodeCommand, decodeExecute } from "../chain/decode-call.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import { decodeRelayEvent, type RelayEvent } from "../chain/logs.ts";
@@ -10,9 +11,6 @@ import type { LostBatch, LostCall } from "../store/reconcile/adopt-lost-batches.
 import { type ReconcileDeps, ReconcileError } from "./deps.ts";
 import { inRanges } from "./ranges.ts";
 import type { RunLease } from "./run-lease.ts";
-
-/** Lanes that are searched for unknown transactions. */
-const MOST_LANES = 64;
 
 export interface LaneState {
   lane: number;

@@ -1,4 +1,5 @@
 import { Indexer } from "../indexer/indexer.ts";
+import { NO_METRICS } from "../shared/metrics.ts";
 import { createSignals } from "../shared/signal.ts";
 import { deleteMeta } from "../store/db/meta.ts";
 import { giveCollections, otherApps, recoveredCollections } from "../store/reconcile/recovered-app.ts";
@@ -51,7 +52,13 @@ export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions):
 
 /** Reads the blocks after the checkpoint, as the indexer does. A running indexer may do the same at the same time. */
 async function catchUp(deps: ReconcileDeps): Promise<void> {
-  const indexer = new Indexer({ ...deps, signals: createSignals(), pollInterval: 0, lease: null });
+  const indexer = new Indexer({
+    ...deps,
+    signals: createSignals(),
+    metrics: NO_METRICS,
+    pollInterval: 0,
+    lease: null,
+  });
   while (await indexer.step());
 }
 

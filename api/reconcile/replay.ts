@@ -109,6 +109,7 @@ export class Replay {
           database,
           contracts,
           logger,
+          transactions: (hashes) => client.transactions(hashes),
           receipts: (hashes) => Promise.resolve(hashes.map(() => null)),
           // The search for lost transactions came first.
           ofLanes: () => Promise.resolve(null),

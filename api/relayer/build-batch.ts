@@ -14,7 +14,7 @@ import type { Db } from "../store/db/engine.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { ForeignSimulations } from "./foreign-simulations.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
-import { batchGas, type ItemGas, itemGas } from "./gas.ts";
+import { batchGas, expectedOf, type ItemGas, itemGas } from "./gas.ts";
 import type { GasMeter } from "./gas-meter.ts";
 import { signDelegations, walletSigners, type WalletSigners } from "./wallet-signers.ts";
 
@@ -45,6 +45,8 @@ export interface RejectedItem extends CallFailure {
 export interface BuiltBatch {
   /** In the order of the calls. */
   requests: ClaimedRequest[];
+  /** The gas that each of them is expected to use: its weight in the shares of the transaction's cost. */
+  weights: number[];
   /** Claimed requests that exceed the gas budget: the caller returns them. */
   left: ClaimedRequest[];
   /** Claimed requests that are simulated alone: the caller returns them, and they are looked at again later. */
@@ -91,6 +93,7 @@ export async function buildBatch(
   const calls = taken.map(({ number, target, gas, data }) => ({ number, target, gasLimit: gas.limit, data }));
   return {
     requests: taken.map((item) => item.request),
+    weights: taken.map(expectedOf),
     left: items.slice(taken.length).map((item) => item.request),
     apart,
     rejected,

@@ -111,9 +111,9 @@ export function batchGas(measured: GasMeasurement, items: readonly CountedItem[]
   let largest = 0;
   const targets = new Set<string>();
   const buckets = new Set<bigint>();
-  for (const { gas, target, data, number } of items) {
-    // 7 words of ABI encoding surround the data of each call. Zero bytes count like the others.
-    total += gas.expected + ITEM_OVERHEAD + DATA_BYTE * (dataLength(data) + 224);
+  for (const item of items) {
+    const { gas, target, number } = item;
+    total += expectedOf(item);
     largest = Math.max(largest, gas.limit);
     targets.add(target);
     buckets.add(number >> BUCKET_BITS);
@@ -121,6 +121,12 @@ export function batchGas(measured: GasMeasurement, items: readonly CountedItem[]
   total += targets.size * targetGas(measured) + buckets.size * newSlot;
   // A call gets at most 63/64 of the remaining gas (EIP-150).
   return total + Math.ceil((largest * 64) / 63);
+}
+
+/** The gas that an item adds to its transaction, without what the items share. */
+export function expectedOf({ gas, data }: Pick<CountedItem, "gas" | "data">): number {
+  // 7 words of ABI encoding surround the data of each call. Zero bytes count like the others.
+  return gas.expected + ITEM_OVERHEAD + DATA_BYTE * (dataLength(data) + 224);
 }
 
 /** The first access to a contract, to the code behind it, and to the slot that counts its tokens. */

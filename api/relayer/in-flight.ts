@@ -6,7 +6,13 @@ import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
-import { markSent, type OpenBatch, recordAttempt, type SignedAttempt } from "../store/sending/batches.ts";
+import {
+  markSent,
+  type OpenBatch,
+  recordAttempt,
+  type SignedAttempt,
+  type StoredAttempt,
+} from "../store/sending/batches.ts";
 import type { Database } from "../store/db/database.ts";
 import { isDue } from "../store/db/due.ts";
 import type { Lease } from "../store/sending/lanes.ts";
@@ -61,14 +67,16 @@ export class InFlight {
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
-      const { sentAt } = latest;
+      const { sentAt, raw } = latest;
+      // Its bytes were pruned, so a block contains it. The indexer is about to read that block again.
+      if (raw === null) continue;
       if (sentAt !== null && !passed(sentAt, resendPolicy.rebroadcastAfter)) continue;
-      const answer = await this.broadcast(latest.id, latest);
+      const answer = await this.broadcast(latest.id, { hash: latest.hash, raw });
       // The blocks show what used the nonce. Until they are read, another attempt is useless.
       if (sentAt === null || answer === "nonce-used") continue;
       const wait =
         answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, resendPolicy.replaceAfter) : resendPolicy.replaceAfter;
-      if (passed(latest.createdAt, wait)) await this.#replace(lease, batch, latest);
+      if (passed(latest.createdAt, wait)) await this.#replace(lease, batch, { ...latest, raw });
     }
   }
 
@@ -77,7 +85,7 @@ export class InFlight {
    * transaction, so that a batch that no node accepts does not block the nonces behind it. While fees are above the ceiling
    * there is no new attempt.
    */
-  async #replace(lease: Lease, batch: OpenBatch, latest: OpenBatch["attempts"][number]): Promise<void> {
+  async #replace(lease: Lease, batch: OpenBatch, latest: StoredAttempt & { raw: string }): Promise<void> {
     const { database, keyring, logger, now, resendPolicy } = this.#deps;
     // The lane runs this for every new request. Do not ask the node for fees that often.
     if (performance.now() < this.#tooHighUntil) return;

@@ -73,6 +73,8 @@ export class Lane {
       describe: describeError,
       // By code where there is one: the message may contain a value that changes with every block.
       keyOf: (error) => (error instanceof CannotSend ? error.code : describeError(error)),
+      fieldsOf: (error) =>
+        error instanceof CannotSend && error.condition !== undefined ? { condition: error.condition } : {},
     });
   }
 

@@ -1,13 +1,16 @@
 import { formatEther } from "ethers";
 import type { Logger } from "pino";
 
+import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
 import { recordBatch } from "../store/sending/batches.ts";
 import { type ClaimedRequest, claimRequests, failClaims, returnClaims } from "../store/sending/claims.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
 import type { Trx } from "../store/db/engine.ts";
+import { finalChanges, type StoredRequest } from "../store/requests/stored-request.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
@@ -20,13 +23,12 @@ import { signBatch } from "./sign.ts";
 export const MAX_BATCH = 250;
 /** How many more requests than the last batch are claimed when gas limited that batch. */
 const GROWTH = 1.2;
-/** A lane that cannot pay for this many batches like its last one is low on funds. */
-const FUNDS_FOR_BATCHES = 20n;
 
 export interface SenderDeps extends BatchContext {
   database: Database;
   signals: Signals;
   logger: Logger;
+  metrics: Pick<Metrics, "requests" | "batch" | "step">;
   now: () => number;
   /** Highest price per unit of gas that the operator accepts, in wei. */
   maxFeePerGas: bigint;
@@ -74,22 +76,30 @@ export class Sender {
 
   /** Sends ready requests in one transaction. @returns false when no request was ready. */
   async send(lease: Lease): Promise<boolean> {
-    const { database, keyring, chainId, contracts, logger, signals, now } = this.#deps;
-    const { key, address } = keyring.lane(lease.lane);
+    const { database, keyring, metrics, now } = this.#deps;
+    const { address } = keyring.lane(lease.lane);
     const checked = this.#prepared ?? checkCanSend(this.#deps, address);
     this.#prepared = null;
-    const { fees, funds, block } = await checked;
+    const able = await checked;
     const claimed = await database.write((trx) =>
       claimRequests(trx, lease, { limit: this.#claims, now: now(), nextNumber: this.#nextNumber }),
     );
     if (claimed.length === 0) return false;
     crashPoint("relayer:claimed");
+    const ids = claimed.map(({ id }) => id);
+    await metrics.step("batch", ids, () => this.#sendClaimed(lease, claimed, able));
+    return true;
+  }
+
+  async #sendClaimed(lease: Lease, claimed: ClaimedRequest[], { fees, funds, block }: CanSend): Promise<void> {
+    const { database, keyring, chainId, contracts, logger, metrics, signals, now } = this.#deps;
+    const { key, address } = keyring.lane(lease.lane);
     const budget = Math.min(this.#deps.gas.current.transactionGas, Number(block.gasLimit));
-    const batch = await this.#build(claimed, budget, block.number);
+    const batch = await metrics.step("build", [], () => this.#build(claimed, budget, block.number));
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
     if (batch.requests.length === 0) {
       await database.write((trx) => returnUnsent(trx, lease, batch, now()));
-      return true;
+      return;
     }
     const row = await readLane(database.read, lease.lane);
     if (row === undefined) throw new Error(`lane ${lease.lane.toString()} has no row in the database`);
@@ -102,11 +112,11 @@ export class Sender {
       fees,
       authorizations: batch.authorizations,
     });
-    this.#watchFunds(address, funds, attempt.gasLimit * attempt.maxFeePerGas);
+    this.#watchFunds(address, funds, BigInt(budget) * fees.maxFeePerGas);
     crashPoint("relayer:signed");
-    const { attemptId } = await database.write(async (trx) => {
+    const { attemptId, sent } = await database.write(async (trx) => {
       await returnUnsent(trx, lease, batch, now());
-      return recordBatch(trx, lease, { nonce: row.next_nonce, requests: batch.requests, attempt }, now());
+      return recordBatch(trx, lease, { ...batch, nonce: row.next_nonce, attempt }, now());
     });
     logger.info(
       {
@@ -118,14 +128,29 @@ export class Sender {
       "batch committed",
     );
     crashPoint("relayer:committed");
-    await this.#inFlight.broadcast(attemptId, attempt);
+    this.#count(batch.requests.length, sent);
+    await metrics.step("broadcast", [], () => this.#inFlight.broadcast(attemptId, attempt));
     signals.deliveries.notify();
-    return true;
+  }
+
+  #count(items: number, sent: readonly StoredRequest[]): void {
+    const { metrics, now } = this.#deps;
+    metrics.batch(items);
+    metrics.requests(
+      sent.map(({ id, type, created_at: acceptedAt }) => ({
+        id,
+        type,
+        status: "processing",
+        errorCode: null,
+        seconds: (now() - acceptedAt) / 1_000,
+      })),
+    );
   }
 
   async #fail(lease: Lease, rejected: RejectedItem[]): Promise<void> {
-    const { database, logger, signals, now } = this.#deps;
-    await database.write((trx) => failClaims(trx, lease, rejected, now()));
+    const { database, logger, signals, now, metrics } = this.#deps;
+    const failed = await database.write((trx) => failClaims(trx, lease, rejected, now()));
+    metrics.requests(finalChanges(failed, now()));
     for (const { request, errors, cause } of rejected) {
       if (cause === null)
         logger.info({ request: request.id, errors }, "a request failed before sending: it would fail on chain");
@@ -151,11 +176,11 @@ export class Sender {
   }
 
   /** Warns before the lane runs out of funds, once each time that they become low. */
-  #watchFunds(address: string, funds: bigint, cost: bigint): void {
-    const low = funds < cost * FUNDS_FOR_BATCHES;
+  #watchFunds(address: string, funds: bigint, batchCost: bigint): void {
+    const low = isLowOnFunds(funds, batchCost);
     if (low && !this.#low)
       this.#deps.logger.warn(
-        { address, funds: formatEther(funds) },
+        { condition: "low_funds" satisfies Condition, address, funds: formatEther(funds) },
         "the lane is low on funds: send it the chain's own currency",
       );
     this.#low = low;

@@ -3,6 +3,8 @@
  * into a raw value: an object that keeps the digits. `JSON.stringify` writes them back unchanged.
  */
 
+import { randomId } from "./random-id.ts";
+
 /** A number that keeps the digits of the JSON text. */
 export interface RawNumber {
   readonly rawJSON: string;
@@ -10,7 +12,6 @@ export interface RawNumber {
 
 // Part of ECMAScript 2026. TypeScript has no types for it yet.
 interface ExactJson {
-  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): RawNumber;
   isRawJSON(value: unknown): value is RawNumber;
 }
@@ -18,13 +19,68 @@ const exact = JSON as unknown as ExactJson;
 
 /** A shorter number is always safe: 2^53 has 16 digits, and a number overflows only with a three-digit exponent. */
 const MAY_BE_UNSAFE = /\d{16}|[eE]\+?\d{3}/;
+const NUMBER = /-?\d[\d.eE+-]*/y;
+const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
 
-/** @throws SyntaxError */
+/**
+ * A reviver would be called for every value, which takes many times as long as the parser. So only the numbers that would be
+ * rounded are replaced: by strings with a random mark in the text, and by raw values in what was parsed.
+ * @throws SyntaxError
+ */
 export function parseExact(text: string): unknown {
-  if (!MAY_BE_UNSAFE.test(text)) return JSON.parse(text) as unknown;
-  return exact.parse(text, (_key, value, { source }) =>
-    typeof value === "number" && source !== undefined && isLossy(value, source) ? exact.rawJSON(source) : value,
-  );
+  // First as it is: the replacement relies on correct JSON.
+  const value: unknown = JSON.parse(text);
+  if (!MAY_BE_UNSAFE.test(text)) return value;
+  const mark = randomId();
+  const marked = markLossy(text, mark);
+  return marked === null ? value : unmark(JSON.parse(marked), mark);
+}
+
+/** Replaces the numbers that would be rounded. @returns null when there is none. */
+function markLossy(text: string, mark: string): string | null {
+  const parts: string[] = [];
+  let copied = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+      NUMBER.lastIndex = at;
+      const source = NUMBER.exec(text)?.[0] ?? "";
+      if (isLossy(Number(source), source)) {
+        parts.push(text.slice(copied, at), `"${mark}${source}"`);
+        copied = at + source.length;
+      }
+      at += source.length - 1;
+    }
+  }
+  return parts.length === 0 ? null : parts.join("") + text.slice(copied);
+}
+
+/** @returns the position of the closing quote. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+/** Puts raw values in the place of the marked strings. */
+function unmark(value: unknown, mark: string): unknown {
+  if (typeof value === "string") return value.startsWith(mark) ? exact.rawJSON(value.slice(mark.length)) : value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) value[index] = unmark(value[index], mark);
+    return value;
+  }
+  for (const key of Object.keys(value)) {
+    const child = (value as Record<string, unknown>)[key];
+    const unmarked = unmark(child, mark);
+    // Not an assignment: the key may be `__proto__`.
+    if (unmarked !== child) {
+      Object.defineProperty(value, key, { value: unmarked, enumerable: true, configurable: true, writable: true });
+    }
+  }
+  return value;
 }
 
 function isLossy(value: number, source: string): boolean {

@@ -12,6 +12,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder, not a file",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
+  EFBIG: "the file would be larger than this user may write",
+  EIO: "the disk reports an error",
 };
 
 /** Thrown when a folder cannot be used. The message says why, and which setting to change. */

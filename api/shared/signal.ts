@@ -5,6 +5,7 @@
 export class Signal {
   #raised = false;
   readonly #waiting = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
 
   /** Passes each `notify` on, to another thread. */
   forward: (() => void) | null = null;
@@ -16,11 +17,17 @@ export class Signal {
 
   /** Like `notify`, for this thread only. */
   raise(): void {
+    for (const listener of this.#listeners) listener();
     if (this.#waiting.size === 0) {
       this.#raised = true;
       return;
     }
     for (const wake of [...this.#waiting]) wake();
+  }
+
+  /** Calls a listener each time, beside the worker that waits. */
+  listen(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   /** Resolves at the next `notify`, after `timeoutMs`, or on abort. Resolves at once if `notify` was called since the last wait. */
@@ -50,7 +57,7 @@ export interface Signals {
   requests: Signal;
   /** A batch was broadcast, so a block may follow soon. */
   blocks: Signal;
-  /** A webhook delivery is due. */
+  /** Events were stored, or a webhook delivery is due. */
   deliveries: Signal;
   /** A request waits for content. */
   media: Signal;

@@ -23,6 +23,8 @@ export interface WorkLoopOptions {
   describe?: (error: unknown) => string;
   /** Errors with the same key count as the same error and are logged once. Default: the text of `describe`. */
   keyOf?: (error: unknown) => string;
+  /** Fields that the log line of an error has in addition. */
+  fieldsOf?: (error: unknown) => object;
   /** Wait after the first error, in milliseconds. It doubles with each further one up to `longest`. */
   backoff?: { first: number; longest: number };
   /** Replaced in tests. */
@@ -70,9 +72,9 @@ export class WorkLoop {
 
   /** Records an error, also one from outside the step, and logs it unless it is the one that was logged last. */
   report(error: unknown): void {
-    const { logger, messages, describe = messageOf, keyOf = describe } = this.#options;
+    const { logger, messages, describe = messageOf, keyOf = describe, fieldsOf } = this.#options;
     const key = keyOf(error);
-    if (key !== this.#lastKey) logger.error({ err: error }, messages.failed);
+    if (key !== this.#lastKey) logger.error({ err: error, ...fieldsOf?.(error) }, messages.failed);
     this.#lastError = describe(error);
     this.#lastKey = key;
   }

@@ -32,7 +32,7 @@ export async function writeNewFile(file: string, content: string): Promise<boole
 }
 
 /** Flushes the folder to disk. Otherwise a power cut may lose the name of the new file. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open folders and does not need this.
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");

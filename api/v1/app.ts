@@ -1,8 +1,9 @@
 import express, { type Express } from "express";
 
-import { AcceptQueue } from "../commands/accept-request.ts";
+import { AcceptQueue } from "../commands/accept-queue.ts";
 import { WalletQueue } from "../commands/create-wallet.ts";
 import { LookUps } from "../commands/look-ups.ts";
+import { UploadSlots } from "../commands/upload-slots.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
 import { checkRequest } from "./check-request.ts";
@@ -13,6 +14,7 @@ import { errorHandler } from "./errors.ts";
 import { health } from "./health.ts";
 import { ipfsGateway } from "./ipfs/routes.ts";
 import { hostedMetadata } from "./metadata/routes.ts";
+import { measure } from "./measure.ts";
 import { mount } from "./mount.ts";
 import { home } from "./pages/home.ts";
 import { RateLimit } from "./rate-limit.ts";
@@ -27,6 +29,7 @@ export function createApp(parts: AppDeps): Express {
     accepting: new AcceptQueue(database, settings),
     creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
+    uploads: new UploadSlots(),
   };
   const app = express();
   const rates = new RateLimit(deps.settings.limits.ratePerMinute, { database, processes: deps.apiProcesses });
@@ -35,6 +38,7 @@ export function createApp(parts: AppDeps): Express {
   app.disable("x-powered-by");
   // `request.ip` is the client, not the proxy.
   app.set("trust proxy", settings.trustProxy);
+  app.use(measure(deps.metrics));
   app.use(requestLog(deps.logger));
   app.use(securityHeaders());
   app.use(checkRequest);

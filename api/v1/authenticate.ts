@@ -3,11 +3,14 @@ import type { Request, RequestHandler } from "express";
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
 import type { LookUps } from "../commands/look-ups.ts";
 import { ApiError } from "../domain/error-codes.ts";
+import type { StoredToken } from "../store/apps/api-tokens.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 /** The app behind the token of a call, and the token's scopes. */
 export interface Identity {
   appId: string;
+  /** SHA-256 of the token, hex. */
+  tokenHash: string;
   scopes: readonly Scope[];
 }
 
@@ -18,14 +21,19 @@ export function authenticate(lookUps: LookUps, rates: RateLimit): RequestHandler
   return async (request, response, next) => {
     const token = tokenOf(request.get("authorization"));
     const row = token === null ? undefined : await lookUps.token(hashOfToken(token));
-    if (row === undefined || row.revoked_at !== null || (row.expires_at ?? Infinity) <= Date.now()) {
+    if (row === undefined || !isValid(row, Date.now())) {
       await rates.countStranger(request, response);
       throw new ApiError("unauthorized");
     }
     await rates.countToken(row.id, response);
-    identities.set(request, { appId: row.app_id, scopes: row.scopes.filter(isScope) });
+    identities.set(request, { appId: row.app_id, tokenHash: row.hash, scopes: row.scopes.filter(isScope) });
     next();
   };
+}
+
+/** Whether a token is neither revoked nor expired. */
+export function isValid(token: Pick<StoredToken, "revoked_at" | "expires_at">, now: number): boolean {
+  return token.revoked_at === null && (token.expires_at ?? Infinity) > now;
 }
 
 /** @throws ApiError `forbidden` when the token lacks the scope. */

@@ -2,8 +2,10 @@ import { isUtf8 } from "node:buffer";
 
 import express, { type Request, type RequestHandler, type Response } from "express";
 
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { parseExact } from "../shared/exact-json.ts";
+import { discardRest } from "./file-body.ts";
 
 /** A JSON body, and its original text. */
 export interface JsonBody {
@@ -11,29 +13,76 @@ export interface JsonBody {
   text: string;
 }
 
-/** Reads JSON bodies of at most `limit` bytes. A call without a body counts as `{}`. */
-export function bodyReader(limit: number): (request: Request, response: Response) => Promise<JsonBody> {
-  const readBytes = express.raw({ type: () => true, limit });
+export type BodyReader = (request: Request, response: Response) => Promise<JsonBody>;
+
+/**
+ * Reads JSON bodies of at most `limit` bytes. A call without a body counts as `{}`.
+ * @param options for bodies that take much. `compressed`: whether the body may be compressed, as a few KiB would become `limit`
+ * bytes. `seconds`: the time in which it must arrive.
+ */
+export function bodyReader(
+  limit: number,
+  { compressed = true, seconds = null }: { compressed?: boolean; seconds?: number | null } = {},
+): BodyReader {
+  const readBytes = express.raw({ type: () => true, limit, inflate: compressed });
   return async (request, response) => {
     if (request.get("content-length") === "0") return { value: {}, text: "" };
     // `is` returns null when there is no body: nothing can have the wrong type then.
     if (request.is("application/json") === false || !isUtf8Charset(request.get("content-type"))) {
       throw new ApiError("unsupported_media_type");
     }
-    await run(readBytes, request, response);
+    if (!compressed && (request.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
+      const message = "The body of a batch may not be compressed. Send it without `Content-Encoding`.";
+      throw new ApiError("unsupported_media_type", null, { message });
+    }
+    await inTime(run(readBytes, request, response), request, seconds);
     const bytes: unknown = request.body;
     if (!Buffer.isBuffer(bytes) || bytes.length === 0) return { value: {}, text: "" };
     if (!isUtf8(bytes)) throw new ApiError("malformed_json");
+    refuseManyValues(bytes);
     const text = bytes.toString("utf8");
     return { value: parse(text), text };
   };
+}
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Counts values before they take memory: two bytes of JSON can become an object. Each comma and each opening bracket is
+ * followed by at most one value.
+ */
+function refuseManyValues(bytes: Buffer): void {
+  let values = 1;
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+    } else if (byte === COMMA) {
+      values++;
+    } else if (byte === ARRAY || byte === OBJECT) {
+      values++;
+      depth++;
+    } else if (byte === ARRAY_END || byte === OBJECT_END) {
+      depth--;
+    }
+    if (values > MAX_JSON_VALUES) throw tooManyValues();
+    if (depth > MAX_JSON_DEPTH) throw new ApiError("malformed_json", null, { message: TOO_DEEP });
+  }
+}
+
+const TOO_DEEP = `The body has more than ${MAX_JSON_DEPTH.toString()} levels of arrays and objects. Send less nested JSON.`;
+
+function tooManyValues(): ApiError {
+  const message = `The body has more than ${MAX_JSON_VALUES.toLocaleString("en")} JSON values. Send fewer items or fields.`;
+  return new ApiError("payload_too_large", null, { message });
 }
 
 function parse(text: string): unknown {
   try {
     return parseExact(text);
   } catch {
-    // Not JSON, or nested too deeply for the parser.
     throw new ApiError("malformed_json");
   }
 }
@@ -42,6 +91,23 @@ function parse(text: string): unknown {
 function isUtf8Charset(contentType: string | undefined): boolean {
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType ?? "")?.[1];
   return charset === undefined || /^utf-?8$/i.test(charset);
+}
+
+/** @throws ApiError `request_timeout`; the connection is then closed soon. */
+async function inTime(reading: Promise<void>, request: Request, seconds: number | null): Promise<void> {
+  if (seconds === null) return reading;
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new ApiError("request_timeout"));
+  }, seconds * 1_000);
+  try {
+    await Promise.race([reading, late.promise]);
+  } catch (error) {
+    discardRest(request);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function run(handler: RequestHandler, request: Request, response: Response): Promise<void> {

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 
 import type { ForeignContracts } from "../chain/foreign-contracts.ts";
-import type { AcceptQueue } from "../commands/accept-request.ts";
+import type { AcceptQueue } from "../commands/accept-queue.ts";
+import type { UploadSlots } from "../commands/upload-slots.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { LookUps } from "../commands/look-ups.ts";
 import type { Settings } from "../config/settings.ts";
@@ -9,7 +10,9 @@ import type { BlockStore } from "../ipfs/block-store.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
+import type { Metrics } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
+import type { EventStreams } from "./streams/event-streams.ts";
 
 /** Everything that the HTTP side needs. */
 export interface AppDeps {
@@ -24,7 +27,9 @@ export interface AppDeps {
   signals: Record<"requests" | "deliveries" | "media" | "contracts", { notify(): void }>;
   /** The addresses that webhook URLs may resolve to. */
   addressPolicy: AddressPolicy;
+  streams: EventStreams;
   logger: Logger;
+  metrics: Pick<Metrics, "requests" | "http" | "serving">;
   /** Whether the service can work now, and the result of each check: "ok", or what is wrong. */
   readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;
   /** How many API processes run now, this one included. */
@@ -42,4 +47,5 @@ export interface HttpDeps extends AppDeps {
   accepting: AcceptQueue;
   creatingWallets: WalletQueue;
   lookUps: LookUps;
+  uploads: UploadSlots;
 }

@@ -1,8 +1,11 @@
+import type { Request, Response } from "express";
 import type { z } from "zod";
 
 import type { Scope } from "../commands/access-token.ts";
 import type { Caller } from "../commands/idempotency.ts";
+import type { SentFile } from "../commands/upload-media.ts";
 import type { HttpErrorCode } from "../domain/error-codes.ts";
+import type { Identity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
 
 /** A call that has passed authentication, the scope check and validation. */
@@ -12,15 +15,28 @@ export interface Call<P, Q, B> extends Caller {
   params: P;
   query: Q;
   body: B;
+  /** The body of an endpoint that takes a file; null for all others. */
+  file: SentFile | null;
 }
 
 /** An answer that is already JSON text: a repeated call gets the first answer byte for byte. */
 export class Verbatim {
   readonly json: string;
+  /** For the `Retry-After` header; null: none. */
+  readonly retryAfter: number | null;
 
-  constructor(json: string) {
+  constructor(json: string, retryAfter: number | null = null) {
     this.json = json;
+    this.retryAfter = retryAfter;
   }
+}
+
+/** How an endpoint answers with server-sent events. */
+export interface EventStreamSpec<Q> {
+  /** An example for the document. */
+  example: string;
+  /** Sends the answer, and returns while the stream stays open. */
+  open(deps: HttpDeps, request: Request, response: Response, call: Identity & { query: Q }): Promise<void>;
 }
 
 /**
@@ -43,9 +59,15 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   query: Q;
   /** Absent when the endpoint takes no body. */
   body?: B;
+  /** Whether the body is a file instead of JSON. */
+  takesFile?: boolean;
   response: R;
+  /** The same answer as server-sent events, for callers who accept `text/event-stream`. */
+  stream?: EventStreamSpec<z.output<Q>>;
   /** Whether it takes an `Idempotency-Key`. */
   idempotent?: boolean;
+  /** Whether its body has many items. Such bodies have a limit of their own, and few of them are handled at a time. */
+  batch?: boolean;
   /** Error codes of this endpoint, in addition to those of every endpoint. */
   errors?: readonly HttpErrorCode[];
   handle(deps: HttpDeps, call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R> | Verbatim>;

@@ -9,6 +9,7 @@ import { freezeCollection } from "./endpoints/freeze-collection.ts";
 import { getAccountOfUser } from "./endpoints/get-account-of-user.ts";
 import { getNft } from "./endpoints/get-nft.ts";
 import { getRequest } from "./endpoints/get-request.ts";
+import { getUsage } from "./endpoints/get-usage.ts";
 import { getWebhook } from "./endpoints/get-webhook.ts";
 import { listAccounts } from "./endpoints/list-accounts.ts";
 import { listCollections } from "./endpoints/list-collections.ts";
@@ -24,11 +25,14 @@ import { listRequests } from "./endpoints/list-requests.ts";
 import { listTokenHistory } from "./endpoints/list-token-history.ts";
 import { listWalletHistory } from "./endpoints/list-wallet-history.ts";
 import { mintNft } from "./endpoints/mint-nft.ts";
+import { mintNfts } from "./endpoints/mint-nfts.ts";
 import { putWebhook } from "./endpoints/put-webhook.ts";
 import { redeliver } from "./endpoints/redeliver.ts";
 import { rotateWebhookSecret } from "./endpoints/rotate-webhook-secret.ts";
 import { testWebhook } from "./endpoints/test-webhook.ts";
 import { transferNft } from "./endpoints/transfer-nft.ts";
+import { transferNfts } from "./endpoints/transfer-nfts.ts";
+import { uploadMedia } from "./endpoints/upload-media.ts";
 
 /** Every endpoint under `/v1`. If two paths match a call, the first one in this list answers. */
 export function endpointsOf(limits: Limits): Endpoint[] {
@@ -48,8 +52,11 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     getNft(),
     changeToken(limits),
     listTokenHistory(),
+    uploadMedia(),
     mintNft(limits),
+    mintNfts(limits),
     transferNft(),
+    transferNfts(),
     listContracts(),
     deleteContract(),
     listRequests(),
@@ -62,5 +69,6 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     listDeliveries(),
     redeliver(),
     listEvents(),
+    getUsage(),
   ];
 }

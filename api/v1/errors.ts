@@ -1,29 +1,23 @@
 import type { ErrorRequestHandler, Response } from "express";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
+import { retryAfterOf } from "../commands/chain-unavailable.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 import { BlockStoreUnavailable } from "../ipfs/block-store.ts";
 import { DatabaseUnavailable } from "../store/db/database-error.ts";
-
-/** Seconds after which the caller may retry when the chain or the database was unavailable. */
-const RETRY_AFTER = 5;
 
 /** Maps anything that was thrown to an answer. An unknown error becomes `internal_error`; its details stay inside. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   // RpcError: a node may refuse a call because of its own limits, so the error proves nothing about the call.
-  if (error instanceof ChainUnavailable || error instanceof RpcError || isBusyStore(error)) {
-    return new ApiError("unavailable", null, { retryAfter: retryAfterOf(error) });
+  if (error instanceof ChainUnavailable || error instanceof RpcError || cannotServeNow(error)) {
+    return new ApiError("unavailable", null, {
+      retryAfter: retryAfterOf(error instanceof ChainUnavailable ? error : null),
+    });
   }
   // A path with a malformed percent-escape is answered with 404.
   if (error instanceof URIError) return new ApiError("not_found");
   return new ApiError(codeOfHttpError(error) ?? "internal_error");
-}
-
-/** Seconds: longer than usual if the chain's provider asked for more. */
-function retryAfterOf(error: unknown): number {
-  const wait = error instanceof ChainUnavailable ? (error.retryAfter ?? 0) : 0;
-  return Math.max(RETRY_AFTER, Math.ceil(wait / 1000));
 }
 
 /** Errors of Express's body reader carry their status. */
@@ -41,9 +35,12 @@ function codeOfHttpError(error: unknown): HttpErrorCode | null {
   }
 }
 
-function isBusyStore(error: unknown): boolean {
+/** What SQLite reports while it is busy, or while the disk is full, fails or is read-only. Nothing was stored. */
+const CANNOT_WRITE_NOW = /^SQLITE_(BUSY|FULL|IOERR|READONLY)/;
+
+function cannotServeNow(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || error instanceof BlockStoreUnavailable) return true;
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+  return error instanceof Error && "code" in error && CANNOT_WRITE_NOW.test(String(error.code));
 }
 
 export function sendError(response: Response, error: ApiError): void {

@@ -1,3 +1,5 @@
+import { ERRORS, type HttpErrorCode } from "../domain/error-codes.ts";
+
 /* Example answers for the document. Tests check each one against its schema. */
 
 export const ALICE = "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06";
@@ -8,6 +10,14 @@ export const TRANSACTION = "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cd
 const TIME = "2026-05-04T10:15:30.000Z";
 
 export const acceptedExample = { request_id: REQUEST_ID };
+
+/** Two items, the second of which is refused because of a field. */
+export function batchExample(code: HttpErrorCode, field: string) {
+  const { message } = ERRORS[code];
+  return {
+    results: [acceptedExample, { error_code: code, message, errors: [{ field, code: code as string, message }] }],
+  };
+}
 
 export const walletExample = { address: ALICE, user_identifier: "alice" };
 
@@ -66,10 +76,38 @@ export const requestExample = {
   nft_token_id: 12,
   transaction_hash: TRANSACTION,
   block_number: 21_000_000,
+  gas_used: 61_204,
+  fee_wei: "122408000000000",
   error_code: null,
   errors: null,
   created_at: TIME,
   updated_at: TIME,
+};
+
+const CID = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
+
+export const uploadedMediaExample = { uri: `ipfs://${CID}`, cid: CID, type: "image/png", bytes: 48_213 };
+
+const usageOfDay = {
+  requests_accepted: 120,
+  requests_completed: 118,
+  requests_failed: 2,
+  gas_used: 7_344_480,
+  fee_wei: "14688960000000000",
+  media_bytes: 5_242_880,
+  wallets_created: 3,
+};
+
+export const usageExample = {
+  from: "2026-05-04",
+  to: "2026-05-04",
+  total: usageOfDay,
+  days: [{ date: "2026-05-04", ...usageOfDay }],
+  quotas: {
+    media_bytes: { used: 5_242_880, limit: 1_073_741_824 },
+    media_requests: { used: 2, limit: null },
+    wallets: { used: 3, limit: 10_000 },
+  },
 };
 
 export const webhookExample = {

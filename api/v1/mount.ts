@@ -1,11 +1,16 @@
-import { type Request, type RequestHandler, Router } from "express";
+import { type Request, type RequestHandler, type Response, Router } from "express";
 
 import type { IdempotentCall } from "../commands/idempotency.ts";
+import { BATCH_BODY_SECONDS } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { identityFor } from "./authenticate.ts";
-import { bodyReader, type JsonBody } from "./body.ts";
+import { BatchSlots } from "./batch-slots.ts";
+import { type BodyReader, bodyReader, type JsonBody } from "./body.ts";
 import type { HttpDeps } from "./deps.ts";
-import { type Endpoint, Verbatim } from "./endpoint.ts";
+import { discardRest, fileBody } from "./file-body.ts";
+import { type Call, type Endpoint, Verbatim } from "./endpoint.ts";
+import { nameRoute } from "./measure.ts";
+import { prefersStream } from "./streams/open-stream.ts";
 import { validate } from "./validate.ts";
 
 /** `Retry-After` in seconds while the node serves another chain. */
@@ -16,10 +21,13 @@ const RETRY_ON_WRONG_CHAIN = 30;
  * by one, so each first segment of a path (`accounts`, `nfts`) has a router of its own.
  */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
-  const readBody = bodyReader(deps.settings.limits.bodyBytes);
+  const { bodyBytes, batchBytes } = deps.settings.limits;
+  const slots = new BatchSlots();
+  const batch = bodyReader(batchBytes, { compressed: false, seconds: BATCH_BODY_SECONDS });
+  const read = { single: bodyReader(bodyBytes), batch, slots };
   const routers = new Map<string, Router>();
   for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {
-    routers.set(segment, routerOf(some, deps, readBody));
+    routers.set(segment, routerOf(some, deps, read));
   }
   return (request, response, next) => {
     const router = routers.get(firstSegment(request.path));
@@ -34,36 +42,86 @@ function firstSegment(path: string): string {
   return (end === -1 ? path : path.slice(0, end)).toLowerCase();
 }
 
-function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, readBody: ReturnType<typeof bodyReader>): Router {
+/** Reads the bodies of calls. */
+interface Reading {
+  single: BodyReader;
+  batch: BodyReader;
+  slots: BatchSlots;
+}
+
+function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, read: Reading): Router {
   const router = Router();
   for (const endpoint of endpoints) {
-    router[endpoint.method](endpoint.path, handlerOf(endpoint, deps, readBody));
+    router[endpoint.method](endpoint.path, handlerOf(endpoint, deps, read));
   }
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
-    router.all(path, refuseMethod(methodsOf(endpoints, path)));
+    router.all(path, refuseMethod(path, methodsOf(endpoints, path)));
   }
   return router;
 }
 
-function handlerOf(endpoint: Endpoint, deps: HttpDeps, readBody: ReturnType<typeof bodyReader>): RequestHandler {
+function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHandler {
+  const readBody = endpoint.batch === true ? read.batch : read.single;
   return async (request, response) => {
-    const { appId, scopes } = identityFor(request, endpoint.scope);
+    nameRoute(response, `/v1${endpoint.path}`);
+    const identity = identityFor(request, endpoint.scope);
+    const { appId, scopes } = identity;
     if (endpoint.method !== "get") refuseOnWrongChain(deps);
     const params = validate(endpoint.params, request.params);
     const query = validate(endpoint.query, request.query);
-    const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
-    const answer = await endpoint.handle(deps, {
-      appId,
-      scopes,
-      idempotency: endpoint.idempotent === true ? idempotencyOf(request, body.text) : null,
-      params,
-      query,
-      body: endpoint.body === undefined ? undefined : validate(endpoint.body, body.value),
-    });
-    response.setHeader("Content-Type", "application/json; charset=utf-8");
-    response.setHeader("Cache-Control", "no-store");
-    response.send(answer instanceof Verbatim ? answer.json : JSON.stringify(answer));
+    if (endpoint.stream !== undefined) {
+      response.vary("Accept");
+      if (prefersStream(request)) return endpoint.stream.open(deps, request, response, { ...identity, query });
+    }
+    const common = { appId, scopes, params, query };
+    if (endpoint.takesFile === true) {
+      send(response, await answerToFile(endpoint, deps, request, common));
+      return;
+    }
+    const free = endpoint.batch === true ? await read.slots.take(appId, closing(response)) : null;
+    try {
+      const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
+      const answer = await endpoint.handle(deps, {
+        ...common,
+        file: null,
+        idempotency: endpoint.idempotent === true ? idempotencyOf(request, body.text) : null,
+        body: endpoint.body === undefined ? undefined : validate(endpoint.body, body.value),
+      });
+      send(response, answer);
+    } finally {
+      free?.();
+    }
   };
+}
+
+function send(response: Response, answer: unknown): void {
+  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  response.setHeader("Cache-Control", "no-store");
+  if (answer instanceof Verbatim && answer.retryAfter !== null) {
+    response.setHeader("Retry-After", answer.retryAfter.toString());
+  }
+  response.send(answer instanceof Verbatim ? answer.json : JSON.stringify(answer));
+}
+
+/** Aborts when the caller closes the connection. */
+function closing(response: Response): AbortSignal {
+  const closed = new AbortController();
+  response.once("close", () => {
+    closed.abort();
+  });
+  return closed.signal;
+}
+
+type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "scopes" | "params" | "query">;
+
+/** The same file always gets the same answer, so no idempotency key is stored. */
+async function answerToFile(endpoint: Endpoint, deps: HttpDeps, request: Request, common: Common) {
+  try {
+    return await endpoint.handle(deps, { ...common, idempotency: null, body: undefined, file: fileBody(request) });
+  } catch (error) {
+    discardRest(request);
+    throw error;
+  }
 }
 
 /** While the node serves another chain, nothing is accepted: it could never run there. */
@@ -89,8 +147,9 @@ function methodsOf(endpoints: readonly Endpoint[], path: string): string {
   return (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");
 }
 
-function refuseMethod(allowed: string): RequestHandler {
+function refuseMethod(path: string, allowed: string): RequestHandler {
   return (_request, response) => {
+    nameRoute(response, `/v1${path}`);
     response.set("Allow", allowed);
     throw new ApiError("method_not_allowed");
   };

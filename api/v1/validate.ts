@@ -6,12 +6,12 @@ import { ApiError, type FieldError, requiredField } from "../domain/error-codes.
 const MAX_ERRORS = 100;
 const MAX_FIELD_LENGTH = 200;
 
-/** @throws ApiError `validation_failed`, with every wrong field. */
-export function validate<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
+/** @throws ApiError `validation_failed`, with every wrong field, but no more than `most`. */
+export function validate<S extends z.ZodType>(schema: S, input: unknown, most = MAX_ERRORS): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const errors = result.error.issues.flatMap((issue) => fieldErrors(issue, input));
-  throw new ApiError("validation_failed", errors.slice(0, MAX_ERRORS));
+  throw new ApiError("validation_failed", errors.slice(0, most));
 }
 
 function fieldErrors(issue: z.core.$ZodIssue, input: unknown): FieldError[] {

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
-import { Webhook } from "standardwebhooks";
 import { type Dispatcher as Agent, request } from "undici";
 
 import type { Sealer } from "../keys/sealer.ts";
-import { liveSecrets, openSecrets } from "../keys/webhook-secrets.ts";
+import { liveSecrets, openSecrets, signatureHeaders } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { SlotLimits } from "../shared/fair-slots.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
+import { type Metrics, secondsSince, type WebhookOutcome } from "../shared/metrics.ts";
 import type { Signal } from "../shared/signal.ts";
 import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
@@ -23,6 +23,7 @@ export interface DispatcherDeps {
   agent: Agent;
   wake: Signal;
   logger: Logger;
+  metrics: Pick<Metrics, "webhook">;
   now: () => number;
   lease: LeaseTimes;
 }
@@ -109,8 +110,10 @@ export class Dispatcher {
     const { status, error } = await this.#post(delivery, headers);
     const speed = performance.now() - started > SLOW ? "slow" : "in-time";
     crashPoint("webhooks:posted");
-    const delivered = status !== null && status >= 200 && status < 300;
-    const gone = status === 410;
+    const outcome = outcomeOf(status);
+    this.#deps.metrics.webhook(outcome, secondsSince(started), delivery.payload);
+    const delivered = outcome === "delivered";
+    const gone = outcome === "gone";
     const result: TryResult = {
       responseStatus: status,
       error: delivered ? null : (error ?? `the receiver answered ${String(status)}`),
@@ -171,14 +174,15 @@ export class Dispatcher {
 
   async #sign(delivery: DueDelivery, at: Date): Promise<Record<string, string>> {
     const secrets = liveSecrets(await openSecrets(this.#deps.sealer, delivery.secrets), at.getTime());
-    return {
-      "webhook-id": delivery.eventId,
-      "webhook-timestamp": Math.floor(at.getTime() / 1000).toString(),
-      "webhook-signature": secrets
-        .map((secret) => new Webhook(secret).sign(delivery.eventId, at, delivery.payload))
-        .join(" "),
-    };
+    return signatureHeaders(secrets, { id: delivery.eventId, at, payload: delivery.payload });
   }
+}
+
+/** @param status null: the receiver did not answer. */
+function outcomeOf(status: number | null): WebhookOutcome {
+  if (status === null) return "no_answer";
+  if (status === 410) return "gone";
+  return status >= 200 && status < 300 ? "delivered" : "refused";
 }
 
 /** Says in the app's delivery log what went wrong, without any address of the service's network. */

@@ -6,6 +6,8 @@ export interface Call {
   method?: "PATCH";
   path: string;
   body: Record<string, unknown>;
+  /** A picture that is uploaded first. The body then names it as `image`. */
+  picture?: string;
 }
 
 /** Tokens that exist for sure, read from the database between two rounds. */
@@ -33,7 +35,7 @@ interface CallKind {
   needs?: keyof KnownTokens;
   /**
    * How the request must end, whatever goes wrong: `completed`, or failed with this error code. Absent for calls that a
-   * reorganisation may put before the calls that they rely on: these may end either way.
+   * reorganization may put before the calls that they rely on: these may end either way.
    */
   mustEnd?: "completed" | { errorCode: string };
   build(subject: Subject): Call;
@@ -45,6 +47,11 @@ function mint(body: Record<string, unknown>): Call {
 
 function transfer(body: Record<string, unknown>): Call {
   return { path: "/v1/transfers", body };
+}
+
+/** An image. Few enough ids that some repeat. */
+function pictureOf(random: Random): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" id="p${random.integer(1, 500).toString()}"/>`;
 }
 
 const CALLS = {
@@ -66,10 +73,17 @@ const CALLS = {
     mustEnd: "completed",
     build: ({ world, random }) => {
       const to = random.pick(world.wallets);
-      // Few enough ids that some images repeat.
-      const svg = `<svg xmlns="http://www.w3.org/2000/svg" id="p${random.integer(1, 500).toString()}"/>`;
-      const image = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
+      const image = `data:image/svg+xml;base64,${Buffer.from(pictureOf(random)).toString("base64")}`;
       return mint({ collection_address: world.erc721, to_address: to, name: "Picture", image, copy_media: true });
+    },
+  },
+  "mint-with-upload": {
+    weight: 4,
+    mustEnd: "completed",
+    build: ({ world, random }) => {
+      const copy = random.next() < 0.5;
+      const body = { collection_address: world.erc721, to_address: random.pick(world.wallets), name: "Uploaded" };
+      return { ...mint({ ...body, copy_media: copy }), picture: pictureOf(random) };
     },
   },
   /** The receiver refuses in the simulation. */
@@ -156,12 +170,40 @@ function callKind(kind: Kind): CallKind {
   return CALLS[kind];
 }
 
+/** Most items of a batch. */
+const MAX_ITEMS = 20;
+
+/** A batch of calls, and the kind of each item. */
+export interface Batch {
+  path: string;
+  items: { kind: Kind; body: Call["body"] }[];
+}
+
+/** Draws some calls of one path, as drawn calls are distributed, for one batch. */
+export function drawBatch(subject: Subject): Batch {
+  const first = drawCall(subject, (kind) => BATCHED.includes(kind));
+  const items = [first];
+  const wanted = subject.random.integer(1, MAX_ITEMS);
+  const others = BATCHED.filter((kind) => pathOf(kind) === first.path);
+  while (items.length < wanted) items.push(drawCall(subject, (kind) => others.includes(kind)));
+  return { path: `${first.path}/batch`, items: items.map(({ kind, body }) => ({ kind, body })) };
+}
+
+/** Kinds that a batch may have. */
+const BATCHED = KINDS.filter((kind) => pathOf(kind) !== null);
+
+function pathOf(kind: Kind): string | null {
+  if (kind === "mint-with-upload") return null;
+  if (kind.startsWith("transfer-")) return "/v1/transfers";
+  return kind.includes("mint-") || kind === "create-erc1155" ? "/v1/nfts" : null;
+}
+
 /** Draws a kind by its weight, out of those for which the needed tokens are known, and makes a call of it. */
-export function drawCall(subject: Subject): Call & { kind: Kind } {
+export function drawCall(subject: Subject, among: (kind: Kind) => boolean = () => true): Call & { kind: Kind } {
   const { random, known } = subject;
   const possible = KINDS.filter((kind) => {
     const { needs } = callKind(kind);
-    return needs === undefined || known[needs].length > 0;
+    return among(kind) && (needs === undefined || known[needs].length > 0);
   });
   let position = random.next() * possible.reduce((sum, kind) => sum + CALLS[kind].weight, 0);
   const kind = possible.find((candidate) => (position -= CALLS[candidate].weight) < 0) ?? "mint-erc721";

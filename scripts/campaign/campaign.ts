@@ -72,10 +72,12 @@ async function runInWorld(run: Run, faults: Fault[]): Promise<boolean> {
       if (!clean) break;
     }
     const missing = clean ? await checker.missingWebhooks() : [];
-    if (missing.length > 0) {
+    const wrong = clean ? await checker.wrongStream() : [];
+    for (const [fault, problems] of Object.entries({ webhooks: missing, "event stream": wrong })) {
+      if (problems.length === 0) continue;
       clean = false;
-      console.log(missing.join("\n"));
-      lines.set("webhooks", { ...ZERO, fault: "webhooks", other: missing.length });
+      console.log(problems.join("\n"));
+      lines.set(fault, { ...ZERO, fault, other: problems.length });
     }
   } catch (error) {
     clean = false;

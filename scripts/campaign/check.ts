@@ -60,10 +60,10 @@ export class Checker {
     const count = (query: string) => records.one<{ n: number }>(query).then(({ n }) => n);
     const deadline = performance.now() + SETTLE_TIMEOUT;
     for (;;) {
-      // After a reorganisation a batch can be open again although its requests are final.
+      // After a reorganization a batch can be open again although its requests are final.
       const open = Math.max(await count(OPEN_REQUESTS), await count(OPEN_BATCHES));
       const head = await this.#world.node.provider.getBlock("latest");
-      // A reorganisation can keep the head's number: compare the hash.
+      // A reorganization can keep the head's number: compare the hash.
       const [newest] = await records.all<{ hash: string }>("select hash from blocks order by number desc limit 1");
       const indexed = newest?.hash === head?.hash;
       if (open === 0 && indexed) return 0;
@@ -83,6 +83,16 @@ export class Checker {
     const missing = () => [...this.#accepted].filter((id) => finals.get(id)?.size !== 1);
     while (missing().length > 0 && performance.now() < deadline) await wait(250);
     return missing().map((id) => `request ${id} has ${String(finals.get(id)?.size ?? 0)} final webhooks, not 1`);
+  }
+
+  /** At the end of a world: whether the event stream showed every event once and in order. @returns a sentence if not. */
+  async wrongStream(): Promise<string[]> {
+    const records = await this.#world.service.records();
+    try {
+      return (await this.#world.follower?.differences(records)) ?? [];
+    } finally {
+      await records.close();
+    }
   }
 
   async knownTokens(): Promise<KnownTokens> {

@@ -24,10 +24,36 @@ export class RetryingClient {
 
   /** @returns the request id; null when the service refused the call, or accepted it without making a request. */
   async accept(path: string, body: Body, method: "POST" | "PATCH" = "POST"): Promise<string | null> {
-    const key = `campaign-${(this.#keys++).toString()}-${this.#random.integer(0, 1e9).toString()}`;
-    const answer = await this.#retry(method, path, body, method === "POST" ? { "idempotency-key": key } : {});
+    const answer = await this.#retry(method, path, body, method === "POST" ? this.#newKey() : {});
     const { request_id: id } = answer.body;
     return answer.status === 200 && typeof id === "string" ? id : null;
+  }
+
+  /** @returns the request id of each item; null for one that the service refused. */
+  async acceptBatch(path: string, items: readonly Body[]): Promise<(string | null)[]> {
+    const { status, body } = await this.#retry("POST", path, { items }, this.#newKey());
+    const { results } = body as { results?: { request_id?: string }[] };
+    if (status !== 200 || results?.length !== items.length) {
+      throw new Error(`POST ${path} answered ${status.toString()}: ${JSON.stringify(body)}`);
+    }
+    return results.map(({ request_id: id }) => id ?? null);
+  }
+
+  /** @returns the `ipfs://` address of an uploaded picture. */
+  async upload(picture: string): Promise<string> {
+    const deadline = performance.now() + RETRY_TIMEOUT;
+    const send = () => this.#retry("POST", "/v1/media", picture, { "content-type": "image/svg+xml" });
+    let answer = await send();
+    // Tries that this client gave up may still hold the app's slots for uploads.
+    for (; answer.status === 429 && performance.now() < deadline; answer = await send()) await wait(1_000);
+    const { status, body } = answer;
+    if (status === 200 && typeof body["uri"] === "string") return body["uri"];
+    throw new Error(`POST /v1/media answered ${status.toString()}: ${JSON.stringify(body)}`);
+  }
+
+  #newKey(): { "idempotency-key": string } {
+    const key = `campaign-${(this.#keys++).toString()}-${this.#random.integer(0, 1e9).toString()}`;
+    return { "idempotency-key": key };
   }
 
   async ok(method: string, path: string, body?: Body): Promise<Body> {
@@ -51,7 +77,7 @@ export class RetryingClient {
   async #retry(
     method: string,
     path: string,
-    body: Body | undefined,
+    body: Body | string | undefined,
     headers: Record<string, string>,
   ): Promise<{ status: number; body: Body }> {
     const deadline = performance.now() + RETRY_TIMEOUT;
@@ -60,7 +86,7 @@ export class RetryingClient {
         const response = await fetch(this.#random.pick(this.#bases) + path, {
           method,
           headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json", ...headers },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
           signal: AbortSignal.timeout(20_000),
         });
         if (response.status === 500) this.#internalErrors++;

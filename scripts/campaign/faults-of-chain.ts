@@ -63,7 +63,7 @@ export const CHAIN_FAULTS: Fault[] = [
     inject: async (world, load) => {
       await load;
       await wait(world.random.integer(0, 300));
-      return reorganise(world, world.random.integer(1, CONFIRMATIONS - 1));
+      return reorganize(world, world.random.integer(1, CONFIRMATIONS - 1));
     },
   },
   {
@@ -72,7 +72,7 @@ export const CHAIN_FAULTS: Fault[] = [
     inject: async (world, load) => {
       await load;
       await wait(world.random.integer(0, 300));
-      return reorganise(world, world.random.integer(CONFIRMATIONS + 1, CONFIRMATIONS + 4));
+      return reorganize(world, world.random.integer(CONFIRMATIONS + 1, CONFIRMATIONS + 4));
     },
   },
   {
@@ -104,7 +104,7 @@ export const CHAIN_FAULTS: Fault[] = [
   },
 ];
 
-async function reorganise(world: World, depth: number): Promise<number> {
+async function reorganize(world: World, depth: number): Promise<number> {
   const head = await world.node.provider.getBlockNumber();
   if (head <= depth) return 0;
   await world.node.reorg(depth);

@@ -1,4 +1,4 @@
-import { drawCall, type Kind, type KnownTokens } from "./calls.ts";
+import { drawBatch, drawCall, type Kind, type KnownTokens } from "./calls.ts";
 import type { World } from "./world.ts";
 
 /** A request that the service accepted. Its result is checked later. */
@@ -6,6 +6,9 @@ export interface Accepted {
   id: string;
   kind: Kind;
 }
+
+/** This part of the calls are batches. */
+const BATCHES = 0.04;
 
 /** Makes random calls of an app. */
 export class Load {
@@ -30,12 +33,27 @@ export class Load {
     const worker = async () => {
       while (left-- > 0) {
         const subject = { world, random: world.random, known: this.#known, newId: () => this.#nextId++ };
-        const { kind, path, body, method } = drawCall(subject);
-        const id = await world.client.accept(path, body, method);
-        if (id !== null) accepted.push({ id, kind });
+        if (world.random.next() < BATCHES) {
+          const { path, items } = drawBatch(subject);
+          const ids = await world.client.acceptBatch(
+            path,
+            items.map(({ body }) => body),
+          );
+          left -= items.length - 1;
+          accepted.push(...items.flatMap(({ kind }, index) => acceptedAs(kind, ids[index])));
+          continue;
+        }
+        const { kind, path, body, method, picture } = drawCall(subject);
+        const image = picture === undefined ? {} : { image: await world.client.upload(picture) };
+        const id = await world.client.accept(path, { ...body, ...image }, method);
+        accepted.push(...acceptedAs(kind, id));
       }
     };
     await Promise.all(Array.from({ length: width }, worker));
     return accepted;
   }
+}
+
+function acceptedAs(kind: Kind, id: string | null | undefined): Accepted[] {
+  return id == null ? [] : [{ id, kind }];
 }

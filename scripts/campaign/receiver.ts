@@ -29,7 +29,7 @@ export class Receiver {
   }
 
   #record(event: { id: string; type: string; request_id: string }): void {
-    // A `corrected` event may follow a final one when a reorganisation was deeper than the confirmations.
+    // A `corrected` event may follow a final one when a reorganization was deeper than the confirmations.
     if (event.type !== "completed" && event.type !== "error") return;
     const known = this.finals.get(event.request_id) ?? new Set();
     this.finals.set(event.request_id, known.add(`${event.type} ${event.id}`));

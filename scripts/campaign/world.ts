@@ -9,6 +9,7 @@ import { openDatabase } from "../../api/store/db/database.ts";
 import { PlainERC721__factory, ProgrammableReceiver__factory } from "../../types/ethers-contracts/index.js";
 import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";
 import { RetryingClient } from "./client.ts";
+import { Follower } from "./follower.ts";
 import { OneProcess } from "./one-process.ts";
 import type { Engine, Hardfork } from "./options.ts";
 import { FaultProxy } from "./proxy.ts";
@@ -46,12 +47,15 @@ export class World {
   #node: NodeProcess;
   /** The node whose chain the present node continues. */
   #before: NodeProcess | null = null;
+  readonly #seed: number;
   readonly proxy: FaultProxy;
   readonly folder: string;
   readonly random: Random;
   readonly receiver: Receiver;
   readonly service: Service;
   client!: RetryingClient;
+  /** null until the app exists. */
+  follower: Follower | null = null;
   wallets: string[] = [];
   erc721 = "";
   erc1155 = "";
@@ -67,6 +71,7 @@ export class World {
     service: Service,
     folder: string,
     random: Random,
+    seed: number,
   ) {
     this.#node = node;
     this.proxy = proxy;
@@ -74,6 +79,7 @@ export class World {
     this.service = service;
     this.folder = folder;
     this.random = random;
+    this.#seed = seed;
   }
 
   static async create({ kind, engine, seed, hardfork }: WorldOptions): Promise<World> {
@@ -95,7 +101,7 @@ export class World {
       engine === "sqlite"
         ? await OneProcess.create(folder, settings)
         : await RoleProcesses.create(folder, settings, random);
-    const world = new World(node, proxy, await Receiver.start(), service, folder, random);
+    const world = new World(node, proxy, await Receiver.start(), service, folder, random, seed);
     try {
       await service.start();
       if (before !== null) await world.#activate("amsterdam");
@@ -137,6 +143,7 @@ export class World {
   }
 
   async stop(keep: boolean): Promise<void> {
+    await this.follower?.stop();
     await this.service.dispose();
     await this.proxy.stop();
     await this.node.stop();
@@ -150,6 +157,8 @@ export class World {
     const { token } = await createApp({ database }, "campaign");
     await database.close();
     this.client = new RetryingClient(this.service.apiUrls, token, this.random);
+    // Draws of its own, so that the calls of the load stay the same for a seed.
+    this.follower = new Follower(this.service.apiUrls, token, new Random(this.#seed));
     await this.client.ok("PUT", "/v1/webhook", { url: this.receiver.url });
     for (let index = 0; index < WALLETS; index++) {
       this.wallets.push(String((await this.client.ok("POST", "/v1/accounts", {}))["address"]));

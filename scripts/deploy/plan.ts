@@ -52,7 +52,7 @@ export async function readPlan(
 async function lanesOfSeed(settings: ReturnType<typeof parseSettings>): Promise<string[]> {
   if (settings.seedPassphrase === null) return [];
   const keyring = createKeyring(await readSeedFile(settings.seedFile, settings.seedPassphrase));
-  return Array.from({ length: settings.lanes }, (_, index) => keyring.lane(index).address);
+  return settings.lanes.map((lane) => keyring.lane(lane).address);
 }
 
 function address(option: string, text: string): string {

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { endpointsTable } from "./endpoints-table.ts";
 import { errorsList } from "./errors-list.ts";
+import { metricsTable } from "./metrics-table.ts";
 import { firstSettingsTable, settingsTable } from "./settings-table.ts";
 
 /**
@@ -14,6 +15,7 @@ const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "docs/api.md", marker: "endpoints", table: endpointsTable },
   { file: "README.md", marker: "settings", table: firstSettingsTable },
   { file: "docs/errors.md", marker: "errors", table: errorsList },
+  { file: "docs/operations.md", marker: "metrics", table: metricsTable },
   { file: "docs/settings.md", marker: "settings", table: settingsTable },
 ];
 

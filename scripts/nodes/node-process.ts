@@ -11,6 +11,9 @@ import { type NodeRules, rulesEnvironment } from "./node-rules.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
+/** Where Anvil keeps its chain. */
+export const STATE_FILE = "anvil-state.json";
+
 export type NodeKind = "hardhat" | "anvil";
 
 /** A real node in a separate process. Anvil keeps its chain in a file, so it can be restarted. */
@@ -18,11 +21,11 @@ export class NodeProcess {
   readonly kind: NodeKind;
   readonly url: string;
   readonly provider: JsonRpcProvider;
+  /** Unix time of block 0, in seconds. */
+  readonly began: number;
   readonly #port: number;
   readonly #folder: string;
   readonly #rules: NodeRules;
-  /** Unix time of block 0, in seconds. */
-  readonly #began: number;
   #child: ChildProcess;
   /** Of Anvil. A Hardhat node mines by itself. */
   #miner: Miner | null = null;
@@ -39,7 +42,7 @@ export class NodeProcess {
     this.#rules = rules;
     this.#port = port;
     this.#folder = folder;
-    this.#began = began;
+    this.began = began;
     this.#child = child;
     this.url = `http://127.0.0.1:${port.toString()}`;
     const network = Network.from(31_337);
@@ -51,9 +54,14 @@ export class NodeProcess {
     });
   }
 
-  static async start(kind: NodeKind, folder: string, rules: NodeRules = {}): Promise<NodeProcess> {
+  /** @param began Unix time of block 0, for an Anvil whose chain is in the folder. */
+  static async start(
+    kind: NodeKind,
+    folder: string,
+    rules: NodeRules = {},
+    began = Math.floor(Date.now() / 1000),
+  ): Promise<NodeProcess> {
     const port = await freePort();
-    const began = Math.floor(Date.now() / 1000);
     const node = new NodeProcess(kind, port, folder, rules, began, await launch(kind, port, folder, rules, began));
     if (kind === "anvil") node.#miner = await Miner.start(node.provider);
     return node;
@@ -80,7 +88,7 @@ export class NodeProcess {
       const before = await first();
       await end(this.#child, "SIGTERM");
       await downFor();
-      this.#child = await launch(this.kind, this.#port, this.#folder, this.#rules, this.#began);
+      this.#child = await launch(this.kind, this.#port, this.#folder, this.#rules, this.began);
       if ((await first()).hash !== before.hash) throw new Error("the node has another chain after the restart");
     });
   }
@@ -128,7 +136,7 @@ async function launch(
           ["--port", port.toString(), "--chain-id", "31337", "--enable-tx-gas-limit", "--no-mining"].concat([
             "--preserve-historical-states",
             "--state",
-            join(folder, "anvil-state.json"),
+            join(folder, STATE_FILE),
             "--timestamp",
             began.toString(),
             ...(rules.hardfork === undefined ? [] : ["--hardfork", rules.hardfork]),

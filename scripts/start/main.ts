@@ -114,6 +114,7 @@ ${styleText(["bold", "green"], "Moneta is ready.")}
 serving until you press Ctrl-C
 
 ${line("docs:", styleText("cyan", `${baseUrl}/docs`))}
+${line("metrics:", `http://localhost:${options.metricsPort}/metrics`)}
 ${line("CLI:", cliCommandLine(options, "app list"))}
 base URL: ${baseUrl}
 token: ${token}

@@ -7,9 +7,14 @@ import { type Environment, parseSettings, type Settings, SettingsError } from ".
 export interface StartOptions {
   port: number;
   rpcPort: number;
+  /** Port of /metrics. null: not set, so that the usual one or the next free one is used. */
+  metricsPort: number | null;
   dataDir: string;
   tour: boolean;
 }
+
+/** Where Prometheus looks for most exporters of this kind. */
+export const USUAL_METRICS_PORT = 9464;
 
 export const DEFAULTS = { PORT: "3000", RPC_PORT: "8545", DATA_DIR: "data/local", TOUR: "1" };
 
@@ -20,14 +25,17 @@ export const DEFAULTS = { PORT: "3000", RPC_PORT: "8545", DATA_DIR: "data/local"
 export function readOptions(env: Environment): StartOptions {
   const problems: string[] = [];
   const text = (variable: keyof typeof DEFAULTS) => env[variable]?.trim() || DEFAULTS[variable];
-  const port = (variable: "PORT" | "RPC_PORT") => {
-    const parsed = wholeNumber(0, 65_535).safeParse(text(variable));
+  const metricsText = env["METRICS_PORT"]?.trim() ?? "";
+  const port = (variable: "PORT" | "RPC_PORT" | "METRICS_PORT") => {
+    const value = variable === "METRICS_PORT" ? metricsText : text(variable);
+    const parsed = wholeNumber(0, 65_535).safeParse(value);
     if (!parsed.success) problems.push(`${variable}: ${parsed.error.issues[0]?.message ?? "is wrong"}`);
     return parsed.data ?? 0;
   };
   const options = {
     port: port("PORT"),
     rpcPort: port("RPC_PORT"),
+    metricsPort: metricsText === "" ? null : port("METRICS_PORT"),
     dataDir: text("DATA_DIR"),
     tour: text("TOUR") !== "0",
   };
@@ -40,6 +48,7 @@ export function readOptions(env: Environment): StartOptions {
 export function serviceSettings(options: StartOptions, rpcUrl: string): Settings {
   return parseSettings({
     PORT: options.port.toString(),
+    ...(options.metricsPort === null ? {} : { METRICS_PORT: options.metricsPort.toString() }),
     DATA_DIR: options.dataDir,
     DEPLOYMENTS_DIR: join(options.dataDir, "deployments"),
     RPC_URL: rpcUrl,
@@ -47,14 +56,15 @@ export function serviceSettings(options: StartOptions, rpcUrl: string): Settings
 }
 
 /** The command that starts with these options. Defaults are left out. */
-export function commandLine({ port, rpcPort, dataDir, tour }: StartOptions): string {
-  const variables: Record<keyof typeof DEFAULTS, string> = {
+export function commandLine({ port, rpcPort, metricsPort, dataDir, tour }: StartOptions): string {
+  const variables: Record<keyof typeof DEFAULTS | "METRICS_PORT", string> = {
     PORT: port.toString(),
     RPC_PORT: rpcPort.toString(),
     DATA_DIR: dataDir,
     TOUR: tour ? "1" : "0",
+    METRICS_PORT: metricsPort?.toString() ?? "",
   };
-  return [...assignments(variables, DEFAULTS), "npm start"].join(" ");
+  return [...assignments(variables, { ...DEFAULTS, METRICS_PORT: "" }), "npm start"].join(" ");
 }
 
 /** A CLI command that uses the database and the chain of this start. */

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 
 import type { Conformance, Operation, Parameter } from "../support/conformance.ts";
+import { accepted, authorization, contentType, eventPlace, headerText, idempotencyKey } from "./headers.ts";
 import type { FuzzCall } from "./send.ts";
+import { fileBody, fileType } from "./files.ts";
 import { jsonText, likeExample, oddText, oddValue, valueOf, type World } from "./values.ts";
 
 /* Calls generated from the document. They are mostly valid, so that they pass the first checks, and invalid in one place. */
@@ -30,7 +32,10 @@ function callOf(
 ): fc.Arbitrary<FuzzCall> {
   const parameters = (operation.parameters ?? []).map((parameter) => conformance.resolve<Parameter>(parameter));
   const schema = operation.requestBody?.content["application/json"]?.schema;
-  const takesKey = parameters.some((parameter) => parameter.in === "header");
+  const takesFile = operation.requestBody?.content["application/octet-stream"] !== undefined;
+  const headersOf = parameters.filter((parameter) => parameter.in === "header").map(({ name }) => name);
+  const takesKey = headersOf.includes("Idempotency-Key");
+  const streams = headersOf.includes("Last-Event-ID");
   return fc
     .record({
       method: fc.oneof(
@@ -39,11 +44,13 @@ function callOf(
       ),
       path: pathOf(path, world),
       query: queryOf(conformance, world, parameters),
-      body: schema === undefined ? rarely(anyBody) : bodyOf(conformance, operation, world),
-      type: contentType,
+      body: takesFile ? fileBody : schema === undefined ? rarely(anyBody) : bodyOf(conformance, operation, world),
+      type: takesFile ? fc.oneof(fileType, contentType) : contentType,
       encoding: rarely(fc.constantFrom("gzip", "br", "deflate", "identity", "rot13", "gzip, gzip"), 40),
       chunked: rarely(fc.constant("chunked"), 10),
       key: takesKey ? rarely(idempotencyKey, 4) : fc.constant(null),
+      accept: streams ? rarely(accepted, 1) : fc.constant(null),
+      place: streams ? rarely(fc.oneof(fc.constant("start"), eventPlace, headerText), 2) : fc.constant(null),
       authorization: authorization(tokens),
       id: rarely(headerText, 8),
     })
@@ -51,6 +58,8 @@ function callOf(
       const headers: Record<string, string> = {};
       if (parts.authorization !== null) headers["authorization"] = parts.authorization;
       if (parts.key !== null) headers["idempotency-key"] = parts.key;
+      if (parts.accept !== null) headers["accept"] = parts.accept;
+      if (parts.place !== null) headers["last-event-id"] = parts.place;
       if (parts.id !== null) headers["x-request-id"] = parts.id;
       if (parts.body !== null) {
         if (parts.type !== null) headers["content-type"] = parts.type;
@@ -80,54 +89,6 @@ const anyMethod = fc.constantFrom(
   "PROPFIND",
   "QUERY",
 );
-
-const contentType = fc.oneof(
-  { weight: 20, arbitrary: fc.constant<string | null>("application/json") },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom<(string | null)[]>(
-      null,
-      "application/json; charset=utf-8",
-      "APPLICATION/JSON;CHARSET=UTF-8",
-      "application/json; charset=utf-16",
-      'application/json; charset="',
-      "application/json;;;=",
-      "application/problem+json",
-      "text/plain",
-      "application/x-www-form-urlencoded",
-      "multipart/form-data; boundary=x",
-      "/",
-      "*/*",
-      "x".repeat(3_000),
-    ),
-  },
-);
-
-/** Bytes that a header can contain. */
-const headerText = fc
-  .array(fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0xa0, max: 0xff })), { maxLength: 300 })
-  .map((codes) => String.fromCharCode(...codes).trim());
-
-const idempotencyKey = fc.oneof(
-  // Few keys, so that they repeat with other bodies.
-  fc.constantFrom("key-1", "key-2", "key-3"),
-  fc.uuid(),
-  headerText,
-);
-
-function authorization(tokens: string[]): fc.Arbitrary<string | null> {
-  const [main = "", ...others] = tokens;
-  return fc.oneof(
-    { weight: 30, arbitrary: fc.constant(`Bearer ${main}`) },
-    { weight: 1, arbitrary: fc.constantFrom(...others.map((token) => `Bearer ${token}`), main) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom("", "Bearer", "Bearer  ", "Basic YTpi", `Bearer ${main}x`, `bearer ${main} ${main}`),
-    },
-    { weight: 1, arbitrary: headerText },
-    { weight: 1, arbitrary: fc.constant(null) },
-  );
-}
 
 /** Percent-encoded UTF-8. A lone surrogate becomes the bytes that it would have. */
 function escaped(text: string): string {

@@ -1,4 +1,4 @@
-import { Agent, request as open } from "node:http";
+import { Agent, type IncomingMessage, request as open } from "node:http";
 
 /** An HTTP call. */
 export interface FuzzCall {
@@ -66,7 +66,7 @@ export class Sender {
         const parts: Buffer[] = [];
         response.on("data", (part: Buffer) => parts.push(part));
         response.once("error", reject);
-        response.once("end", () => {
+        const answer = () => {
           clearTimeout(timer);
           const answered = new Headers();
           for (const [name, values] of Object.entries(response.headersDistinct)) {
@@ -77,7 +77,15 @@ export class Sender {
             headers: answered,
             text: Buffer.concat(parts).toString("utf8"),
           });
-        });
+        };
+        response.once("end", answer);
+        // A stream has no end: its beginning is the answer.
+        if (isStream(response)) {
+          response.once("data", () => {
+            answer();
+            request.destroy();
+          });
+        }
       });
       request.once("error", (error) => {
         clearTimeout(timer);
@@ -86,4 +94,8 @@ export class Sender {
       request.end(body === null ? undefined : Buffer.from(body, "latin1"));
     });
   }
+}
+
+function isStream({ headers }: IncomingMessage): boolean {
+  return headers["content-type"]?.startsWith("text/event-stream") === true;
 }

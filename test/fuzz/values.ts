@@ -168,10 +168,15 @@ function strings(schema: Json, world: World): fc.Arbitrary<string> {
   );
 }
 
+function isObjects(value: unknown): value is Json[] {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "object" && item !== null);
+}
+
 /** An example of the document with existing values filled in, and sometimes one invalid field. */
 export function likeExample(example: Json, world: World): fc.Arbitrary<Json> {
   const model = Object.fromEntries(
     Object.entries(example).map(([name, value]) => {
+      if (isObjects(value)) return [name, fc.tuple(...value.map((item) => likeExample(item, world)))];
       if (name === "token_id") return [name, fc.constantFrom(value, 1, 2, 3, 4, 5)];
       if (typeof value !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(value)) return [name, fc.constant(value)];
       return [name, fc.constantFrom(...(/collection|contract/.test(name) ? world.collections : world.wallets))];

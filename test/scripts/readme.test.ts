@@ -15,7 +15,13 @@ import { serving, start } from "./support/start.ts";
 const WALK = "## The main job, with curl\n";
 
 describe("the documentation", () => {
-  const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...globSync("docs/*.md", { cwd: ROOT })];
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "api/client/README.md",
+    ...globSync("docs/*.md", { cwd: ROOT }),
+  ];
 
   for (const page of pages) {
     it(`${page} links only to files that exist`, async () => {

@@ -59,7 +59,7 @@ export class Conformance {
   readonly document: OpenApiDocument;
   readonly #paths: { template: string; pattern: RegExp; operations: Record<string, Operation> }[];
   readonly #definitions: Json;
-  readonly #ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { "date-time": true } });
+  readonly #ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { "date-time": true, date: true } });
   readonly #validators = new WeakMap<Json, ValidateFunction>();
 
   constructor(document: OpenApiDocument) {

@@ -13,6 +13,6 @@ export function keysCheck(terminal: Terminal): Command {
     const settings = parseSettings(terminal.env);
     const phrase = await readSeedFile(settings.seedFile, requirePassphrase(settings));
     const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
-    printResult(terminal, options.json, result, describeKeys("valid", result));
+    printResult(terminal, options.json, result, describeKeys("valid", result, settings.lanes));
   });
 }

@@ -21,6 +21,6 @@ export function keysCreate(terminal: Terminal): Command {
         ...publicKeys(phrase, settings.lanes),
         ...(options.showPhrase === true ? { phrase } : {}),
       };
-      printResult(terminal, options.json, result, describeKeys("created", result));
+      printResult(terminal, options.json, result, describeKeys("created", result, settings.lanes));
     });
 }

@@ -10,11 +10,11 @@ export interface PublicKeys {
   lanes: string[];
 }
 
-export function publicKeys(phrase: string, lanes: number): PublicKeys {
+export function publicKeys(phrase: string, lanes: readonly number[]): PublicKeys {
   const keyring = createKeyring(phrase);
   return {
     xpub: keyring.walletsPublicKey,
-    lanes: Array.from({ length: lanes }, (_, index) => keyring.lane(index).address),
+    lanes: lanes.map((lane) => keyring.lane(lane).address),
   };
 }
 
@@ -31,11 +31,12 @@ export function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): s
 export function describeKeys(
   what: "created" | "restored" | "valid",
   keys: PublicKeys & { seed_file: string; phrase?: string },
+  lanes: readonly number[],
 ): string {
   return [
     `${what}: ${keys.seed_file}`,
     `xpub    ${keys.xpub}`,
-    ...keys.lanes.map((address, lane) => `lane ${lane.toString()}  ${address}`),
+    ...keys.lanes.map((address, index) => `lane ${lanes[index]?.toString() ?? ""}  ${address}`),
     ...(keys.phrase === undefined ? [] : ["", keys.phrase]),
   ].join("\n");
 }

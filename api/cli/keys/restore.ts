@@ -29,6 +29,6 @@ export function keysRestore(terminal: Terminal): Command {
     }
     await writeSeedFile(settings.seedFile, phrase, passphrase);
     const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
-    printResult(terminal, options.json, result, describeKeys("restored", result));
+    printResult(terminal, options.json, result, describeKeys("restored", result, settings.lanes));
   });
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { OperatorError } from "../../operator/operator-error.ts";
 import { reseal, type Resealed } from "../../operator/reseal.ts";
 import { plural } from "../../shared/plural.ts";
+import { announced } from "../announced.ts";
 import { withServiceState } from "../database.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 
@@ -15,9 +16,9 @@ export function keysRotate(terminal: Terminal): Command {
       "3. Run this command; the service may run. 4. Remove the old keys from SECRET_KEYS.\n" +
       "If the command is interrupted, run it again: it continues.",
   }).action(async ({ json }: { json?: boolean }) => {
-    const result = await withServiceState(terminal, ({ database, keys }) => {
-      if (keys.sealer === null) throw new OperatorError(keys.sealerProblem ?? "SECRET_KEYS is not set.");
-      return reseal({ database, sealer: keys.sealer });
+    const result = await withServiceState(terminal, ({ database, keys: { sealer, sealerProblem } }) => {
+      if (sealer === null) throw new OperatorError(sealerProblem ?? "SECRET_KEYS is not set.");
+      return announced(database, () => reseal({ database, sealer }));
     });
     printResult(terminal, json, result, describe(result));
   });

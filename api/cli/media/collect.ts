@@ -2,25 +2,31 @@ import type { Command } from "commander";
 
 import { collectMedia } from "../../operator/collect-media.ts";
 import { plural } from "../../shared/plural.ts";
+import { announced } from "../announced.ts";
 import { withMedia } from "../with-media.ts";
 import { readMinutes } from "../duration.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
+
+/** Blocks of uploads that no metadata names yet, in milliseconds. The documents of `POST /v1/media` promise a week. */
+const KEPT = 7 * 24 * 3_600_000;
 
 export function mediaCollect(terminal: Terminal): Command {
   return resultCommand("collect", "Delete hosted blocks that no metadata refers to (garbage collection).", {
     examples: ["media collect", "media collect --older-than 7d"],
     json: "{kept, removed, removed_bytes}",
-    notes: "The service may run.",
+    notes: "The service may run. Less than 10m could delete a file that is being uploaded.",
   })
     .option(
       "--older-than <duration>",
-      "keep newer blocks (60, 30m, 12h, 7d; a number is minutes)",
+      "keep newer blocks, such as uploads that no metadata names yet (60, 30m, 12h, 7d; a number is minutes; default: 7d)",
       readMinutes,
-      3_600_000,
+      KEPT,
     )
     .action(async ({ json, olderThan }: { json?: boolean; olderThan: number }) => {
       const before = Date.now() - olderThan;
-      const { kept, removed, removedBytes } = await withMedia(terminal, (media) => collectMedia(media, before));
+      const { kept, removed, removedBytes } = await withMedia(terminal, (media) =>
+        announced(media.database, () => collectMedia(media, before)),
+      );
       const text = `removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})\nkept:    ${plural(kept, "block")}`;
       printResult(terminal, json, { kept, removed, removed_bytes: removedBytes }, text);
     });

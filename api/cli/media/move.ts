@@ -4,6 +4,7 @@ import { openBlocks } from "../../blocks/open-blocks.ts";
 import { parseMediaStoreText, parseSettings } from "../../config/settings.ts";
 import { moveMedia } from "../../operator/move-media.ts";
 import { plural } from "../../shared/plural.ts";
+import { announced } from "../announced.ts";
 import { withDatabase } from "../database.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 
@@ -33,7 +34,9 @@ export function mediaMove(terminal: Terminal): Command {
           terminal.remark?.(`${plural(blocks, "block")} so far\n`);
         };
         try {
-          const moved = await moveMedia({ database, source: from.blocks, target: into.blocks, progress });
+          const moved = await announced(database, () =>
+            moveMedia({ database, source: from.blocks, target: into.blocks, progress }),
+          );
           const text =
             `copied:  ${plural(moved.copied, "block")} (${plural(moved.copiedBytes, "byte")})\npresent: ${plural(moved.present, "block")}\n` +
             `Set MEDIA_STORE=${to} and restart all processes. When everything works, delete the old copy: media remove-old --from ${from.blocks.name}`;

@@ -4,6 +4,7 @@ import { openBlocks } from "../../blocks/open-blocks.ts";
 import { parseMediaStoreText, parseSettings } from "../../config/settings.ts";
 import { removeOldMedia } from "../../operator/remove-old-media.ts";
 import { plural } from "../../shared/plural.ts";
+import { announced } from "../announced.ts";
 import { withDatabase } from "../database.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 
@@ -22,7 +23,7 @@ export function mediaRemoveOld(terminal: Terminal): Command {
       await withDatabase(terminal, async (database) => {
         const { blocks, close } = openBlocks(place, { dataDir, database });
         try {
-          const { removed, removedBytes, kept } = await removeOldMedia(database, blocks);
+          const { removed, removedBytes, kept } = await announced(database, () => removeOldMedia(database, blocks));
           const lines = [`removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})`];
           if (kept > 0)
             lines.push(

@@ -12,6 +12,7 @@ import { seed } from "../../doctor/checks/seed.ts";
 import { examine } from "../../doctor/examine.ts";
 import { type ReconcileDeps, ReconcileError } from "../../reconcile/deps.ts";
 import { type Reconciliation, reconcile as reconcileWith } from "../../reconcile/reconcile.ts";
+import { announced } from "../announced.ts";
 import { withServiceState } from "../database.ts";
 import { appNamed } from "../find-app.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
@@ -38,14 +39,16 @@ export function reconcile(terminal: Terminal): Command {
     .option("--adopt-into <app>", "after an old backup: assign collections of unknown apps to this app")
     .option("--from-start", "read all blocks again, even if an earlier run was interrupted")
     .action(async ({ json, ...options }: Options) => {
-      const result = await withServiceState(terminal, (place) => run(place, options));
+      const result = await withServiceState(terminal, (place) =>
+        options.dryRun === true ? run(place, options) : announced(place.database, () => run(place, options)),
+      );
       printResult(terminal, json, result, describeReconciliation(result));
     });
 }
 
 async function run(place: Workplace, options: Options): Promise<Reconciliation> {
-  const { lanes, ipfsPinRpc: pinRpc } = place.settings;
-  const context = { ...place, lanes, pinRpc, thorough: false, now: Date.now() };
+  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc } = place.settings;
+  const context = { ...place, lanes, maxFeeGwei, pinRpc, thorough: false, now: Date.now() };
   const examination = await examine(context, [chain, seed]);
   const bad = examination.findings.filter((finding) => finding.result === "problem");
   const { keyring } = place.keys;

@@ -16,6 +16,8 @@ export function describeRequest(row: StoredRequest) {
     returns: row.returns,
     transaction_hash: row.transaction_hash,
     block_number: row.block_number,
+    gas_used: row.gas_used,
+    fee_wei: row.fee_wei,
     error_code: row.error_code,
     errors: row.errors,
     created_at: time(row.created_at),

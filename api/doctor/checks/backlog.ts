@@ -1,9 +1,9 @@
+import { BACKLOG_SLOW } from "../../domain/conditions.ts";
 import { unsentRequests } from "../../store/doctor/pipeline.ts";
 import { type Check, duration, ok, problem, warning } from "../check.ts";
 import { plural } from "../../shared/plural.ts";
 
 /** In milliseconds. */
-const SLOW = 120_000;
 const STUCK = 3_600_000;
 
 /** No accepted request waits longer than some minutes to be sent. */
@@ -15,7 +15,7 @@ export const backlog: Check = {
     if (oldest === null) return [ok("no request is waiting to be sent")];
     const words = `${plural(waiting, "request is", "requests are")} waiting to be sent, the oldest for ${duration(now - oldest)}`;
     const advice = "Check that a process with the role relayer runs. Its log and GET /readyz show the cause.";
-    if (now - oldest > STUCK) return [problem(`${words}. ${advice}`)];
-    return [now - oldest > SLOW ? warning(`${words}. ${advice}`) : ok(words)];
+    if (now - oldest > STUCK) return [problem(`${words}. ${advice}`, "backlog_growing")];
+    return [now - oldest > BACKLOG_SLOW ? warning(`${words}. ${advice}`, "backlog_growing") : ok(words)];
   },
 };

@@ -39,7 +39,7 @@ function checkPaused(relay: string, paused: boolean | null): Finding[] {
     return [problem(`No relay answers at ${relay}. Check that RPC_URL is a node of the right chain and is in sync.`)];
   }
   if (!paused) return [];
-  return [problem("The relay is paused: nothing is sent. Have the relay's owner call unpause.")];
+  return [problem("The relay is paused: nothing is sent. Have the relay's owner call unpause.", "relay_paused")];
 }
 
 async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boolean): Promise<Finding[]> {
@@ -52,7 +52,7 @@ async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boole
       problem(`The seed makes ${derived} for ${name}. Set SEED_FILE to the seed that belongs to this database.`),
     );
   }
-  if (row.lane < context.lanes && !isOperator) {
+  if (context.lanes.includes(row.lane) && !isOperator) {
     findings.push(problem(`${name} is not an operator of the relay. Have the relay's owner call setOperator for it.`));
   }
   // Read the chain before the database: the database commits a nonce before the chain sees it.

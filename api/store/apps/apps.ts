@@ -1,12 +1,15 @@
 import { sql } from "kysely";
 
+import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { forKeyShare, forUpdate } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
-import type { AppRow } from "../db/schema.ts";
+import type { AppRow, NewAppRow } from "../db/schema.ts";
+import type { Quotas } from "../../domain/quota.ts";
+import { quotasOf } from "./quotas.ts";
 
 /** @returns false when the name is taken. */
-export async function insertApp(trx: Trx, app: AppRow): Promise<boolean> {
+export async function insertApp(trx: Trx, app: NewAppRow): Promise<boolean> {
   const inserted = await trx
     .insertInto("apps")
     .values(app)
@@ -25,13 +28,16 @@ export async function findApp(db: Db, which: string): Promise<AppRow | undefined
   return byId ?? (await db.selectFrom("apps").selectAll().where("name", "=", which).executeTakeFirst());
 }
 
-/** Which of the apps exist. They cannot be removed until the end of the transaction. */
-export async function holdApps(trx: Trx, appIds: Iterable<string>): Promise<Set<string>> {
+/**
+ * The apps that exist, with their quotas. They cannot be removed until the end of the transaction. Before a quota is compared
+ * with what is used, `lockQuotas` locks its app.
+ */
+export async function holdApps(trx: Trx, appIds: Iterable<string>): Promise<Map<string, Quotas>> {
   const wanted = [...new Set(appIds)].map((id) => ({ id }));
-  const { rows } = await sql<{ id: string }>`
-    select id from apps where id in (select id from ${rowSet(trx, { id: "text" }, wanted)} as input)
+  const { rows } = await sql<AppRow>`
+    select * from apps where id in (select id from ${rowSet(trx, { id: "text" }, wanted)} as input)
      order by id ${forKeyShare(trx)}`.execute(trx);
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map((app) => [app.id, quotasOf(app)]));
 }
 
 /** Locks the app for its removal. It waits for the calls of the app that are being stored, and later ones are refused. */
@@ -39,11 +45,11 @@ export async function lockApp(trx: Trx, appId: string): Promise<void> {
   await sql`select id from apps where id = ${appId} ${forUpdate(trx)}`.execute(trx);
 }
 
-/** Whether the app has wallets or requests. Without the app, their tokens on chain would be unreachable. */
+/** Whether the app has wallets or requests, whose tokens on chain would be unreachable without it, or stores files. */
 export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> {
   const wallet = await db.selectFrom("wallets").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
   const request = await db.selectFrom("requests").select("seq").where("app_id", "=", appId).limit(1).executeTakeFirst();
-  return wallet !== undefined || request !== undefined;
+  return wallet !== undefined || request !== undefined || (await readCounter(db, counterKeys.mediaBytes(appId))) > 0;
 }
 
 /** Deletes an app that owns nothing, with its tokens and its webhook. */

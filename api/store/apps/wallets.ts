@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { dayOf } from "../../domain/day.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
@@ -16,13 +17,16 @@ export async function insertWallets(trx: Trx, wallets: readonly Omit<WalletRow, 
     path: "text",
     created_at: "integer",
   } as const;
-  const { rows } = await sql<{ address: string; app_id: string }>`
+  const { rows } = await sql<{ address: string; app_id: string; created_at: number }>`
     insert into wallets (address, app_id, user_identifier, path, created_at)
     select address, app_id, user_identifier, path, created_at
       from ${rowSet(trx, columns, wallets)} as input where true order by ord
-    on conflict do nothing returning address, app_id`.execute(trx);
+    on conflict do nothing returning address, app_id, created_at`.execute(trx);
   const counters = new CounterDeltas();
-  for (const { app_id } of rows) counters.add(counterKeys.wallets(app_id), 1);
+  for (const { app_id, created_at } of rows) {
+    counters.add(counterKeys.wallets(app_id), 1);
+    counters.add(counterKeys.usage(app_id, dayOf(created_at), "wallets"), 1);
+  }
   await counters.flush(trx);
   return new Set(rows.map(({ address }) => address));
 }

@@ -15,13 +15,32 @@ const SLOTS = 32;
 /** The slot of a sequence: see `advanceSequences`. */
 const ONLY_SLOT = 0;
 
+/** What is summed for each app and day. A fee has two parts, gwei and wei below one gwei, so that 64 bits hold each sum. */
+export const USAGE_FIGURES = [
+  "accepted",
+  "completed",
+  "failed",
+  "gas",
+  "fee_gwei",
+  "fee_rest",
+  "media_bytes",
+  "wallets",
+] as const;
+export type UsageFigure = (typeof USAGE_FIGURES)[number];
+
 /** Keys of the counters, one for each total that a listing shows. */
 export const counterKeys = {
   /** Requests of all apps that are not final, without those that wait for content. */
   backlog: () => "backlog",
   backlogOfApp: (app: string) => `backlog:${app}`,
+  /** The part of the backlog whose transaction was sent. */
+  processing: () => "processing",
+  /** Requests of all apps that wait for content. */
+  media: () => "media",
   /** Requests of an app that wait for content: its media jobs. */
   mediaBacklog: (app: string) => `media:${app}`,
+  /** Bytes of the files that an app has copied, each file once: the sizes in `app_media`. */
+  mediaBytes: (app: string) => `media-bytes:${app}`,
   wallets: (app: string) => `wallets:${app}`,
   collections: (app: string) => `collections:${app}`,
   /** Contracts that the app follows. */
@@ -35,6 +54,8 @@ export const counterKeys = {
   nfts: (contract: string) => `nfts:${contract}`,
   owners: (contract: string, tokenId: string) => `owners:${contract}:${tokenId}`,
   walletHistory: (wallet: string) => `history:${wallet}`,
+  /** What an app used on a day (days since 1970, UTC). A sum over time: nothing in the database can be counted again. */
+  usage: (app: string, day: number, figure: UsageFigure) => `usage:${app}:${day.toString()}:${figure}`,
   tokenHistory: (contract: string, tokenId: string) => `history:${contract}:${tokenId}`,
 } as const;
 
@@ -91,6 +112,12 @@ export async function readCounters(db: Db, keys: readonly string[]): Promise<Map
     select key, cast(sum(value) as bigint) as value from counters
      where key in (select key from ${wanted} as input) group by key`.execute(db);
   return new Map(rows.map(({ key, value }) => [key, value]));
+}
+
+/** Adds to the requests that wait for content, and to those of one app. */
+export function addToMediaBacklog(counters: CounterDeltas, appId: string, delta: number): void {
+  counters.add(counterKeys.media(), delta);
+  counters.add(counterKeys.mediaBacklog(appId), delta);
 }
 
 /** Adds to the backlog and to the part of it that belongs to one app. */

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 
+import type { Metrics } from "../../shared/metrics.ts";
 import { ConcurrentWrites } from "./concurrent-writes.ts";
 import { isPostgres } from "./database-name.ts";
 import type { Db, Trx } from "./engine.ts";
@@ -8,6 +9,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { openPostgres } from "./postgres.ts";
 import { type OpenMode, openSqlite } from "./sqlite.ts";
+import { withTimedWrites } from "./timed.ts";
 import type { WriteTurns } from "./write-turns.ts";
 
 /**
@@ -31,6 +33,8 @@ export interface DatabaseOptions {
   connections?: number | undefined;
   /** PostgreSQL: called when a connection is lost. */
   onConnectionLost?: ((error: Error) => void) | undefined;
+  /** Measures statements and writes. */
+  metrics?: Pick<Metrics, "database"> | undefined;
 }
 
 /** Connections of a command, or of a test. */
@@ -53,12 +57,13 @@ export function openExistingDatabase(url: string): Promise<Database> {
   return open(url, "existing", {});
 }
 
-function open(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
-  return isPostgres(url) ? openOnPostgres(url, mode, options) : openOnSqlite(url, mode, options);
+async function open(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
+  const database = await (isPostgres(url) ? openOnPostgres(url, mode, options) : openOnSqlite(url, mode, options));
+  return options.metrics === undefined ? database : withTimedWrites(database, options.metrics);
 }
 
-async function openOnSqlite(url: string, mode: OpenMode, { turns }: DatabaseOptions): Promise<Database> {
-  const { writer, reader } = openSqlite(pathOf(url), mode);
+async function openOnSqlite(url: string, mode: OpenMode, { turns, metrics }: DatabaseOptions): Promise<Database> {
+  const { writer, reader } = openSqlite(pathOf(url), mode, metrics);
   await migrateOrClose(writer);
   const read = reader();
   const commits = new GroupCommit(writer, turns ?? null);
@@ -75,8 +80,8 @@ async function openOnSqlite(url: string, mode: OpenMode, { turns }: DatabaseOpti
 }
 
 async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
-  const { connections = FEW_CONNECTIONS, onConnectionLost } = options;
-  const db = await openPostgres(url, mode, { connections, onConnectionLost });
+  const { connections = FEW_CONNECTIONS, onConnectionLost, metrics } = options;
+  const db = await openPostgres(url, mode, { connections, onConnectionLost, metrics });
   await migrateOrClose(db);
   // The other half is for reads.
   const writes = new ConcurrentWrites(db, Math.max(1, Math.floor(connections / 2)));

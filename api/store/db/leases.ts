@@ -3,7 +3,7 @@ import { isDue } from "./due.ts";
 import type { Db, Trx } from "./engine.ts";
 
 /** Work that exactly one process does at a time. */
-export type LeaseName = "indexer" | "announcer";
+export type LeaseName = "indexer" | "announcer" | "pruner";
 
 /** The right to do the work. It is valid while the row has this fencing token. */
 export interface HeldLease {

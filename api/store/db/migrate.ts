@@ -1,16 +1,26 @@
 import { type Migration, Migrator } from "kysely/migration";
 
+import { holderIsGone } from "../../shared/lease-holder.ts";
 import { DatabaseError } from "./database-error.ts";
-import { type Db, engineOf } from "./engine.ts";
+import { isDue } from "./due.ts";
+import { type Db, engineOf, type Trx } from "./engine.ts";
 import * as initial from "./migrations/0001-initial.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
+import { requireRestoreFinished } from "./unfinished-restore.ts";
 
-/** All migrations in order. A released name never changes. */
-const MIGRATIONS: Record<string, Migration> = { "0001-initial": initial };
+export type Migrations = Readonly<Record<string, Migration>>;
+
+/**
+ * All migrations in order. A released one never changes. The name of a new one contains the version that has it first:
+ * `0002-v0.3.0-what-it-does`. An older version that meets the name then knows which version to ask for.
+ */
+export const MIGRATIONS: Migrations = { "0001-initial": initial };
 
 /** PostgreSQL's code: this user may not do that. */
 const NO_PRIVILEGE = "42501";
+/** Longest time for which a process says that it runs, in milliseconds. A time further ahead is from a wrong clock. */
+const LONGEST_PRESENCE = 3_600_000;
 
 export class SchemaError extends DatabaseError {
   override readonly name = "SchemaError";
@@ -19,22 +29,66 @@ export class SchemaError extends DatabaseError {
 /**
  * Brings the schema up to date. Racing processes wait for each other (a write lock on SQLite, an advisory lock on
  * PostgreSQL).
- * @throws SchemaError when the database was migrated by a newer version of Moneta.
+ * @throws SchemaError when a newer version of Moneta has migrated the database, or when processes of an earlier version
+ * still use it. Then nothing was changed.
  */
-export async function migrate(db: Db): Promise<void> {
+export async function migrate(db: Db, migrations = MIGRATIONS, now = Date.now()): Promise<void> {
   // One transaction for everything: racing processes check one after the other, and a crash leaves nothing half done.
   await db.transaction().execute(async (trx) => {
     if (engineOf(trx) === "postgres") await lockMigrations(trx);
-    const unknown = (await appliedMigrations(trx)).filter((name) => !(name in MIGRATIONS));
-    if (unknown.length > 0) {
-      throw new SchemaError(
-        `The database was migrated by a newer version of Moneta (${unknown.join(", ")}). Start that version, or restore a backup made by this version.`,
-      );
-    }
-    const migrator = new Migrator({ db: trx, provider: { getMigrations: () => Promise.resolve(MIGRATIONS) } });
+    await requireRestoreFinished(trx);
+    const applied = await appliedMigrations(trx);
+    refuseUnknown(applied, migrations);
+    if (applied.length === Object.keys(migrations).length) return;
+    if (applied.length > 0) await refuseWhileInUse(trx, now);
+    const migrator = new Migrator({ db: trx, provider: { getMigrations: () => Promise.resolve(migrations) } });
     const { error } = await migrator.migrateToLatest();
     if (error !== undefined) throw new SchemaError(messageOf(error), { cause: error });
   });
+}
+
+/** For a process that runs. @throws SchemaError when a newer version of Moneta has migrated the database meanwhile. */
+export async function requireKnownSchema(db: Db, migrations = MIGRATIONS): Promise<void> {
+  refuseUnknown(await storedNames(db), migrations);
+}
+
+function refuseUnknown(applied: readonly string[], migrations: Migrations): void {
+  const unknown = applied.filter((name) => !(name in migrations));
+  const newest = unknown.at(-1);
+  if (newest === undefined) return;
+  const version = /^\d+-v(\d+\.\d+\.\d+)-/.exec(newest)?.[1];
+  const [by, start] =
+    version === undefined
+      ? ["a newer version of Moneta", "that version"]
+      : [`Moneta ${version} or newer`, `Moneta ${version} or newer`];
+  throw new SchemaError(
+    `The database was migrated by ${by} (${unknown.join(", ")}), which this version does not know. ` +
+      `Start ${start}, or restore a backup that was made before the upgrade. Nothing was changed.`,
+  );
+}
+
+/** A process of an earlier version would go on with tables that it does not know. */
+async function refuseWhileInUse(trx: Trx, now: number): Promise<void> {
+  const rows = await trx.selectFrom("processes").select(["id", "until"]).execute();
+  const running = rows.filter(({ id, until }) => !isDue(until, now, LONGEST_PRESENCE) && !holderIsGone(id));
+  if (running.length === 0) return;
+  const names = [...new Set(running.map(({ id }) => nameOf(id)))].sort();
+  throw new SchemaError(
+    `The tables must be updated, but an earlier version of Moneta still uses the database (${names.join(", ")}). ` +
+      "Stop all processes of the service, then start this version again. A process that was killed on another machine counts " +
+      "until its LEASE_SECONDS are over. Nothing was changed.",
+  );
+}
+
+/** @param holder see `newLeaseHolder`. */
+function nameOf(holder: string): string {
+  const [host = "", , pid = "?"] = holder.split("/");
+  return `process ${pid} on ${decodeURIComponent(host)}`;
+}
+
+/** Those of the migrations that this version does not have: a newer one made them. */
+export function unknownMigrations(applied: readonly string[]): string[] {
+  return applied.filter((name) => !(name in MIGRATIONS));
 }
 
 function messageOf(error: unknown): string {
@@ -47,7 +101,10 @@ function messageOf(error: unknown): string {
 /** The names of the migrations that the database has, in order. */
 export async function appliedMigrations(db: Db): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === "kysely_migration")) return [];
+  return tables.some((table) => table.name === "kysely_migration") ? storedNames(db) : [];
+}
+
+async function storedNames(db: Db): Promise<string[]> {
   const rows = await db
     .$extendTables<{ kysely_migration: { name: string } }>()
     .selectFrom("kysely_migration")

@@ -1,6 +1,7 @@
 import { Kysely, sql } from "kysely";
 import pg from "pg";
 
+import type { Metrics } from "../../shared/metrics.ts";
 import { DatabaseError, DatabaseMissing } from "./database-error.ts";
 import { databaseName } from "./database-name.ts";
 import { PooledPostgresDialect } from "./postgres-driver.ts";
@@ -8,6 +9,7 @@ import { explainedAtOpen } from "./postgres-errors.ts";
 import { ANSWER_TYPES } from "./postgres-types.ts";
 import type { Tables } from "./schema.ts";
 import type { OpenMode } from "./sqlite.ts";
+import { timedStatements } from "./timed.ts";
 
 /** The oldest version that the tests run on. */
 const OLDEST_VERSION = 15;
@@ -21,6 +23,7 @@ export interface PostgresOptions {
   connections: number;
   /** Called when a connection is lost. The statement on it, if any, fails; later ones use a new connection. */
   onConnectionLost?: ((error: Error) => void) | undefined;
+  metrics?: Pick<Metrics, "database"> | undefined;
 }
 
 /**
@@ -28,7 +31,10 @@ export interface PostgresOptions {
  * @throws DatabaseError
  */
 export async function openPostgres(url: string, mode: OpenMode, options: PostgresOptions): Promise<Kysely<Tables>> {
-  const db = new Kysely<Tables>({ dialect: new PooledPostgresDialect(createPool(url, options)) });
+  const db = new Kysely<Tables>({
+    dialect: new PooledPostgresDialect(createPool(url, options)),
+    ...timedStatements(options.metrics),
+  });
   try {
     await requireVersion(db);
     if (mode === "existing") await requireTables(db, databaseName(url));

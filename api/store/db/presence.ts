@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { LeaseTimes } from "../../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
 import type { Database } from "./database.ts";
+import { requireKnownSchema, SchemaError } from "./migrate.ts";
 import { countProcesses, recordProcess, removeProcess, type SharedRole } from "./processes.ts";
 
 export interface PresenceDeps {
@@ -12,6 +13,8 @@ export interface PresenceDeps {
   times: LeaseTimes;
   /** Processes that have not been heard of for so long do not count, in milliseconds. Default: as long as a lease lasts. */
   within?: number;
+  /** Called when a newer version of Moneta has migrated the database: this process must end. */
+  onNewerSchema: (error: SchemaError) => void;
 }
 
 /** Tells the other processes with a role that this one runs, and knows how many run. */
@@ -65,14 +68,19 @@ export class Presence {
   }
 
   async #beat(): Promise<void> {
-    const { database, logger, now, times } = this.#deps;
+    const { database, logger, now, times, onNewerSchema } = this.#deps;
     try {
+      await requireKnownSchema(database.read);
       await database.write((trx) =>
         recordProcess(trx, this.#role, this.#id, { now: now(), until: now() + times.lasts }),
       );
       await this.look();
       this.#failing = false;
     } catch (error) {
+      if (error instanceof SchemaError) {
+        onNewerSchema(error);
+        return;
+      }
       // The last count stays in use until the database works again.
       if (!this.#failing) logger.warn({ err: error }, "this process cannot tell the others that it runs; retrying");
       this.#failing = true;

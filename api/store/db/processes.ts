@@ -1,8 +1,11 @@
 import { isDue } from "./due.ts";
 import type { Db, Trx } from "./engine.ts";
 
-/** Roles whose processes share something, so each must know how many there are. */
-export type SharedRole = "api" | "relayer";
+/**
+ * The processes with the role `api` share something, and so do those with the role `relayer`: each must know how many there
+ * are. A process with neither is recorded as `other`, because a migration must know of every process.
+ */
+export type SharedRole = "api" | "relayer" | "other";
 
 /** Says that a process with the role runs, until the given time. Forgets processes that died an hour ago or earlier. */
 export async function recordProcess(

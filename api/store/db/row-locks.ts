@@ -17,9 +17,19 @@ export function forShare(db: Db): RawBuilder<unknown> {
   return ending(db, sql`for share`);
 }
 
+/** For one decision at a time about the rows. References from other rows (`forKeyShare`) do not wait for it. */
+export function forNoKeyUpdate(db: Db): RawBuilder<unknown> {
+  return ending(db, sql`for no key update`);
+}
+
 /** For rows that only must not be deleted. */
 export function forKeyShare(db: Db): RawBuilder<unknown> {
   return ending(db, sql`for key share`);
+}
+
+/** As `forUpdate`, for the rows of one table of a join. @param table the table, or its alias. */
+export function forUpdateOf(db: Db, table: string): RawBuilder<unknown> {
+  return ending(db, sql`for update of ${sql.ref(table)}`);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Generated } from "kysely";
 /** The tables of the content that is hosted on IPFS. */
 export interface MediaTables {
   media: MediaTable;
+  app_media: AppMediaTable;
   media_jobs: MediaJobsTable;
   pins: PinsTable;
   announcements: AnnouncementsTable;
@@ -20,6 +21,13 @@ interface MediaTable {
   type: string;
   size: number;
   created_at: number;
+}
+
+/** The files that an app has copied. Several apps may have copied the same file. */
+interface AppMediaTable {
+  cid: string;
+  app_id: string;
+  size: number;
 }
 
 /** Requests that wait for content. The row is deleted when the content is there, or cannot be fetched. */

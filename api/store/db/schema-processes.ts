@@ -14,11 +14,11 @@ interface LeasesTable {
   until: number;
 }
 
-/** The running processes with a role, of the roles whose processes share something. */
+/** The running processes. `other` has neither of the two roles whose processes share something. */
 interface ProcessesTable {
   /** As the holder of a lease. */
   id: string;
-  role: "api" | "relayer";
+  role: "api" | "relayer" | "other";
   /** The process renews it. Later than this, the process counts as dead. */
   until: number;
 }

@@ -51,10 +51,14 @@ interface CountersTable {
   value: number;
 }
 
+/** A quota that is null is unlimited. `api/domain/quota.ts` says what each one limits. */
 interface AppsTable {
   id: string;
   name: string;
   created_at: number;
+  quota_media_bytes: number | null;
+  quota_media_requests: number | null;
+  quota_wallets: number | null;
 }
 
 interface ApiTokensTable {
@@ -130,8 +134,12 @@ interface RequestsTable {
   errors: string | null;
   /** The day whose gas budget it is charged to; null: no budget is set. */
   gas_day: number | null;
-  /** The charged gas: an estimate, later its share of the gas that the transaction used. */
+  /** The charged gas: `gas_used`, and an estimate until its call has run. */
   gas_charged: number | null;
+  /** Its shares of the gas of all mined transactions that carried it; null: none is known yet. */
+  gas_used: number | null;
+  /** Its shares of their fees in wei, decimal. Set together with `gas_used`. */
+  fee_wei: string | null;
   created_at: number;
   updated_at: number;
 }
@@ -155,22 +163,36 @@ interface BatchesTable {
   size: number;
   /** Block of the transaction that closed it. */
   block_number: number | null;
+  /** Gas of that transaction; null: not mined, or the node did not show the receipt yet. */
+  gas_used: number | null;
+  /** Fee of that transaction in wei, decimal. Set together with `gas_used`. */
+  fee_wei: string | null;
+  /** The day (days since 1970, UTC) that the cost is counted on. Set together with `gas_used`. */
+  cost_day: number | null;
+  /** 1: a block says which of its calls ran. 0: it is open, it reverted as a whole, or another transaction used its nonce. */
+  ran: Generated<number>;
+  /** 0: the signed transactions of its attempts were pruned. */
+  keeps_raw: Generated<number>;
+  /** 0: its items were pruned. Its transaction on chain has the numbers of its requests. */
+  keeps_items: Generated<number>;
   created_at: number;
 }
 
-/** The calls of a batch in order. Never deleted: after a reorg a batch can run again, as it was signed. */
+/** The calls of a batch in order. Kept while a reorg can make the batch run again, as it was signed. */
 interface BatchItemsTable {
   batch_id: number;
   position: number;
   request_id: string;
+  /** Gas that the call was expected to use: it decides the request's share of the transaction's cost. */
+  weight: number;
 }
 
 interface AttemptsTable {
   id: Generated<number>;
   batch_id: number;
   hash: string;
-  /** The signed transaction, 0x-hex, committed before it is broadcast. */
-  raw: string;
+  /** The signed transaction, 0x-hex, committed before it is broadcast. null: pruned, long after a block contained it. */
+  raw: string | null;
   max_fee_per_gas: string;
   max_priority_fee_per_gas: string;
   gas_limit: string;
@@ -364,4 +386,5 @@ export type EventRow = Selectable<EventsTable>;
 export type DeliveryRow = Selectable<DeliveriesTable>;
 export type NewDeliveryRow = Insertable<DeliveriesTable>;
 export type AppRow = Selectable<AppsTable>;
+export type NewAppRow = Insertable<AppsTable>;
 export type ApiTokenRow = Selectable<ApiTokensTable>;

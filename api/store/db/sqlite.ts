@@ -5,9 +5,11 @@ import BetterSqlite3 from "better-sqlite3";
 import { CompiledQuery, type DatabaseConnection, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from "kysely";
 
 import { fileErrorReason, makeFolder } from "../../shared/folder.ts";
+import type { Metrics } from "../../shared/metrics.ts";
 import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "./database-error.ts";
 import type { Tables } from "./schema.ts";
 import { cachingStatements } from "./statement-cache.ts";
+import { timedStatements } from "./timed.ts";
 
 /** Whether opening may create the database file. */
 export type OpenMode = "create" | "existing";
@@ -100,15 +102,26 @@ function switchToWal(database: BetterSqlite3.Database): void {
  * Opens two connections to one file: one for writes, one for reads, so that reads never wait for writes.
  * @throws DatabaseError
  */
-export function openSqlite(file: string, mode: OpenMode): { writer: Kysely<Tables>; reader: () => Kysely<Tables> } {
+export function openSqlite(
+  file: string,
+  mode: OpenMode,
+  metrics?: Pick<Metrics, "database">,
+): { writer: Kysely<Tables>; reader: () => Kysely<Tables> } {
   return explained(file, () => {
     if (mode === "create") createFile(file);
     else requireFile(file);
-    const writer = new Kysely<Tables>({ dialect: new ImmediateDialect(connect(file, false)) });
+    const writer = new Kysely<Tables>({
+      dialect: new ImmediateDialect(connect(file, false)),
+      ...timedStatements(metrics),
+    });
     const reader = () => explained(file, () => connect(file, true));
     return {
       writer,
-      reader: () => new Kysely<Tables>({ dialect: new SqliteDialect({ database: cachingStatements(reader()) }) }),
+      reader: () =>
+        new Kysely<Tables>({
+          dialect: new SqliteDialect({ database: cachingStatements(reader()) }),
+          ...timedStatements(metrics),
+        }),
     };
   });
 }

@@ -55,7 +55,7 @@ export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Wait
             .select("earlier.seq")
             .whereRef("earlier.request_id", "=", "deliveries.request_id")
             .whereRef("earlier.seq", "<", "deliveries.seq")
-            .where("earlier.status", "=", "pending"),
+            .where("earlier.status", "=", sql.lit("pending")),
         ),
       ),
     )

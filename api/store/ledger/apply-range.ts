@@ -1,14 +1,16 @@
 import { sql } from "kysely";
 
 import type { CollectionType, Command } from "../../domain/command.ts";
-import { returnUntouched } from "../sending/batches.ts";
-import { storedBlock } from "./blocks.ts";
+import type { Cost } from "../../domain/cost-shares.ts";
+import { returnUntouched } from "../sending/close-batch.ts";
+import { rememberBlocks, storedBlock } from "./blocks.ts";
 import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
 import { correctFinal } from "../requests/correct-final.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { forgetForeign } from "./foreign.ts";
-import { refundGas, settleGas } from "../requests/gas-usage.ts";
+import { costOfBatch, recordCosts } from "../requests/costs.ts";
+import { chargeAgain } from "../requests/gas-charges.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
 import { lockCollections, lockLedger } from "../db/locks.ts";
@@ -37,8 +39,8 @@ export interface BlockRange {
     transactionHash: string;
     blockNumber: number;
     timestamp: number;
-    /** Gas used by the transaction. Absent when no gas budget is set, or the node did not tell. */
-    gasUsed?: number;
+    /** What the transaction cost. Absent: the node did not show its receipt. */
+    cost?: Cost;
     outcomes: SettledRequest[];
     untouched: StoredRequest[];
   }[];
@@ -67,18 +69,25 @@ export interface CreationFacts {
 /**
  * Stores a range: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
  * caller's transaction.
- * @returns false when another process has stored these blocks or rolled back earlier ones; then nothing is changed.
+ * @returns the requests that became final; null when another process has stored these blocks or rolled back earlier ones,
+ *   so that nothing is changed.
  */
-export async function applyRange(trx: Trx, range: BlockRange, facts: CreationFacts, now: number): Promise<boolean> {
+export async function applyRange(
+  trx: Trx,
+  range: BlockRange,
+  facts: CreationFacts,
+  now: number,
+): Promise<SettledRequest[] | null> {
   await lockLedger(trx);
   const previous = await storedBlock(trx, range.from - 1);
-  if (previous !== undefined && previous.hash !== range.parentHash) return false;
+  if (previous !== undefined && previous.hash !== range.parentHash) return null;
   const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
-  if (!moved) return false;
+  if (!moved) return null;
   await lockCollections(trx, collectionsOf(range));
-  await rememberBlocks(trx, range);
+  await rememberBlocks(trx, range.blocks, range.forgetBlocksBefore);
   const counters = new CounterDeltas();
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
+  await recordCosts(trx, range.batches.flatMap(costOfBatch), counters);
   if (range.unknownTransaction !== null) await writeMetaOnce(trx, "unknown_transaction", range.unknownTransaction);
   for (const one of range.cancelled) await applyCancellation(trx, one, now);
   await applyMoves(trx, range, counters);
@@ -87,13 +96,7 @@ export async function applyRange(trx: Trx, range: BlockRange, facts: CreationFac
   await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
   await writeMeta(trx, "confirmed_block", range.confirmed.toString());
-  await settleConfirmed(trx, range.confirmed, now);
-  return true;
-}
-
-async function rememberBlocks(trx: Trx, range: BlockRange): Promise<void> {
-  if (range.blocks.length > 0) await trx.insertInto("blocks").values(range.blocks).execute();
-  await trx.deleteFrom("blocks").where("number", "<", range.forgetBlocksBefore).execute();
+  return settleConfirmed(trx, range.confirmed, now);
 }
 
 /** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once they are deep enough. */
@@ -106,7 +109,7 @@ async function applyOutcomes(
 ): Promise<void> {
   await trx
     .updateTable("batches")
-    .set({ status: "closed", block_number: batch.blockNumber })
+    .set({ status: "closed", block_number: batch.blockNumber, ran: 1 })
     .where("id", "=", batch.batchId)
     .execute();
   const stored = await storeOutcomes(trx, batch, now);
@@ -122,8 +125,6 @@ async function applyOutcomes(
     fresh.map(({ request, outcome }) => ({ command: request.command, happened: outcome.ok })),
   );
   for (const settled of fresh) await addCollection(trx, settled, { batch, facts, counters });
-  const ran = batch.outcomes.map(({ request }) => request);
-  if (batch.gasUsed !== undefined) await settleGas(trx, ran, batch.gasUsed);
   await returnUntouched(trx, batch.untouched, batch.batchId, now);
 }
 
@@ -134,7 +135,7 @@ async function applyCancellation(trx: Trx, cancelled: BlockRange["cancelled"][nu
   const stored = await storeOutcomes(trx, { ...cancelled, outcomes: [{ request, outcome }] }, now);
   if (!stored.has(request.id)) return;
   await releaseReservations(trx, [{ command: request.command, happened: false }]);
-  await refundGas(trx, [request]);
+  await chargeAgain(trx, [request]);
 }
 
 /** @returns the ids of the requests that were not final and now have their outcome. */

@@ -1,4 +1,4 @@
-import type { Db } from "../db/engine.ts";
+import type { Db, Trx } from "../db/engine.ts";
 import type { BlockRow } from "../db/schema.ts";
 
 export async function storedBlock(db: Db, number: number): Promise<BlockRow | undefined> {
@@ -14,4 +14,10 @@ export async function newestBlocks(db: Db, limit: number, below: number): Promis
     .orderBy("number", "desc")
     .limit(limit)
     .execute();
+}
+
+/** Stores the headers of new blocks, and forgets those that no reorg can reach. */
+export async function rememberBlocks(trx: Trx, blocks: BlockRow[], forgetBefore: number): Promise<void> {
+  if (blocks.length > 0) await trx.insertInto("blocks").values(blocks).execute();
+  await trx.deleteFrom("blocks").where("number", "<", forgetBefore).execute();
 }

@@ -12,7 +12,8 @@ import { lockLedger } from "../db/locks.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
-import { checkpointOf, followFromNow, type KnownContract, unfollowContract } from "./foreign.ts";
+import { checkpointOf, followFromNow, type KnownContract } from "./follow.ts";
+import { unfollowContract } from "./foreign.ts";
 import { noteForeignChange } from "./watched.ts";
 
 /** Blocks over which transfer logs are counted. */
@@ -175,7 +176,7 @@ export async function recordInspection(
   const follows = await followsOf(trx, contract.address);
   if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, contract.address);
   else if (released) await readAllAgain(trx, follows);
-  else await followFromNow(trx, contract.address);
+  else await followFromNow(trx, [contract.address]);
   await noteForeignChange(trx);
 }
 

@@ -1,6 +1,6 @@
 import type { Trx } from "../db/engine.ts";
 import { storedBlock } from "./blocks.ts";
-import { checkpointOf } from "./foreign.ts";
+import { checkpointOf } from "./follow.ts";
 
 /** The last stored block when a read began. */
 export interface ReadStart {

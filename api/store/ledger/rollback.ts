@@ -10,6 +10,8 @@ import { HoldingSet } from "./holding-set.ts";
 import { TokenSet } from "./token-set.ts";
 import { forUpdate } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
+import { undoCosts } from "../requests/costs.ts";
+import { chargeAgain } from "../requests/gas-charges.ts";
 import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import type { TransferRow } from "../db/schema.ts";
@@ -26,12 +28,14 @@ export async function rollback(trx: Trx, fork: number): Promise<void> {
   await undoEdits(trx, fork);
   await undoTransfers(trx, fork, counters);
   await undoForeign(trx, fork);
+  const paying = await undoCosts(trx, fork, counters);
   await trx
     .updateTable("batches")
-    .set({ status: "open", block_number: null })
+    .set({ status: "open", block_number: null, gas_used: null, fee_wei: null, cost_day: null, ran: 0 })
     .where("block_number", ">", fork)
     .execute();
-  await undoOutcomes(trx, fork);
+  const undecided = await undoOutcomes(trx, fork);
+  await chargeAgain(trx, [...paying, ...undecided]);
   await undoMints(trx, fork);
   await removeCollections(trx, fork);
   await trx.deleteFrom("blocks").where("number", ">", fork).execute();
@@ -168,7 +172,8 @@ async function undoMints(trx: Trx, fork: number): Promise<void> {
      where collections.address = input.address`.execute(trx);
 }
 
-async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
+/** @returns the requests that have no outcome any more. */
+async function undoOutcomes(trx: Trx, fork: number): Promise<StoredRequest[]> {
   const dropped = await trx
     .selectFrom("requests")
     .selectAll()
@@ -192,6 +197,7 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<void> {
       .where("id", "=", request.id)
       .execute();
   }
+  return requests;
 }
 
 /** Whether an open batch holds the request, and would return it after a revert. */

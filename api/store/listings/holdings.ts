@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import type { CollectionType } from "../../domain/command.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
@@ -5,6 +7,7 @@ import type { Db } from "../db/engine.ts";
 import { type NftView, toNft } from "./nfts.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { rowSet } from "../db/row-set.ts";
 
 /** One token in a wallet. */
 export interface HeldNft extends NftView {
@@ -161,14 +164,27 @@ export async function heldTokenIds(db: Db, owner: string, contract: string): Pro
   return new Set(rows.map((row) => row.token_id));
 }
 
+/** A wallet and a token. */
+export interface HeldToken {
+  owner: string;
+  contract: string;
+  tokenId: string;
+}
+
+/** Those of the tokens for which a holding of the wallet is stored. */
+export async function heldAmong<T extends HeldToken>(db: Db, tokens: readonly T[]): Promise<T[]> {
+  if (tokens.length === 0) return [];
+  const columns = { owner: "text", contract: "text", token_id: "text" } as const;
+  const wanted = tokens.map(({ owner, contract, tokenId }) => ({ owner, contract, token_id: tokenId }));
+  const { rows } = await sql<{ ord: number }>`
+    select input.ord as ord from ${rowSet(db, columns, wanted)} as input
+      join holdings on holdings.contract = input.contract and holdings.token_id = input.token_id
+       and holdings.owner = input.owner
+     order by input.ord`.execute(db);
+  return rows.flatMap(({ ord }) => tokens[ord] ?? []);
+}
+
 /** Whether a holding of the wallet is stored for the token. */
 export async function isHeld(db: Db, owner: string, contract: string, tokenId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("holdings")
-    .select("seq")
-    .where("contract", "=", contract)
-    .where("token_id", "=", tokenId)
-    .where("owner", "=", owner)
-    .executeTakeFirst();
-  return row !== undefined;
+  return (await heldAmong(db, [{ owner, contract, tokenId }])).length > 0;
 }

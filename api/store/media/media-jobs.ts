@@ -3,7 +3,7 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 import type { Command, TokenMetadata } from "../../domain/command.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import type { FairSlots } from "../../shared/fair-slots.ts";
-import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
+import { addToBacklog, addToMediaBacklog, CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
@@ -19,6 +19,8 @@ const LONGEST_WAIT = 600_000;
 /** Content that a request waits for. No relayer claims the request before it is there. */
 export interface MediaJob {
   request: StoredRequest;
+  /** Most bytes that the app may store; null: unlimited. */
+  quota: number | null;
   /** Earlier tries. */
   tries: number;
   /** Fencing token: grows each time the job is taken, so an earlier holder can change nothing any more. */
@@ -51,12 +53,13 @@ export async function takeMediaJobs(
     slots.full.map((id) => ({ id })),
   );
   const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in (select id from ${full} as input)`;
-  const { rows } = await sql<RequestRow & { job_tries: number; job_fence: number }>`
+  const { rows } = await sql<RequestRow & { job_quota: number | null; job_tries: number; job_fence: number }>`
     ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, apps })}
-    select requests.*, job.tries as job_tries, job.fence as job_fence
+    select requests.*, apps.quota_media_bytes as job_quota, job.tries as job_tries, job.fence as job_fence
       from line
       join media_jobs as job on job.seq = line.seq and job.due_at = line.at
       join requests on requests.id = job.request_id
+      join apps on apps.id = job.app_id
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
   const taken = rows.filter((row) => slots.take(row.app_id));
   if (taken.length === 0) return [];
@@ -64,8 +67,9 @@ export async function takeMediaJobs(
   await sql`
     update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}
      where request_id in (select id from ${rowSet(trx, { id: "text" }, ids)} as input)`.execute(trx);
-  return taken.map(({ job_tries: tries, job_fence: previous, ...row }) => ({
+  return taken.map(({ job_quota: quota, job_tries: tries, job_fence: previous, ...row }) => ({
     request: toRequest(row),
+    quota,
     tries,
     fence: previous + 1,
   }));
@@ -173,8 +177,27 @@ async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {
     .executeTakeFirst();
   if (deleted.numDeletedRows !== 1n) return false;
   const counters = new CounterDeltas();
-  counters.add(counterKeys.mediaBacklog(job.request.app_id), -1);
+  addToMediaBacklog(counters, job.request.app_id, -1);
   addToBacklog(counters, job.request.app_id, 1);
   await counters.flush(trx);
   return true;
+}
+
+/** For requests that fail for another reason than their content. A process that fetches it just now drops its result. */
+export async function endMediaJobsOf(trx: Trx, requests: readonly StoredRequest[]): Promise<void> {
+  if (requests.length === 0) return;
+  const ids = rowSet(
+    trx,
+    { id: "text" },
+    requests.map(({ id }) => ({ id })),
+  );
+  const { rows } = await sql<{ request_id: string }>`
+    delete from media_jobs where request_id in (select id from ${ids} as input) returning request_id`.execute(trx);
+  const ended = new Set(rows.map((row) => row.request_id));
+  const counters = new CounterDeltas();
+  for (const { app_id: appId } of requests.filter(({ id }) => ended.has(id))) {
+    addToMediaBacklog(counters, appId, -1);
+    addToBacklog(counters, appId, 1);
+  }
+  await counters.flush(trx);
 }

@@ -1,4 +1,5 @@
 import { toCommand } from "../requests/stored-request.ts";
+import { addToCounters, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 
 /** Rows read at once. */
@@ -38,8 +39,11 @@ export async function* storedFiles(db: Db): AsyncGenerator<string> {
   }
 }
 
+/** The file counts no longer among the bytes that its apps store. */
 export async function forgetFile(trx: Trx, cid: string): Promise<void> {
   await trx.deleteFrom("media").where("cid", "=", cid).execute();
+  const copies = await trx.deleteFrom("app_media").where("cid", "=", cid).returning(["app_id", "size"]).execute();
+  await addToCounters(trx, new Map(copies.map(({ app_id, size }) => [counterKeys.mediaBytes(app_id), -size])));
 }
 
 async function* pages<R extends { seq: number }>(read: (after: number) => Promise<R[]>): AsyncGenerator<R> {

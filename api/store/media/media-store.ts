@@ -20,11 +20,17 @@ export async function readMediaPlace(db: Db): Promise<MediaPlace> {
   return { store: (await hasContent(db)) ? FILES : null, movingFrom };
 }
 
-/** The store to which new content goes. Locked on PostgreSQL, so that a switch waits until this transaction has ended. */
-export async function mediaStoreInUse(trx: Trx): Promise<string | null> {
+/**
+ * Processes with the old setting may still run when `media move` has switched to another store: they must record nothing.
+ * The row is locked on PostgreSQL, so that a switch waits until this transaction has ended.
+ * @param store name of the block store that this process writes to.
+ * @returns why content in it cannot be recorded, and what to do; null when it can.
+ */
+export async function mediaStoreProblem(trx: Trx, store: string): Promise<string | null> {
   const search = trx.selectFrom("meta").select("value").where("key", "=", "media_store");
   const row = await search.modifyEnd(forShare(trx)).executeTakeFirst();
-  return row?.value ?? null;
+  if (row === undefined || row.value === store) return null;
+  return `Hosted media were moved from ${store} to ${row.value}: set MEDIA_STORE and restart this process`;
 }
 
 /** Whether any content is hosted. */

@@ -1,4 +1,11 @@
+import { sql } from "kysely";
+
+import { dayOf } from "../../domain/day.ts";
+import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { rowSet } from "../db/row-set.ts";
+import { addAnnouncement } from "./announcements.ts";
+import { addPin } from "./pins.ts";
 
 /** A file that the service hosts, by its CID (version 1, base 32). */
 export interface StoredMedia {
@@ -8,13 +15,67 @@ export interface StoredMedia {
   size: number;
 }
 
+const COLUMNS = { cid: "text", type: "text", size: "integer" } as const;
+
+/**
+ * Records that files of an app are hosted here, in the transaction that makes them so, and adds them to the app's usage.
+ * @param directories CIDs of directories that are hosted with them. They do not count.
+ */
+export async function hostFiles(
+  trx: Trx,
+  app: { id: string; media: readonly StoredMedia[]; directories?: readonly string[] },
+  now: number,
+): Promise<void> {
+  // The pins first: a garbage collection locks them before it removes the rest.
+  for (const cid of [...(app.directories ?? []), ...app.media.map((item) => item.cid)]) {
+    await addPin(trx, cid, now);
+    await addAnnouncement(trx, cid);
+  }
+  await insertMedia(trx, app.media, now);
+  await countCopied(trx, app.id, app.media, now);
+}
+
 /** Idempotent. */
-export async function insertMedia(trx: Trx, media: StoredMedia, now: number): Promise<void> {
-  await trx
-    .insertInto("media")
-    .values({ ...media, created_at: now })
-    .onConflict((conflict) => conflict.column("cid").doNothing())
-    .execute();
+export async function insertMedia(trx: Trx, media: readonly StoredMedia[], now: number): Promise<void> {
+  if (media.length === 0) return;
+  const rows = media.map(({ cid, type, size }) => ({ cid, type, size }));
+  await sql`
+    insert into media (cid, type, size, created_at)
+    select cid, type, size, cast(${now} as bigint) from ${rowSet(trx, COLUMNS, rows)} as input where true order by cid
+    on conflict (cid) do nothing`.execute(trx);
+}
+
+/**
+ * Adds files that were uploaded, or copied for a request, to the usage of their app. To the bytes that the app stores, it adds those of the
+ * files that the app did not store before.
+ */
+export async function countCopied(trx: Trx, appId: string, media: readonly StoredMedia[], now: number): Promise<void> {
+  if (media.length === 0) return;
+  const rows = media.map(({ cid, type, size }) => ({ cid, type, size }));
+  const { rows: added } = await sql<{ size: number }>`
+    insert into app_media (cid, app_id, size)
+    select cid, cast(${appId} as text), size from ${rowSet(trx, COLUMNS, rows)} as input where true order by cid
+    on conflict (cid, app_id) do nothing returning size`.execute(trx);
+  const counters = new CounterDeltas();
+  for (const { size } of media) counters.add(counterKeys.usage(appId, dayOf(now), "media_bytes"), size);
+  for (const { size } of added) counters.add(counterKeys.mediaBytes(appId), size);
+  await counters.flush(trx);
+}
+
+/** Whether the app stores the file already. */
+export async function isStored(db: Db, appId: string, cid: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("app_media")
+    .select("cid")
+    .where("cid", "=", cid)
+    .where("app_id", "=", appId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The bytes that the app stores: each file that it uploaded or that was copied for it, once. */
+export async function storedBytes(db: Db, appId: string): Promise<number> {
+  return readCounter(db, counterKeys.mediaBytes(appId));
 }
 
 export async function findMediaType(db: Db, cid: string): Promise<string | null> {

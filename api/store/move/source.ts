@@ -79,7 +79,7 @@ async function openPostgresAlone(url: string): Promise<MoveSource> {
 }
 
 /** Waits a moment, because the server ends a connection some time after its client did. */
-async function becomesAlone(db: Db): Promise<boolean> {
+export async function becomesAlone(db: Db): Promise<boolean> {
   const deadline = performance.now() + BUSY_TIMEOUT;
   for (;;) {
     const { rows } = await sql`

@@ -8,8 +8,8 @@ import { toWireInteger } from "../../domain/numbers.ts";
 import type { RequestType } from "../../domain/request.ts";
 import type { RequestEvent } from "../../domain/event.ts";
 import { advanceSequences, counterKeys } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { forShare } from "../db/row-locks.ts";
+import type { Trx } from "../db/engine.ts";
+import { forKeyShare, forShare } from "../db/row-locks.ts";
 import { rowSet, type SetColumns } from "../db/row-set.ts";
 import type { DeliveryRow, EventRow, WebhookRow } from "../db/schema.ts";
 import { insertDeliveries, insertDelivery } from "./deliveries.ts";
@@ -29,12 +29,6 @@ export interface EventBody {
   /** On `error`, and on `corrected` when the effect is gone. */
   error_code?: RequestFailureCode;
   created_at: string;
-}
-
-/** An entry of the events feed. */
-export interface FeedEvent {
-  position: number;
-  body: EventBody;
 }
 
 /** The request that an event is about, as it stands after the change that the event announces. */
@@ -167,18 +161,10 @@ export async function enqueueTestEvent(trx: Trx, appId: string, now: number): Pr
   return insertDelivery(trx, event, now);
 }
 
-/** The app's events after a position of its feed, oldest first. */
-export async function eventsAfter(db: Db, appId: string, after: number, limit: number): Promise<FeedEvent[]> {
-  const rows = await db
-    .selectFrom("events")
-    .select(["position", "body"])
-    .where("app_id", "=", appId)
-    .where("position", ">", after)
-    .$narrowType<{ position: number }>()
-    .orderBy("position")
-    .limit(limit)
-    .execute();
-  return rows.map(({ position, body }) => ({ position, body: JSON.parse(body) as EventBody }));
+/** Keeps an event from being pruned until the end of the transaction. @returns false when it is gone. */
+export async function holdEvent(trx: Trx, seq: number): Promise<boolean> {
+  const { rows } = await sql`select seq from events where seq = ${seq} ${forKeyShare(trx)}`.execute(trx);
+  return rows.length > 0;
 }
 
 function created(request: EventSubject): Pick<EventBody, "nft_collection" | "nft_token_id"> {

@@ -1,15 +1,13 @@
 import { randomBytes } from "node:crypto";
 
 import type { Command } from "../../domain/command.ts";
+import { NO_COST } from "../../domain/cost-shares.ts";
+import { dayOf } from "../../domain/day.ts";
+import { estimateGas } from "../../domain/gas-estimate.ts";
 import type { RequestType } from "../../domain/request.ts";
-import {
-  batchRequests,
-  closeBatch,
-  insertAttempt,
-  openBatches,
-  type OpenBatch,
-  type SignedAttempt,
-} from "../sending/batches.ts";
+import { endMediaJobsOf } from "../media/media-jobs.ts";
+import { batchRequests, insertAttempt, openBatches, type OpenBatch, type SignedAttempt } from "../sending/batches.ts";
+import { closeBatch } from "../sending/close-batch.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { failBeforeSending, markProcessing } from "../requests/request-state.ts";
 import { insertRequest } from "../requests/requests.ts";
@@ -90,7 +88,11 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
     if (known !== undefined) adopted.recognised.push(known.id);
     else adopted.added += 1;
     const request = known ?? (await addRequest(trx, call, now));
-    await trx.insertInto("batch_items").values({ batch_id: batchId, position, request_id: request.id }).execute();
+    const weight = estimateGas(call.command);
+    await trx
+      .insertInto("batch_items")
+      .values({ batch_id: batchId, position, request_id: request.id, weight })
+      .execute();
     if (request.status === "completed" || request.status === "failed") continue;
     await trx
       .updateTable("requests")
@@ -104,7 +106,9 @@ export async function adoptBatch(trx: Trx, batch: LostBatch, now: number): Promi
 
 /** @param emptied the batch with this nonce, which was emptied; its row is used again. */
 async function openLost(trx: Trx, batch: LostBatch, emptied: number | undefined, now: number): Promise<number> {
-  const fields = { status: "open", size: batch.calls.length, block_number: null, created_at: now } as const;
+  const opened = { status: "open", size: batch.calls.length, created_at: now } as const;
+  const nothing = { block_number: null, gas_used: null, fee_wei: null, cost_day: null };
+  const fields = { ...opened, ...nothing, ran: 0, keeps_raw: 1, keeps_items: 1 };
   if (emptied !== undefined) {
     await trx.updateTable("batches").set(fields).where("id", "=", emptied).execute();
     return emptied;
@@ -199,6 +203,8 @@ export async function failUncertain(trx: Trx, requests: StoredRequest[], now: nu
     errors: [{ field: "request", code: "number_taken", message }],
   } as const;
   const outcome = { ...failure, errors: [...failure.errors] };
+  // Otherwise the totals would count them among those that wait for content, and content would be fetched for them.
+  await endMediaJobsOf(trx, requests);
   await failBeforeSending(
     trx,
     requests.map((request) => ({ request, outcome })),
@@ -213,5 +219,5 @@ export async function vanishedBatches(db: Db, lane: number, mined: number): Prom
 
 /** Closes a batch whose nonce was used by a transaction without its requests. The requests go into another batch. */
 export async function closeVanished(trx: Trx, batchId: number, block: number, now: number): Promise<void> {
-  await closeBatch(trx, batchId, { blockNumber: block, gasUsed: 0n }, now);
+  await closeBatch(trx, batchId, { blockNumber: block, cost: { ...NO_COST, day: dayOf(now) } }, now);
 }

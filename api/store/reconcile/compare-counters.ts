@@ -13,7 +13,10 @@ function counted(): RawBuilder<unknown> {
     union all select 'requests:' || app_id || ':' || status || ':' || type, count(*) from requests group by app_id, status, type
     union all select 'backlog', count(*) from (${backlog()}) as backlog
     union all select 'backlog:' || app_id, count(*) from (${backlog()}) as backlog group by app_id
+    union all select 'processing', count(*) from requests where status = 'processing'
+    union all select 'media', count(*) from media_jobs
     union all select 'media:' || app_id, count(*) from media_jobs group by app_id
+    union all select 'media-bytes:' || app_id, cast(sum(size) as bigint) from app_media group by app_id
     union all select 'deliveries:' || app_id, count(*) from deliveries group by app_id
     union all select 'holdings:' || owner, count(*) from holdings group by owner
     union all select 'holdings:' || owner || ':' || contract, count(*) from holdings group by owner, contract
@@ -30,8 +33,8 @@ function backlog(): RawBuilder<unknown> {
        and not exists (select 1 from media_jobs where media_jobs.request_id = requests.id)`;
 }
 
-/** Counters that are not a number of rows: a position in a feed is never used twice. */
-const NOT_COUNTED = "events:%";
+/** Counters that are not a number of rows: a position in a feed is never used twice, and usage is a sum over time. */
+const [FEEDS, USAGE] = ["events:%", "usage:%"];
 
 /** Compares the totals of all listings with their rows, and repairs them. */
 export async function compareCounters(trx: Trx, repair: boolean): Promise<Difference[]> {
@@ -43,7 +46,8 @@ export async function compareCounters(trx: Trx, repair: boolean): Promise<Differ
       where real.value <> coalesce(counter.value, 0)
     union all
     select counter.key, counter.value, 0 from counter
-      where counter.value <> 0 and counter.key not like ${NOT_COUNTED} and counter.key not in (select key from real)
+      where counter.value <> 0 and counter.key not like ${FEEDS} and counter.key not like ${USAGE}
+        and counter.key not in (select key from real)
   `.execute(trx);
   if (repair) {
     await addToCounters(

@@ -1,6 +1,9 @@
+import { NO_COST } from "../../domain/cost-shares.ts";
+import { dayOf } from "../../domain/day.ts";
 import { isFinal } from "../../domain/request.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { batchRequests, closeBatch } from "../sending/batches.ts";
+import { batchRequests } from "../sending/batches.ts";
+import { closeBatch } from "../sending/close-batch.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 import { batchAt, type LostBatch } from "./adopt-lost-batches.ts";
 
@@ -14,7 +17,7 @@ export async function replacedBatch(db: Db, batch: LostBatch): Promise<number | 
 
 /** Empties a batch that no block can contain any more. Its requests wait for another one. */
 export async function emptyReplaced(trx: Trx, id: number, block: number, now: number): Promise<void> {
-  await closeBatch(trx, id, { blockNumber: block, gasUsed: 0n }, now);
+  await closeBatch(trx, id, { blockNumber: block, cost: { ...NO_COST, day: dayOf(now) } }, now);
   await trx.deleteFrom("batch_items").where("batch_id", "=", id).execute();
   await trx.deleteFrom("attempts").where("batch_id", "=", id).execute();
 }

@@ -8,7 +8,7 @@ import { DatabaseError } from "../db/database-error.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
-import { migrate } from "../db/migrate.ts";
+import { appliedMigrations, migrate, MIGRATIONS } from "../db/migrate.ts";
 import { toRequest } from "../requests/stored-request.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import type { CollectionRow } from "../db/schema.ts";
@@ -44,7 +44,7 @@ export async function openScratch(file: string, run: string, startAt: number): P
       const number = Number(await readMeta(writer, "checkpoint"));
       return { number, hash: (await storedBlock(writer, number))?.hash ?? null };
     },
-    apply: (range) => write(writer, (trx) => applyRange(trx, range, { relayOwner: "" }, 0)),
+    apply: (range) => write(writer, async (trx) => (await applyRange(trx, range, { relayOwner: "" }, 0)) !== null),
     takeCollections: async (from) => {
       newest = await takeCollections(writer, from, newest);
     },
@@ -57,12 +57,13 @@ export function removeScratch(file: string): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
 }
 
-/** Null when the file does not exist, is damaged, or belongs to another run. */
+/** Null when the file does not exist, is damaged, belongs to another run, or has the tables of another version. */
 async function reopen(file: string, run: string): Promise<Db | null> {
   let writer: Db | null = null;
   try {
     writer = openSqlite(file, "existing").writer;
-    if ((await readMeta(writer, "scratch_of")) === run) return await prepared(writer);
+    const sameTables = (await appliedMigrations(writer)).join() === Object.keys(MIGRATIONS).join();
+    if (sameTables && (await readMeta(writer, "scratch_of")) === run) return await prepared(writer);
   } catch (error) {
     // A damaged file costs only the time to read the blocks again.
     if (!(error instanceof DatabaseError) && !isSqliteError(error)) throw error;

@@ -16,8 +16,6 @@ export async function correctFinal(
   const row = await trx.selectFrom("requests").selectAll().where("id", "=", request.id).executeTakeFirst();
   if (row === undefined || !isFinal(row.status)) return;
   const current = toRequest(row);
-  // It failed before and fails again: nothing changes for the app.
-  if (current.status === "failed" && !outcome.ok) return;
   const made = outcome.ok
     ? {
         nft_collection: outcome.collection ?? current.nft_collection,
@@ -35,7 +33,8 @@ export async function correctFinal(
     .set({ ...moved, updated_at: now })
     .where("id", "=", row.id)
     .execute();
-  if (same) return;
+  // It failed before and fails again: nothing that the app was told has changed.
+  if (same || (current.status === "failed" && !outcome.ok)) return;
   const errorCode = outcome.ok ? undefined : outcome.errorCode;
   await enqueueEvents(trx, [{ request: { ...current, ...moved }, type: "corrected", errorCode }], now);
 }

@@ -1,25 +1,27 @@
 import { type RawBuilder, sql } from "kysely";
 
+import { dayOf } from "../../domain/day.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { rowSet, type SetColumns, type SetValue } from "../db/row-set.ts";
 import { enqueueEvents } from "../outbox/events.ts";
-import { refundGas } from "./gas-usage.ts";
+import { chargeAgain } from "./gas-charges.ts";
 import { releaseReservations } from "./reservations.ts";
 import type { SettledRequest, StoredRequest } from "./stored-request.ts";
 
 /**
  * Call this when the requests' transaction is signed and committed: they belong to its batch, and `pending` becomes
  * `processing`, with the event `sent`.
+ * @returns the requests that no earlier batch carried.
  */
 export async function markProcessing(
   trx: Trx,
   requests: readonly StoredRequest[],
   { batchId, transactionHash }: { batchId: number; transactionHash: string },
   now: number,
-): Promise<void> {
+): Promise<StoredRequest[]> {
   const set = sql`batch_id = ${batchId}, lane = null, transaction_hash = ${transactionHash}`;
   const moved = await moveTo(
     trx,
@@ -39,6 +41,7 @@ export async function markProcessing(
     moved.map(({ request }) => ({ request: { ...request, transaction_hash: transactionHash }, type: "sent" as const })),
     now,
   );
+  return moved.map(({ request }) => request);
 }
 
 /**
@@ -101,14 +104,21 @@ function resultOf(request: StoredRequest, outcome: ChainOutcome) {
 /** A request that was never signed, and why it fails. */
 export type UnsentFailure = SettledRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
 
-/** Fails requests that were never signed. They had no effect on chain, so their reservations are released. */
-export async function failBeforeSending(trx: Trx, failures: readonly UnsentFailure[], now: number): Promise<void> {
-  await settle(trx, failures, now, async (failed) => {
+/**
+ * Fails requests that were never signed. They had no effect on chain, so their reservations are released.
+ * @returns those that this call made final.
+ */
+export async function failBeforeSending(
+  trx: Trx,
+  failures: readonly UnsentFailure[],
+  now: number,
+): Promise<SettledRequest[]> {
+  return settle(trx, failures, now, async (failed) => {
     await releaseReservations(
       trx,
       failed.map(({ command }) => ({ command, happened: false })),
     );
-    await refundGas(trx, failed);
+    await chargeAgain(trx, failed);
   });
 }
 
@@ -152,7 +162,12 @@ async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number
   for (const { request, to } of taken) {
     counters.add(counterKeys.requests(request.app_id, request.status, request.type), -1);
     counters.add(counterKeys.requests(request.app_id, to, request.type), 1);
-    if (isFinal(to)) addToBacklog(counters, request.app_id, -1);
+    if (isFinal(to)) {
+      addToBacklog(counters, request.app_id, -1);
+      counters.add(counterKeys.usage(request.app_id, dayOf(now), to), 1);
+    }
+    if (to === "processing") counters.add(counterKeys.processing(), 1);
+    else if (request.status === "processing") counters.add(counterKeys.processing(), -1);
   }
   await counters.flush(trx);
   return taken;

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 
 import type { Command } from "../../domain/command.ts";
+import { dayOf } from "../../domain/day.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../../domain/request.ts";
-import { addToBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
+import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
@@ -66,9 +67,10 @@ export async function insertRequests(trx: Trx, requests: readonly NewRequest[]):
            gas_day, gas_charged, created_at, created_at
       from ${rowSet(trx, COLUMNS, requests.map(rowOf))} as input order by ord`.execute(trx);
   const counters = new CounterDeltas();
-  for (const { appId, type, waits } of requests) {
+  for (const { appId, type, waits, now } of requests) {
     counters.add(counterKeys.requests(appId, "pending", type), 1);
-    if (waits === true) counters.add(counterKeys.mediaBacklog(appId), 1);
+    counters.add(counterKeys.usage(appId, dayOf(now), "accepted"), 1);
+    if (waits === true) addToMediaBacklog(counters, appId, 1);
     else addToBacklog(counters, appId, 1);
   }
   await counters.flush(trx);

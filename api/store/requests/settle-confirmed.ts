@@ -5,10 +5,13 @@ import type { Trx } from "../db/engine.ts";
 import { lockLedger } from "../db/locks.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { settle } from "./request-state.ts";
-import { toRequest } from "./stored-request.ts";
+import { type SettledRequest, toRequest } from "./stored-request.ts";
 
-/** Finalises everything up to block `confirmed`: settles requests, with their events, and lists new collections. */
-export async function settleConfirmed(trx: Trx, confirmed: number, now: number): Promise<void> {
+/**
+ * Finalises everything up to block `confirmed`: settles requests, with their events, and lists new collections.
+ * @returns the requests that became final.
+ */
+export async function settleConfirmed(trx: Trx, confirmed: number, now: number): Promise<SettledRequest[]> {
   const due = await trx
     .selectFrom("requests")
     .selectAll()
@@ -21,7 +24,7 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
     const { outcome } = request;
     return outcome === null ? [] : [{ request, outcome }];
   });
-  await settle(trx, settled, now);
+  const final = await settle(trx, settled, now);
   const listed = await trx
     .updateTable("collections")
     .set({ listed: 1 })
@@ -32,16 +35,21 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
   const counters = new CounterDeltas();
   for (const { app_id: app } of listed) counters.add(counterKeys.collections(app), 1);
   await counters.flush(trx);
+  return final;
 }
 
 /**
  * The same without a new block, after CONFIRMATIONS was lowered.
- * @returns false when another process has moved the checkpoint; then nothing is changed.
+ * @returns the requests that became final. None when another process has moved the checkpoint; then nothing is changed.
  */
-export async function confirmUpTo(trx: Trx, checkpoint: number, confirmed: number, now: number): Promise<boolean> {
+export async function confirmUpTo(
+  trx: Trx,
+  checkpoint: number,
+  confirmed: number,
+  now: number,
+): Promise<SettledRequest[]> {
   await lockLedger(trx);
-  if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return false;
+  if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return [];
   await writeMeta(trx, "confirmed_block", confirmed.toString());
-  await settleConfirmed(trx, confirmed, now);
-  return true;
+  return settleConfirmed(trx, confirmed, now);
 }

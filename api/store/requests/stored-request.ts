@@ -2,6 +2,7 @@ import type { Command } from "../../domain/command.ts";
 import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { parseExact } from "../../shared/exact-json.ts";
+import type { RequestChange } from "../../shared/metrics.ts";
 import type { RequestRow } from "../db/schema.ts";
 
 /** A request as everybody outside this wing sees it: its row, with the texts of the row parsed once. */
@@ -21,6 +22,18 @@ export type NumberedRequest = StoredRequest & { number: bigint };
 export interface SettledRequest<R extends StoredRequest = StoredRequest> {
   request: R;
   outcome: ChainOutcome;
+}
+
+/** What is counted and traced of requests that became final. @param stepSeconds how long storing it took */
+export function finalChanges(settled: readonly SettledRequest[], now: number, stepSeconds = 0): RequestChange[] {
+  return settled.map(({ request, outcome }) => ({
+    id: request.id,
+    type: request.type,
+    status: outcome.ok ? "completed" : "failed",
+    errorCode: outcome.ok ? null : outcome.errorCode,
+    seconds: (now - request.created_at) / 1_000,
+    stepSeconds,
+  }));
 }
 
 /** Parses a row. This is the only place that reads the JSON columns of `requests`. */

@@ -1,11 +1,8 @@
 import { sql } from "kysely";
 
-import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { lockLedger } from "../db/locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { AttemptRow, BatchRow } from "../db/schema.ts";
-import { chargeReverted } from "../requests/gas-usage.ts";
 import { markProcessing } from "../requests/request-state.ts";
 import type { ClaimedRequest } from "./claims.ts";
 import { type StoredRequest, toNumberedRequest } from "../requests/stored-request.ts";
@@ -21,8 +18,10 @@ export interface SignedAttempt {
 }
 
 /** A signed version as it is stored. Times in milliseconds since 1970. */
-export interface StoredAttempt extends SignedAttempt {
+export interface StoredAttempt extends Omit<SignedAttempt, "raw"> {
   id: number;
+  /** null: pruned, long after a block contained the batch. */
+  raw: string | null;
   createdAt: number;
   /** When it was last handed to a node; null: never yet. */
   sentAt: number | null;
@@ -31,6 +30,13 @@ export interface StoredAttempt extends SignedAttempt {
 /** A batch whose nonce no known block has used, with all its signed versions, oldest first. */
 export interface OpenBatch extends BatchRow {
   attempts: StoredAttempt[];
+}
+
+export interface RecordedBatch {
+  batchId: number;
+  attemptId: number;
+  /** The requests that no earlier batch carried. */
+  sent: StoredRequest[];
 }
 
 function toAttempt(row: AttemptRow): StoredAttempt {
@@ -47,15 +53,14 @@ function toAttempt(row: AttemptRow): StoredAttempt {
 }
 
 /**
- * Stores a batch with its nonce and its signed bytes. The bytes may be broadcast only after the commit, so that they are known
- * after any crash.
+ * Stores a batch with its nonce and its signed bytes. They may be broadcast only after the commit.
  */
 export async function recordBatch(
   trx: Trx,
   lease: Lease,
-  batch: { nonce: number; requests: ClaimedRequest[]; attempt: SignedAttempt },
+  batch: { nonce: number; requests: ClaimedRequest[]; weights: readonly number[]; attempt: SignedAttempt },
   now: number,
-): Promise<{ batchId: number; attemptId: number }> {
+): Promise<RecordedBatch> {
   await holdLease(trx, lease);
   const taken = await trx
     .updateTable("lanes")
@@ -78,17 +83,24 @@ export async function recordBatch(
     .returning("id")
     .executeTakeFirstOrThrow();
   const attemptId = await insertAttempt(trx, batchId, batch.attempt, now);
-  await insertItems(trx, batchId, batch.requests);
-  await markProcessing(trx, batch.requests, { batchId, transactionHash: batch.attempt.hash }, now);
-  return { batchId, attemptId };
+  await insertItems(trx, batchId, batch.requests, batch.weights);
+  const sent = await markProcessing(trx, batch.requests, { batchId, transactionHash: batch.attempt.hash }, now);
+  return { batchId, attemptId, sent };
 }
 
-/** The batch carries these requests, in this order. */
-async function insertItems(trx: Trx, batchId: number, requests: readonly { id: string }[]): Promise<void> {
-  const rows = requests.map(({ id }) => ({ id }));
+/** The batch carries these requests, in this order. @param weights the gas that each is expected to use. */
+async function insertItems(
+  trx: Trx,
+  batchId: number,
+  requests: readonly { id: string }[],
+  weights: readonly number[],
+): Promise<void> {
+  const rows = requests.map(({ id }, index) => ({ id, weight: weights[index] ?? null }));
   await sql`
-    insert into batch_items (batch_id, position, request_id)
-    select ${batchId}, ord, id from ${rowSet(trx, { id: "text" }, rows)} as input`.execute(trx);
+    insert into batch_items (batch_id, position, request_id, weight)
+    select ${batchId}, ord, id, weight from ${rowSet(trx, { id: "text", weight: "integer" }, rows)} as input`.execute(
+    trx,
+  );
 }
 
 /**
@@ -196,49 +208,4 @@ export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<strin
 export async function signedBytes(db: Db, hash: string): Promise<string | null> {
   const row = await db.selectFrom("attempts").select("raw").where("hash", "=", hash).executeTakeFirst();
   return row?.raw ?? null;
-}
-
-/** Closes a batch that reverted as a whole. None of its calls ran, so its requests are ready for another batch. */
-export async function closeBatch(
-  trx: Trx,
-  batchId: number,
-  reverted: { blockNumber: number; gasUsed: bigint },
-  now: number,
-): Promise<void> {
-  await lockLedger(trx);
-  const closed = await trx
-    .updateTable("batches")
-    .set({ status: "closed", block_number: reverted.blockNumber })
-    .where("id", "=", batchId)
-    .where("status", "=", "open")
-    .executeTakeFirst();
-  if (closed.numUpdatedRows !== 1n) return;
-  const requests = await batchRequests(trx, batchId);
-  await chargeReverted(trx, requests, Number(reverted.gasUsed));
-  await returnUntouched(trx, requests, batchId, now, waitBeforeReturn);
-}
-
-/** Exponential backoff, because each revert of a whole batch costs gas. In milliseconds. */
-function waitBeforeReturn(returns: number): number {
-  return returns === 0 ? 0 : Math.min(1_000 * 2 ** returns, LONGEST_WAIT);
-}
-
-/**
- * Returns a request whose number was not consumed, for another batch under the same number. The first time it keeps its
- * place before all later requests; otherwise a queue that never empties would starve it. After that it goes behind the queue.
- */
-export async function returnUntouched(
-  trx: Trx,
-  requests: readonly Pick<StoredRequest, "id" | "returns">[],
-  batchId: number,
-  now: number,
-  wait: (returns: number) => number = () => 0,
-): Promise<void> {
-  if (requests.length === 0) return;
-  const rows = requests.map(({ id, returns }) => ({ id, ready_at: returns === 0 ? AT_ONCE : now + wait(returns) }));
-  await sql`
-    update requests set ready_at = input.ready_at, batch_id = null, returns = returns + 1
-      from ${rowSet(trx, { id: "text", ready_at: "integer" }, rows)} as input
-     where requests.id = input.id and requests.batch_id = ${batchId}
-       and requests.status in ('pending', 'processing') and requests.outcome is null`.execute(trx);
 }

@@ -8,7 +8,7 @@ import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { RequestRow } from "../db/schema.ts";
 import { failBeforeSending } from "../requests/request-state.ts";
-import { type NumberedRequest, toNumberedRequest } from "../requests/stored-request.ts";
+import { type NumberedRequest, type SettledRequest, toNumberedRequest } from "../requests/stored-request.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
 /** A claimed request. It has its number. */
@@ -60,13 +60,16 @@ export async function returnClaims(trx: Trx, lease: Lease, ids: string[], readyA
   `.execute(trx);
 }
 
-/** Fails claimed requests that will not be sent. One that was signed before may still be mined, so it is only postponed. */
+/**
+ * Fails claimed requests that will not be sent. One that was signed before may still be mined, so it is only postponed.
+ * @returns those that failed.
+ */
 export async function failClaims(
   trx: Trx,
   lease: Lease,
   failures: (Pick<Extract<ChainOutcome, { ok: false }>, "errorCode" | "errors"> & { request: ClaimedRequest })[],
   now: number,
-): Promise<void> {
+): Promise<SettledRequest[]> {
   await holdLease(trx, lease);
   const signed = failures.filter(({ request }) => request.status !== "pending");
   await returnClaims(
@@ -76,7 +79,7 @@ export async function failClaims(
     now + LONGEST_WAIT,
   );
   const unsent = failures.filter(({ request }) => request.status === "pending");
-  await failBeforeSending(
+  return failBeforeSending(
     trx,
     unsent.map(({ request, errorCode, errors }) => ({ request, outcome: { ok: false, errorCode, errors } })),
     now,

@@ -23,7 +23,7 @@ export function createAccount(limits: Limits) {
     body: createAccountBody(limits),
     response: account,
     idempotent: true,
-    errors: ["user_identifier_taken"],
+    errors: ["user_identifier_taken", "quota_exceeded"],
     handle: async (deps, call) => new Verbatim(await createWallet(deps, call, call.body.user_identifier ?? null)),
   });
 }

@@ -1,3 +1,4 @@
+import { singleAnswer } from "../../commands/answer-form.ts";
 import { mint } from "../../commands/mint.ts";
 import type { Limits } from "../../config/limits.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
@@ -53,6 +54,6 @@ export function mintNft(limits: Limits) {
       "token_already_exists",
       "token_not_found",
     ],
-    handle: async (deps, call) => new Verbatim(await mint(deps, call, call.body)),
+    handle: async (deps, call) => new Verbatim((await mint(deps, call, [call.body], singleAnswer)).json),
   });
 }

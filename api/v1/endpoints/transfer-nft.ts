@@ -1,3 +1,4 @@
+import { singleAnswer } from "../../commands/answer-form.ts";
 import { transfer } from "../../commands/transfer.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { acceptedExample, ALICE, BOB, COLLECTION } from "../examples.ts";
@@ -42,6 +43,6 @@ export function transferNft() {
       "token_busy",
       "not_transferable",
     ],
-    handle: async (deps, call) => new Verbatim(await transfer(deps, call, call.body)),
+    handle: async (deps, call) => new Verbatim((await transfer(deps, call, [call.body], singleAnswer)).json),
   });
 }

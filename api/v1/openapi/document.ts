@@ -5,10 +5,11 @@ import type { Limits } from "../../config/limits.ts";
 import { endpointsOf } from "../endpoints.ts";
 import { errorCodesOf, sharedErrorResponses } from "./errors.ts";
 import { errorsPath } from "./errors-page.ts";
-import { IDEMPOTENCY_KEY, RESPONSE_HEADERS } from "./headers.ts";
+import { IDEMPOTENCY_KEY, LAST_EVENT_ID, RESPONSE_HEADERS } from "./headers.ts";
 import { documentPath, operationOf, TAG_WORDS } from "./operation.ts";
 import { webhookCalls } from "./webhooks.ts";
 import { PUBLIC_ERRORS } from "./public-operation.ts";
+import { describeParameters } from "./parameters.ts";
 import { publicPaths } from "./public.ts";
 
 export type ApiDocument = ReturnType<typeof createDocument>;
@@ -36,7 +37,7 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
     paths[path] = { ...paths[path], [endpoint.method]: operationOf(endpoint) };
   }
   Object.assign(paths, publicPaths(), errorsPath());
-  return createDocument(
+  const document = createDocument(
     {
       openapi: "3.1.0",
       info: {
@@ -60,7 +61,7 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
           },
         },
         headers: RESPONSE_HEADERS,
-        parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+        parameters: { IdempotencyKey: IDEMPOTENCY_KEY, LastEventId: LAST_EVENT_ID },
         responses: sharedErrorResponses([...endpoints.map(errorCodesOf), ...Object.values(PUBLIC_ERRORS)]),
       },
     },
@@ -71,4 +72,6 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
       },
     },
   );
+  describeParameters(document);
+  return document;
 }

@@ -15,12 +15,15 @@ const ANYWHERE: readonly HttpErrorCode[] = [
   "unavailable",
 ];
 const WITH_BODY: readonly HttpErrorCode[] = ["malformed_json", "unsupported_media_type"];
+/** `malformed_request`: the body breaks off. */
+const WITH_FILE: readonly HttpErrorCode[] = ["malformed_request", "unsupported_media_type"];
 
 /** Every code that the endpoint can answer: its own, and those that follow from its inputs. */
 export function errorCodesOf(endpoint: Endpoint): HttpErrorCode[] {
   const codes = [
     ...ANYWHERE,
     ...(endpoint.body === undefined ? [] : WITH_BODY),
+    ...(endpoint.takesFile === true ? WITH_FILE : []),
     // A path with a malformed percent-escape is answered with 404.
     ...(endpoint.path.includes(":") ? (["not_found"] as const) : []),
     ...(endpoint.idempotent === true ? (["idempotency_key_reused"] as const) : []),
@@ -68,7 +71,7 @@ function errorResponse(codes: readonly HttpErrorCode[]): ZodOpenApiResponseObjec
         schema: {
           type: "object",
           properties: {
-            error_code: { type: "string", enum: [...codes] },
+            error_code: { type: "string", description: "What happened, as a word for programs.", enum: [...codes] },
             message: { type: "string", description: "What happened, and what to do next." },
             errors: { $ref: "#/components/schemas/FieldErrors" },
           },

@@ -1,3 +1,5 @@
+import { writePosition } from "../schemas/events.ts";
+
 /** A header that is always present where the document lists it. */
 function header(type: "string" | "integer", description: string, example: string | number) {
   return { required: true, description, schema: { type }, example };
@@ -35,4 +37,13 @@ export const IDEMPOTENCY_KEY = {
     "Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.",
   schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   example: "7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11",
+} as const;
+
+export const LAST_EVENT_ID = {
+  name: "Last-Event-ID",
+  in: "header",
+  description:
+    "For streams: the `id` of the last event that you have. The stream continues after it. It wins over `after`.",
+  schema: { type: "string" },
+  example: writePosition(7),
 } as const;

@@ -27,7 +27,9 @@ export function ipfsPaths(): ZodOpenApiPathsObject {
 }
 
 function contentPath(name: string, summary: string, parameters: Parameter[]): ZodOpenApiPathItemObject {
-  const content = { "*/*": { schema: { type: "string" as const, format: "binary" } } };
+  const file = { schema: { type: "string" as const, format: "binary" } };
+  // The first is for generators of clients, which know no `*/*`.
+  const content = { "application/octet-stream": file, "*/*": file };
   const headers = headerRefs(["ETag", "Cache-Control", "Accept-Ranges"]);
   const ranged = headerRefs(["ETag", "Cache-Control", "Accept-Ranges", "Content-Range"]);
   const unchanged = {

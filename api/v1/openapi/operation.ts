@@ -10,21 +10,25 @@ const TAGS: Record<string, string> = {
   accounts: "Wallets",
   collections: "Collections",
   nfts: "Minting",
+  media: "Media",
   transfers: "Transfers",
   contracts: "Contracts",
   requests: "Requests",
   webhook: "Webhooks",
   events: "Webhooks",
+  usage: "Usage",
 };
 
 export const TAG_WORDS = {
   Wallets: "The app's wallets, and the tokens that they hold.",
   Collections: "The app's contracts, and their tokens.",
+  Media: "Files for metadata.",
   Minting: "Mint tokens, or more copies of a token.",
   Transfers: "Transfer tokens out of the app's wallets.",
   Contracts: "Contracts that others deployed and the app follows.",
   Requests: "The state and the result of every on-chain call.",
   Webhooks: "Events, sent to the app's URL or read from a feed.",
+  Usage: "What the app used: requests, gas, fees, media and wallets.",
   Public: "Open to everybody, without a token.",
   Errors: "Every error code, and what to do about it.",
 };
@@ -43,7 +47,8 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
     security: [{ token: [endpoint.scope] }],
     requestParams: { path: endpoint.params as ZodObject, query: endpoint.query as ZodObject },
-    ...(endpoint.idempotent === true ? { parameters: [{ $ref: "#/components/parameters/IdempotencyKey" }] } : {}),
+    ...parametersOf(endpoint),
+    ...(endpoint.takesFile === true ? { requestBody: FILE_BODY } : {}),
     ...(endpoint.body === undefined
       ? {}
       : {
@@ -57,11 +62,32 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
       "200": {
         description: "Success.",
         headers: headerRefs(RATE_HEADERS),
-        content: { "application/json": { schema: endpoint.response, example: examples.answer } },
+        content: {
+          "application/json": { schema: endpoint.response, example: examples.answer },
+          ...(endpoint.stream === undefined ? {} : streamContent(endpoint.stream)),
+        },
       },
       ...errorResponses(errorCodesOf(endpoint)),
     },
   };
+}
+
+/** OpenAPI describes the bytes of a file by a type without a schema for their contents. */
+const FILE_BODY = {
+  required: true,
+  description: "The bytes of the file. `Content-Type` may be the media type of the file instead.",
+  content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+} as const;
+
+/** Headers that the endpoint takes. */
+function parametersOf({ idempotent, stream }: Endpoint) {
+  const names = [...(idempotent === true ? ["IdempotencyKey"] : []), ...(stream === undefined ? [] : ["LastEventId"])];
+  return names.length === 0 ? {} : { parameters: names.map((name) => ({ $ref: `#/components/parameters/${name}` })) };
+}
+
+function streamContent({ example }: { example: string }) {
+  const description = "Server-sent events: `id` is the cursor, `event` the type, `data` an `Event` as JSON.";
+  return { "text/event-stream": { schema: { type: "string" as const, description }, example } };
 }
 
 function tagOf(path: string): string {

@@ -10,13 +10,13 @@ import { htmlOperation, operation, type Parameter, pathParameter, PUBLIC_ERRORS 
 
 const collectionMetadata = z
   .object({
-    name: z.string(),
-    symbol: z.string(),
-    description: z.string().optional(),
-    image: z.string().optional(),
-    external_link: z.string().optional(),
-    seller_fee_basis_points: z.int().optional(),
-    fee_recipient: z.string().optional(),
+    name: z.string().meta({ description: "Name of the collection." }),
+    symbol: z.string().meta({ description: "Symbol of the collection." }),
+    description: z.string().optional().meta({ description: "Text about the collection." }),
+    image: z.string().optional().meta({ description: "URI of a picture." }),
+    external_link: z.string().optional().meta({ description: "URI of a website." }),
+    seller_fee_basis_points: z.int().optional().meta({ description: "Royalty, in hundredths of a percent." }),
+    fee_recipient: z.string().optional().meta({ description: "Who gets the royalty." }),
   })
   .meta({ id: "CollectionMetadata", description: "Contract-level metadata (ERC-7572)." });
 
@@ -49,20 +49,23 @@ export function publicPaths(): ZodOpenApiPathsObject {
     },
     "/healthz": {
       get: operation("getHealth", "Whether the process runs", PUBLIC_ERRORS.health, {
-        schema: z.object({ status: z.literal("ok") }),
+        schema: z.object({ status: z.literal("ok").meta({ description: "The process answers." }) }),
         example: { status: "ok" },
       }),
     },
     "/readyz": {
       get: operation("getReadiness", "Whether the service can do its work", PUBLIC_ERRORS.ready, {
-        schema: z.object({ status: z.literal("ready"), checks: z.record(z.string(), z.string()) }),
+        schema: z.object({
+          status: z.literal("ready").meta({ description: "Every check is ok." }),
+          checks: z.record(z.string(), z.string()).meta({ description: "The result of each check." }),
+        }),
         example: { status: "ready", checks: { database: "ok", chain: "ok" } },
       }),
     },
     "/docs": { get: htmlOperation("getDocs", "Public", "This document as a page, to read and to try out") },
     "/openapi.json": {
       get: operation("getDocument", "This document", PUBLIC_ERRORS.health, {
-        schema: z.object({ openapi: z.string() }).loose(),
+        schema: z.object({ openapi: z.string().meta({ description: "Version of the OpenAPI format." }) }).loose(),
         example: { openapi: "3.1.0" },
       }),
     },
@@ -71,7 +74,11 @@ export function publicPaths(): ZodOpenApiPathsObject {
 
 function homeOperation(): ZodOpenApiOperationObject {
   const json = operation("getHome", "Links to the documentation and the health checks", PUBLIC_ERRORS.health, {
-    schema: z.object({ name: z.string(), version: z.string(), links: z.record(z.string(), z.string()) }),
+    schema: z.object({
+      name: z.string().meta({ description: "Name of the service." }),
+      version: z.string().meta({ description: "Version of the service." }),
+      links: z.record(z.string(), z.string()).meta({ description: "URLs by what they lead to." }),
+    }),
     example: { name: "Moneta", version: "1.0.0", links: { docs: "https://nft.example/docs" } },
   });
   const html = { "text/html": { schema: { type: "string" as const } } };

@@ -14,6 +14,8 @@ export function presentRequest(row: StoredRequest): z.input<typeof request> {
     nft_token_id: row.nft_token_id === null ? null : toWireInteger(row.nft_token_id),
     transaction_hash: row.transaction_hash,
     block_number: row.block_number,
+    gas_used: row.gas_used,
+    fee_wei: row.fee_wei,
     error_code: row.error_code,
     errors: row.errors,
     created_at: isoTime(row.created_at),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Limits } from "../../config/limits.ts";
 import { optional, text } from "./inputs.ts";
 import { address } from "./outputs.ts";
-import { pageFrameFields } from "./pages.ts";
+import { pageFrameFields, pageOf } from "./pages.ts";
 
 export function createAccountBody(limits: Limits) {
   return z
@@ -15,6 +15,11 @@ export function createAccountBody(limits: Limits) {
     .meta({ id: "CreateWallet" });
 }
 
-export const account = z.object({ address, user_identifier: z.string().nullable() }).meta({ id: "Wallet" });
+const user = z
+  .string()
+  .nullable()
+  .meta({ description: "The app's own name for the user. null for a wallet without one." });
 
-export const accountsPage = z.object({ wallets: z.array(account), ...pageFrameFields }).meta({ id: "WalletsPage" });
+export const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
+
+export const accountsPage = z.object({ wallets: pageOf(account), ...pageFrameFields }).meta({ id: "WalletsPage" });

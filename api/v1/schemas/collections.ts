@@ -4,7 +4,7 @@ import { type Limits, MAX_BASIS_POINTS } from "../../config/limits.ts";
 import { count, destination, optional, refuse, text } from "./inputs.ts";
 import { contentUri, linkUri } from "./uris.ts";
 import { address, collectionType, hosting, requestId, time } from "./outputs.ts";
-import { pageFrameFields } from "./pages.ts";
+import { pageFrameFields, pageOf } from "./pages.ts";
 
 export const HOSTED_FIELDS = [
   "description",
@@ -19,25 +19,32 @@ const soulboundInput = optional(z.boolean()).meta({
     "If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192.",
 });
 
+const newOwnerInput = optional(destination).meta({
+  description: "Owner of the contract. You must control this address. By default the service is the owner.",
+});
+const royaltyInput = optional(count(MAX_BASIS_POINTS)).meta({
+  description: "Hosted only. Royalty on sales, in hundredths of a percent.",
+});
+
 /** Both variants in one schema: `base_uri` or `collection_uri` makes the collection self-hosted. */
 export function createCollectionBody(limits: Limits) {
   const cap = count(Number.MAX_SAFE_INTEGER);
   return z
     .strictObject({
       type: collectionType,
-      name: text(limits.name, 1),
-      symbol: text(limits.symbol, 1),
+      name: text(limits.name, 1).meta({ description: "Name of the collection." }),
+      symbol: text(limits.symbol, 1).meta({ description: "Usually three or more capital letters." }),
       mint_supply_count: optional(cap).meta({
         description: "ERC721 only: the most tokens that can ever be minted. 0 means unlimited.",
       }),
       mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
-      new_owner: optional(destination),
+      new_owner: newOwnerInput,
       soulbound: soulboundInput,
-      description: optional(text(limits.description)),
+      description: optional(text(limits.description)).meta({ description: "Hosted only, as in ERC-7572." }),
       image: optional(contentUri(limits.uri)),
       external_link: optional(linkUri(limits.uri)),
-      seller_fee_basis_points: optional(count(MAX_BASIS_POINTS)),
-      fee_recipient: optional(destination),
+      seller_fee_basis_points: royaltyInput,
+      fee_recipient: optional(destination).meta({ description: "Hosted only. Who gets the royalty." }),
       base_uri: optional(linkUri(limits.uri)),
       collection_uri: optional(contentUri(limits.uri)),
     })
@@ -86,25 +93,29 @@ export const collection = z
   .object({
     address,
     type: collectionType,
-    name: z.string(),
-    symbol: z.string(),
+    name: z.string().meta({ description: "Name of the collection." }),
+    symbol: z.string().meta({ description: "Symbol of the collection." }),
     hosting,
     mint_supply_count: z.int().nullable().meta({ description: "null means unlimited." }),
     soulbound: z.boolean().meta({ description: "true: the tokens can never be transferred." }),
     minted: z.int().meta({ description: "Tokens (ERC721) or distinct ids (ERC1155) ever minted." }),
-    owner: address,
-    collection_uri: z.string().nullable(),
+    owner: address.meta({ description: "Owner of the contract." }),
+    collection_uri: z.string().nullable().meta({ description: "URI of the metadata of the collection." }),
     base_uri: z.string().nullable().optional().meta({ description: "Self-hosted only." }),
-    description: z.string().nullable().optional().meta({ description: "Hosted only, like the next four fields." }),
-    image: z.string().nullable().optional(),
-    external_link: z.string().nullable().optional(),
-    seller_fee_basis_points: z.int().nullable().optional(),
-    fee_recipient: address.nullable().optional(),
+    description: z.string().nullable().optional().meta({ description: "Hosted only. Text about the collection." }),
+    image: z.string().nullable().optional().meta({ description: "Hosted only. URI of a picture." }),
+    external_link: z.string().nullable().optional().meta({ description: "Hosted only. URI of a website." }),
+    seller_fee_basis_points: z
+      .int()
+      .nullable()
+      .optional()
+      .meta({ description: "Hosted only. Royalty on sales, in hundredths of a percent." }),
+    fee_recipient: address.nullable().optional().meta({ description: "Hosted only. Who gets the royalty." }),
     request_id: requestId,
     created_at: time,
   })
   .meta({ id: "Collection" });
 
 export const collectionsPage = z
-  .object({ collections: z.array(collection), ...pageFrameFields })
+  .object({ collections: pageOf(collection), ...pageFrameFields })
   .meta({ id: "CollectionsPage" });

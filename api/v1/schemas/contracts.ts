@@ -2,13 +2,13 @@ import { z } from "zod";
 
 import { CONTRACT_STATES, QUARANTINE_REASONS } from "../../domain/followed-contract.ts";
 import { address, collectionType, time } from "./outputs.ts";
-import { pageFrameFields } from "./pages.ts";
+import { pageFrameFields, pageOf } from "./pages.ts";
 
 export const followedContract = z
   .object({
     address,
     type: collectionType.nullable().meta({ description: "null until the service has asked the contract." }),
-    name: z.string().nullable(),
+    name: z.string().nullable().meta({ description: "null when the contract tells no name." }),
     state: z.enum(CONTRACT_STATES).meta({
       description:
         "- `checking`: the service has not yet asked the contract for its type.\n- `followed`: its transfers are followed.\n- `quarantined`: it is left alone until `until`, for the reason in `reason`.\n- `unsupported`: it is no ERC721 or ERC1155 contract.",
@@ -28,7 +28,7 @@ export const followedContract = z
   .meta({ id: "FollowedContract" });
 
 export const contractsPage = z
-  .object({ contracts: z.array(followedContract), ...pageFrameFields })
+  .object({ contracts: pageOf(followedContract), ...pageFrameFields })
   .meta({ id: "ContractsPage" });
 
 export const endedContract = z.object({}).meta({ id: "EndedContract" });

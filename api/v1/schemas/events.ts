@@ -16,8 +16,8 @@ export const event = z
         "sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome.",
     }),
     request_id: requestId,
-    request_type: z.enum(REQUEST_TYPES),
-    transaction_hash: z.string().nullable(),
+    request_type: z.enum(REQUEST_TYPES).meta({ description: "What the request does." }),
+    transaction_hash: z.string().nullable().meta({ description: "null when the request was never sent." }),
     nft_collection: address.optional().meta({ description: "Present when a collection or a token was created." }),
     nft_token_id: integer.optional().meta({ description: "Present when a token was created." }),
     error_code: requestFailure
@@ -30,11 +30,11 @@ export const event = z
 /** The body of the test event of `POST /webhook/test`. It belongs to no request and is not in the feed. */
 export const testEvent = z
   .object({
-    id: z.string(),
-    type: z.literal("test"),
-    request_id: z.null(),
-    request_type: z.null(),
-    transaction_hash: z.null(),
+    id: z.string().meta({ description: "The same in every retry." }),
+    type: z.literal("test").meta({ description: "Events of requests have another type." }),
+    request_id: z.null().meta({ description: "The event belongs to no request." }),
+    request_type: z.null().meta({ description: "The event belongs to no request." }),
+    transaction_hash: z.null().meta({ description: "The event belongs to no request." }),
     created_at: time,
   })
   .meta({ id: "TestEvent" });
@@ -42,14 +42,28 @@ export const testEvent = z
 const position = z
   .string()
   .transform((text, context): number => {
-    const [, digits] = /^events\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
-    if (digits !== undefined) return Number(digits);
-    refuse(context, "invalid_format", "Must be the `next` of an earlier answer of this feed.");
+    const place = readPosition(text);
+    if (place !== null) return place;
+    refuse(
+      context,
+      "invalid_format",
+      "Must be the `next` of an earlier answer of this feed, the `id` of an event of its stream, or `start`.",
+    );
     return z.NEVER;
   })
-  .meta({ description: "`next` of an earlier answer. Without it the feed starts at the first event." });
+  .meta({
+    description:
+      "`next` of an earlier answer, the `id` of an event of the stream, or `start`. Without it the feed starts at the first event, a stream with the next one.",
+  });
 
 export const eventsQuery = z.strictObject({ after: position.optional(), limit: pageFields.limit });
+
+/** @returns null when the text is no place in the feed. */
+export function readPosition(text: string): number | null {
+  if (text === "start") return 0;
+  const [, digits] = /^events\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
+  return digits === undefined ? null : Number(digits);
+}
 
 /** @param place of the last event that was read. */
 export function writePosition(place: number): string {

@@ -1,21 +1,21 @@
 import { z } from "zod";
 
 import { address, integer, requestId, time, transactionHash } from "./outputs.ts";
-import { pageFrameFields } from "./pages.ts";
+import { pageFrameFields, pageOf } from "./pages.ts";
 
 const historyEntry = z
   .object({
-    type: z.enum(["mint", "transfer", "burn"]),
+    type: z.enum(["mint", "transfer", "burn"]).meta({ description: "What happened." }),
     contract_address: address,
     token_id: integer,
-    quantity: integer,
+    quantity: integer.meta({ description: "Number of copies; 1 for ERC721." }),
     from_address: address.nullable().meta({ description: "null for a mint." }),
     to_address: address.nullable().meta({ description: "null for a burn." }),
     transaction_hash: transactionHash,
-    block_number: z.int(),
+    block_number: z.int().meta({ description: "The block in which it happened." }),
     timestamp: time,
     request_id: requestId.nullable().meta({ description: "null when no request of this app caused it." }),
   })
   .meta({ id: "HistoryEntry" });
 
-export const historyPage = z.object({ history: z.array(historyEntry), ...pageFrameFields }).meta({ id: "HistoryPage" });
+export const historyPage = z.object({ history: pageOf(historyEntry), ...pageFrameFields }).meta({ id: "HistoryPage" });

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
+import { isStorable } from "../../shared/storable.ts";
 import { remember } from "../../shared/recent.ts";
 
 /*
@@ -28,11 +29,6 @@ export function optional<S extends z.ZodType>(schema: S) {
 
 /** Says what is wrong with text that is not `isStorable`. */
 export const UNICODE = "Must be valid Unicode, without NUL characters or lone surrogates.";
-
-/** Whether every database can store the text: PostgreSQL takes no NUL, and UTF-8 has no lone surrogates. */
-export function isStorable(value: string): boolean {
-  return value.isWellFormed() && !value.includes("\0");
-}
 
 /** Text with a limited number of characters (code points, not UTF-16 units). */
 export function text(longest: number, shortest = 0) {

@@ -13,22 +13,24 @@ function change<S extends z.ZodType>(schema: S) {
 
 export function collectionChanges(limits: Limits) {
   return z.strictObject({
-    description: change(text(limits.description)),
+    description: change(text(limits.description)).meta({ description: "Text about the collection." }),
     image: change(contentUri(limits.uri)),
     external_link: change(linkUri(limits.uri)),
-    seller_fee_basis_points: change(count(MAX_BASIS_POINTS)),
-    fee_recipient: change(destination),
+    seller_fee_basis_points: change(count(MAX_BASIS_POINTS)).meta({
+      description: "Royalty on sales, in hundredths of a percent.",
+    }),
+    fee_recipient: change(destination).meta({ description: "Who gets the royalty." }),
   });
 }
 
 export function tokenChanges(limits: Limits) {
   return z.strictObject({
-    name: change(text(limits.name)),
-    description: change(text(limits.description)),
+    name: change(text(limits.name)).meta({ description: "`{token_id}` stands for the token id." }),
+    description: change(text(limits.description)).meta({ description: "`{token_id}` stands for the token id." }),
     image: change(contentUri(limits.uri)),
     external_url: change(linkUri(limits.uri)),
-    attributes: change(attributes(limits.attributes)),
-    background_color: change(text(limits.symbol)),
+    attributes: change(attributes(limits.attributes)).meta({ description: "Properties of the token." }),
+    background_color: change(text(limits.symbol)).meta({ description: "Six hexadecimal digits, without #." }),
     animation_url: change(contentUri(limits.uri)),
     youtube_url: change(linkUri(limits.uri)),
   });
@@ -40,13 +42,15 @@ const announcement = requestId.nullable().meta({
 });
 
 export const changedCollection = z.object({
-  metadata: z.object({
-    description: z.string().optional(),
-    image: z.string().optional(),
-    external_link: z.string().optional(),
-    seller_fee_basis_points: z.int().optional(),
-    fee_recipient: address.optional(),
-  }),
+  metadata: z
+    .object({
+      description: z.string().optional().meta({ description: "Text about the collection." }),
+      image: z.string().optional().meta({ description: "URI of a picture." }),
+      external_link: z.string().optional().meta({ description: "URI of a website." }),
+      seller_fee_basis_points: z.int().optional().meta({ description: "Royalty, in hundredths of a percent." }),
+      fee_recipient: address.optional().meta({ description: "Who gets the royalty." }),
+    })
+    .meta({ description: "All metadata after the change." }),
   request_id: announcement,
 });
 

@@ -1,28 +1,17 @@
 import { z } from "zod";
 
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
-import { isRawNumber } from "../../shared/exact-json.ts";
-import {
-  address,
-  destination,
-  isStorable,
-  optional,
-  quantity,
-  refuse,
-  text,
-  textOfBytes,
-  tokenId,
-  UNICODE,
-} from "./inputs.ts";
+import { faultOf } from "../../shared/storable.ts";
+import { address, destination, optional, quantity, refuse, text, textOfBytes, tokenId, UNICODE } from "./inputs.ts";
 import { contentUri, linkUri } from "./uris.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
-import { pageFrameFields } from "./pages.ts";
+import { pageFrameFields, pageOf } from "./pages.ts";
 
 /** All five variants in one schema: the collection decides which fields apply. */
 export function mintBody(limits: Limits) {
   return z
     .strictObject({
-      collection_address: address,
+      collection_address: address.meta({ description: "The collection of the token." }),
       to_address: optional(destination).meta({
         description: "Destination of an ERC721 token, or of more ERC1155 copies.",
       }),
@@ -34,12 +23,18 @@ export function mintBody(limits: Limits) {
         description:
           "Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:.",
       }),
-      name: optional(text(limits.name)),
-      description: optional(text(limits.description)),
+      name: optional(text(limits.name)).meta({
+        description: "Hosted only, like all fields of the metadata. `{token_id}` stands for the token id.",
+      }),
+      description: optional(text(limits.description)).meta({
+        description: "Text about the token. `{token_id}` stands for the token id.",
+      }),
       image: optional(contentUri(limits.uri)),
       external_url: optional(linkUri(limits.uri)),
-      attributes: optional(attributes(limits.attributes)),
-      background_color: optional(text(limits.symbol)),
+      attributes: optional(attributes(limits.attributes)).meta({
+        description: 'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`.',
+      }),
+      background_color: optional(text(limits.symbol)).meta({ description: "Six hexadecimal digits, without #." }),
       animation_url: optional(contentUri(limits.uri)),
       youtube_url: optional(linkUri(limits.uri)),
       copy_media: optional(z.boolean()).meta({
@@ -67,45 +62,28 @@ export function attributes(most: number) {
     });
 }
 
-/** Walks level by level and never recurses: the caller chooses the depth. */
-function faultOf(value: unknown[], levels: number): "depth" | "text" | null {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return "depth";
-    const children = level.flatMap(partsOf);
-    if (children.some((child) => typeof child === "string" && !isStorable(child))) return "text";
-    level = children.filter((child) => typeof child === "object" && child !== null && !isRawNumber(child));
-  }
-  return null;
-}
-
-/** Keys and values of an object or array. */
-function partsOf(item: unknown): unknown[] {
-  return Array.isArray(item) ? item : Object.entries(item as Record<string, unknown>).flat();
-}
-
 export const tokenMetadata = z
   .object({
-    name: z.string().optional(),
-    description: z.string().optional(),
-    image: z.string().optional(),
-    external_url: z.string().optional(),
-    attributes: z.array(z.unknown()).optional(),
-    background_color: z.string().optional(),
-    animation_url: z.string().optional(),
-    youtube_url: z.string().optional(),
+    name: z.string().optional().meta({ description: "Name of the token." }),
+    description: z.string().optional().meta({ description: "Text about the token." }),
+    image: z.string().optional().meta({ description: "URI of a picture." }),
+    external_url: z.string().optional().meta({ description: "URI of a website about the token." }),
+    attributes: z.array(z.unknown()).optional().meta({ description: "Properties of the token." }),
+    background_color: z.string().optional().meta({ description: "Six hexadecimal digits, without #." }),
+    animation_url: z.string().optional().meta({ description: "URI of a video, a sound or a model." }),
+    youtube_url: z.string().optional().meta({ description: "URI of a video on YouTube." }),
   })
   .meta({ id: "TokenMetadata", description: "Metadata of a hosted token, with {token_id} replaced by the token id." });
 
 const nftFields = {
   contract_address: addressAnswer,
-  collection_name: z.string().nullable(),
+  collection_name: z.string().nullable().meta({ description: "null when the contract tells no name." }),
   type: collectionType,
   token_id: integer,
   quantity: integer.optional().meta({ description: "ERC1155: number of copies in this wallet or this collection." }),
-  token_uri: z.string().nullable(),
-  metadata: tokenMetadata.nullable(),
-  minted_at: time.nullable(),
+  token_uri: z.string().nullable().meta({ description: "URI of the metadata, as the contract returns it." }),
+  metadata: tokenMetadata.nullable().meta({ description: "Hosted tokens only." }),
+  minted_at: time.nullable().meta({ description: "Time of the block of the mint." }),
 };
 
 /** A token in its collection's listing. */
@@ -129,13 +107,13 @@ export const heldNft = z
   .meta({ id: "HeldNft" });
 
 export const collectionNftsPage = z
-  .object({ nfts: z.array(collectionNft), ...pageFrameFields })
+  .object({ nfts: pageOf(collectionNft), ...pageFrameFields })
   .meta({ id: "NftsPage" });
-export const heldNftsPage = z.object({ nfts: z.array(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
+export const heldNftsPage = z.object({ nfts: pageOf(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
 
 export const contractNftsPage = z
   .object({
-    nfts: z.array(heldNft),
+    nfts: pageOf(heldNft),
     ...pageFrameFields,
     as_of_block: z.int().nonnegative().nullable().meta({
       description:
@@ -144,14 +122,22 @@ export const contractNftsPage = z
   })
   .meta({ id: "ContractNftsPage" });
 
+const owner = addressAnswer.nullable().meta({ description: "null when the token was burned." });
+
 /** One token with its owner (ERC721) or a page of its owners (ERC1155). */
 export const singleNft = z.union([
-  z.object({ ...nftFields, type: z.literal("ERC721"), owner: addressAnswer.nullable() }).meta({ id: "Erc721Nft" }),
+  z
+    .object({ ...nftFields, type: z.literal("ERC721").meta({ description: "Kind of the contract." }), owner })
+    .meta({ id: "Erc721Nft" }),
   z
     .object({
       ...nftFields,
-      type: z.literal("ERC1155"),
-      owners: z.array(z.object({ address: addressAnswer, quantity: integer })),
+      type: z.literal("ERC1155").meta({ description: "Kind of the contract." }),
+      owners: z
+        .array(
+          z.object({ address: addressAnswer, quantity: integer.meta({ description: "Copies that the owner has." }) }),
+        )
+        .meta({ description: "The owners of this page." }),
       ...pageFrameFields,
     })
     .meta({ id: "Erc1155Nft" }),

@@ -12,11 +12,21 @@ export const time = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
   .meta({ id: "Time", description: "Time in UTC, ISO 8601.", format: "date-time" });
-export const collectionType = z.enum(["ERC721", "ERC1155"]).meta({ id: "CollectionType" });
-export const hosting = z.enum(["hosted", "self-hosted"]).meta({ id: "Hosting" });
+export const collectionType = z
+  .enum(["ERC721", "ERC1155"])
+  .meta({ id: "CollectionType", description: "Kind of the contract." });
+export const hosting = z
+  .enum(["hosted", "self-hosted"])
+  .meta({ id: "Hosting", description: "hosted: the service serves the metadata. self-hosted: the app does." });
 export const integer = z
   .union([z.int().nonnegative(), z.string().regex(/^[0-9]+$/)])
   .meta({ id: "Integer", description: "A JSON integer up to 2^53-1, a decimal string above that." });
+
+export const wei = z
+  .string()
+  .regex(/^[0-9]+$/)
+  .meta({ id: "Wei", description: "An amount in wei, as a decimal string." });
+export const day = z.iso.date().meta({ id: "Day", description: "A day in UTC, such as `2026-05-04`." });
 
 export const requestId = z
   .string()
@@ -25,13 +35,19 @@ export const requestId = z
 export const transactionHash = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/)
-  .meta({ id: "TransactionHash" });
+  .meta({ id: "TransactionHash", description: "Hash of a transaction." });
 
 /** The answer to every accepted request. */
 export const accepted = z.object({ request_id: requestId }).meta({ id: "Accepted" });
 
 export const fieldErrors = z
-  .array(z.object({ field: z.string(), code: z.string(), message: z.string() }))
+  .array(
+    z.object({
+      field: z.string().meta({ description: "Name of the field, or its place, such as `attributes.0.value`." }),
+      code: z.string().meta({ description: "What is wrong, as a word for programs." }),
+      message: z.string().meta({ description: "What is wrong, and what to do." }),
+    }),
+  )
   .nullable()
   .meta({ id: "FieldErrors", description: "What is wrong with each field. null when the error is about no field." });
 

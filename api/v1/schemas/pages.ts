@@ -82,9 +82,14 @@ export function toBase64(text: string): string {
   return Buffer.from(text, "latin1").toString("base64url");
 }
 
+/** The items of a page. */
+export function pageOf<S extends z.ZodType>(item: S) {
+  return z.array(item).meta({ description: "The items of this page." });
+}
+
 export const pageFrameFields = {
-  total: z.int().nonnegative(),
-  limit: z.int().positive(),
-  offset: z.int().nonnegative(),
+  total: z.int().nonnegative().meta({ description: "Items in the whole listing." }),
+  limit: z.int().positive().meta({ description: "Most items on this page." }),
+  offset: z.int().nonnegative().meta({ description: "Items of the listing before this page." }),
   next: z.string().nullable().meta({ description: "Cursor of the next page; null at the end." }),
 };

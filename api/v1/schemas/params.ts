@@ -1,17 +1,26 @@
 import { z } from "zod";
 
-import { address, tokenId } from "./inputs.ts";
+import { address as anyAddress, tokenId as anyTokenId } from "./inputs.ts";
 
 /* Path parameters. */
+
+const address = anyAddress.meta({ description: "Address of the wallet or of the contract, in any case." });
+const contract_address = anyAddress.meta({ description: "Address of the contract, in any case." });
+const token_id = anyTokenId.meta({ description: "Token id, as decimal digits." });
 
 export const none = z.object({});
 export const noQuery = z.strictObject({});
 export const addressParams = z.object({ address });
-export const contractParams = z.object({ address, contract_address: address });
-export const contractTokenParams = z.object({ address, contract_address: address, token_id: tokenId });
-export const tokenParams = z.object({ address, token_id: tokenId });
+export const contractParams = z.object({ address, contract_address });
+export const contractTokenParams = z.object({ address, contract_address, token_id });
+export const tokenParams = z.object({ address, token_id });
 /** Any text: an unknown id is simply not found. A text with NUL, which PostgreSQL refuses, cannot be an id either. */
-const name = z.string().transform((text) => (text.includes("\0") ? "" : text));
-export const requestParams = z.object({ request_id: name });
-export const deliveryParams = z.object({ id: name });
-export const userParams = z.object({ user_identifier: name });
+function name(description: string) {
+  return z
+    .string()
+    .meta({ description })
+    .transform((text) => (text.includes("\0") ? "" : text));
+}
+export const requestParams = z.object({ request_id: name("The `request_id` of an earlier answer.") });
+export const deliveryParams = z.object({ id: name("The `id` of the delivery.") });
+export const userParams = z.object({ user_identifier: name("The app's own name for the user, percent-encoded.") });

@@ -1,29 +1,47 @@
 import { z } from "zod";
 
 import { REQUEST_STATUSES, REQUEST_TYPES } from "../../domain/request.ts";
-import { address, fieldErrors, integer, requestFailure, requestId, time, transactionHash } from "./outputs.ts";
-import { pageFields, pageFrameFields } from "./pages.ts";
+import { address, fieldErrors, integer, requestFailure, requestId, time, transactionHash, wei } from "./outputs.ts";
+import { pageFields, pageFrameFields, pageOf } from "./pages.ts";
 
 export const requestsQuery = z.strictObject({
-  status: z.enum(REQUEST_STATUSES).optional(),
-  type: z.enum(REQUEST_TYPES).optional(),
+  status: z.enum(REQUEST_STATUSES).optional().meta({ description: "Only requests with this status." }),
+  type: z.enum(REQUEST_TYPES).optional().meta({ description: "Only requests of this type." }),
   ...pageFields,
 });
 
 export const request = z
   .object({
     request_id: requestId,
-    type: z.enum(REQUEST_TYPES),
-    status: z.enum(REQUEST_STATUSES),
-    nft_collection: address.nullable(),
-    nft_token_id: integer.nullable(),
-    transaction_hash: transactionHash.nullable(),
-    block_number: z.int().nullable(),
-    error_code: requestFailure.nullable(),
+    type: z.enum(REQUEST_TYPES).meta({ description: "What the request does." }),
+    status: z.enum(REQUEST_STATUSES).meta({
+      description:
+        "pending: accepted. processing: its transaction was sent. completed and failed are final: they never change.",
+    }),
+    nft_collection: address.nullable().meta({
+      description: "The collection that the request concerns. null while a collection is being created.",
+    }),
+    nft_token_id: integer.nullable().meta({
+      description:
+        "The token that the request concerns. null for a collection, and until the id of a new token is known.",
+    }),
+    transaction_hash: transactionHash.nullable().meta({
+      description:
+        "The transaction that carries the request. null before it is sent. It can change until the request is final.",
+    }),
+    block_number: z.int().nullable().meta({ description: "The block of that transaction. null until it is mined." }),
+    gas_used: z.int().nullable().meta({
+      description:
+        "Its share of the gas of the transactions that carried it. null: none is mined, or the node did not show the receipt yet.",
+    }),
+    fee_wei: wei
+      .nullable()
+      .meta({ description: "Its share of their fees, in wei. It is set together with `gas_used`." }),
+    error_code: requestFailure.nullable().meta({ description: "Why the request failed. null unless it failed." }),
     errors: fieldErrors,
     created_at: time,
     updated_at: time,
   })
   .meta({ id: "Request" });
 
-export const requestsPage = z.object({ requests: z.array(request), ...pageFrameFields }).meta({ id: "RequestsPage" });
+export const requestsPage = z.object({ requests: pageOf(request), ...pageFrameFields }).meta({ id: "RequestsPage" });

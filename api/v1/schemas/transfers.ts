@@ -4,10 +4,10 @@ import { address, destination, integerForms, optional, quantity, tokenId } from 
 
 export const transferBody = z
   .strictObject({
-    from_address: address,
-    to_address: destination,
-    contract_address: address,
-    token_id: tokenId,
+    from_address: address.meta({ description: "The wallet of the app that holds the token." }),
+    to_address: destination.meta({ description: "Who gets the token: any address that can hold it." }),
+    contract_address: address.meta({ description: "The contract of the token." }),
+    token_id: tokenId.meta({ description: "The token." }),
     amount: z
       .preprocess((value) => (value === "" ? undefined : value), optional(quantity))
       .meta({

@@ -4,7 +4,7 @@ import type { Limits } from "../../config/limits.ts";
 import { DELIVERY_STATUSES, EVENT_TYPES, REQUEST_EVENTS } from "../../domain/event.ts";
 import { optional, refuse, text } from "./inputs.ts";
 import { requestId, time } from "./outputs.ts";
-import { pageFrameFields } from "./pages.ts";
+import { pageFrameFields, pageOf } from "./pages.ts";
 
 export function webhookBody(limits: Limits) {
   return z.strictObject({
@@ -25,7 +25,7 @@ export function webhookBody(limits: Limits) {
 }
 
 const webhookFields = {
-  url: z.string(),
+  url: z.string().meta({ description: "Where events are sent." }),
   events: z.array(z.enum(REQUEST_EVENTS)).nullable().meta({ description: "null means all of them." }),
   disabled_at: time.nullable().meta({
     description:
@@ -50,9 +50,9 @@ export const rotatedSecret = z.object({
 });
 
 export const delivery = z.object({
-  id: z.string(),
+  id: z.string().meta({ description: "Id of the delivery." }),
   event_id: z.string().meta({ description: "`id` of the body and `webhook-id` of the call. The same at every try." }),
-  event_type: z.enum(EVENT_TYPES),
+  event_type: z.enum(EVENT_TYPES).meta({ description: "The `type` of the event." }),
   request_id: requestId.nullable().meta({ description: "null for a test event." }),
   status: z.enum(DELIVERY_STATUSES).meta({ description: "failed: no retry is left, or the webhook was removed." }),
   attempts: z.int().meta({ description: "Number of tries so far." }),
@@ -68,4 +68,4 @@ export const delivery = z.object({
   updated_at: time,
 });
 
-export const deliveriesPage = z.object({ deliveries: z.array(delivery), ...pageFrameFields });
+export const deliveriesPage = z.object({ deliveries: pageOf(delivery), ...pageFrameFields });

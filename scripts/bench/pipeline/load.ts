@@ -1,9 +1,10 @@
 import { Pool } from "undici";
 
 export interface Call {
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT";
   path: string;
   body?: unknown;
+  headers?: Record<string, string>;
 }
 
 /** Keeps many connections, as an app under load does. */
@@ -21,13 +22,13 @@ export class Load {
   }
 
   /** @throws Error on any status except 200, because a benchmark of refused calls is meaningless. */
-  async send<T>({ method, path, body }: Call): Promise<T> {
+  async send<T>({ method, path, body, headers = {} }: Call): Promise<T> {
     const pool = this.#pools[this.#sent++ % this.#pools.length];
     if (pool === undefined) throw new Error("there is no server");
     const response = await pool.request({
       method,
       path,
-      headers: body === undefined ? this.#headers : { ...this.#headers, "content-type": "application/json" },
+      headers: { ...this.#headers, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
       body: body === undefined ? null : JSON.stringify(body),
     });
     const text = await response.body.text();

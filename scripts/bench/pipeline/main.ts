@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { sqliteFiles, startPostgres } from "./databases.ts";
 import { accepting } from "./parts/accepting.ts";
 import { alone } from "./parts/alone.ts";
+import { batches } from "./parts/batches.ts";
 import type { Part } from "./parts/part.ts";
 import { processes } from "./parts/processes.ts";
 import { settling } from "./parts/settling.ts";
@@ -17,7 +18,7 @@ import { meetsGoal, ratioOf, type Row, tableOf } from "./row.ts";
  * and is not an error.
  */
 
-const PARTS: Part[] = [alone, settling, accepting, processes];
+const PARTS: Part[] = [alone, settling, batches, accepting, processes];
 
 const { values } = parseArgs({
   options: {

@@ -41,7 +41,8 @@ export async function transferAll(
   });
 }
 
-async function measure(world: World, requests: number, work: () => Promise<void>): Promise<Measured> {
+/** The rate and the use of resources while `work` brings about some requests. */
+export async function measure(world: World, requests: number, work: () => Promise<void>): Promise<Measured> {
   const [before, nodeBefore] = [await world.usage(), await world.nodeCpuMs()];
   const started = performance.now();
   await work();

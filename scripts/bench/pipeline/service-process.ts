@@ -54,6 +54,11 @@ export class ServiceProcess {
     return new ServiceProcess(child, port === null ? null : `http://127.0.0.1:${port.toString()}`, roles);
   }
 
+  /** 0 when it could not be started. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = once(this.#child, "exit");

@@ -70,11 +70,14 @@ export class World {
     const processes: ServiceProcess[] = [];
     // One after the other: the first one deploys the contracts and creates the keys.
     for (const own of roles) processes.push(await ServiceProcess.start(env, join(folder, LOG_FILE), own));
-    const database = await openDatabase(env.DATABASE_URL);
-    const { token } = await createApp({ database }, "bench");
-    await database.close();
-    const urls = processes.map(({ url }) => url).filter((url) => url !== null);
-    return new World({ node, processes, load: new Load(urls, CONNECTIONS, token), folder, token, env });
+    const token = await createAppAt(env.DATABASE_URL, "bench");
+    const load = new Load(urlsOf(processes), CONNECTIONS, token);
+    return new World({ node, processes, load, folder, token, env });
+  }
+
+  /** Where the processes answer HTTP calls. */
+  get urls(): string[] {
+    return urlsOf(this.processes);
   }
 
   /** What the processes have used together. */
@@ -148,6 +151,18 @@ export class World {
     await this.node.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** @returns the token of a new app. */
+export async function createAppAt(databaseUrl: string, name: string): Promise<string> {
+  const database = await openDatabase(databaseUrl);
+  const { token } = await createApp({ database }, name);
+  await database.close();
+  return token;
+}
+
+function urlsOf(processes: readonly ServiceProcess[]): string[] {
+  return processes.map(({ url }) => url).filter((url) => url !== null);
 }
 
 /** Linux reports it in clock ticks, 100 per second. */

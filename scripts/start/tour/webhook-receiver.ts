@@ -1,12 +1,17 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
-
-import { Webhook } from "standardwebhooks";
+import { buffer } from "node:stream/consumers";
 
 import type { Shape } from "../../../api/client/client.ts";
-
-type WebhookEvent = Shape<"Event">;
+import { WebhookRefused } from "../../../api/client/errors.ts";
+import { verifyWebhook, type WebhookEvent } from "../../../api/client/webhooks.ts";
 
 /**
  * An HTTP server that receives webhooks and accepts only valid signatures. Every app with a webhook needs one. This is the
@@ -15,7 +20,7 @@ type WebhookEvent = Shape<"Event">;
  */
 export class WebhookReceiver {
   readonly #server: Server;
-  readonly #events = new Map<string, WebhookEvent>();
+  readonly #events = new Map<string, Shape<"Event">>();
   readonly #waiting = new Set<() => void>();
   #secret: string | null = null;
   #refused = 0;
@@ -38,8 +43,8 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`;
   }
 
-  /** Events with a valid signature, without duplicates, in order of arrival. */
-  get events(): WebhookEvent[] {
+  /** Events of requests with a valid signature, without duplicates, in order of arrival. */
+  get events(): Shape<"Event">[] {
     return [...this.#events.values()];
   }
 
@@ -54,7 +59,7 @@ export class WebhookReceiver {
   }
 
   /** The event with the outcome of the request, or null when none arrives in time. */
-  async outcome(requestId: string, milliseconds: number, signal: AbortSignal): Promise<WebhookEvent | null> {
+  async outcome(requestId: string, milliseconds: number, signal: AbortSignal): Promise<Shape<"Event"> | null> {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
     for (;;) {
       signal.throwIfAborted();
@@ -83,29 +88,25 @@ export class WebhookReceiver {
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let body = "";
-    request.setEncoding("utf8");
-    for await (const part of request) body += part as string;
-    const event = this.#verified(body, request);
+    const event = await this.#verified(await buffer(request), request.headers);
     if (event === null) {
       this.#refused++;
       response.writeHead(401).end();
       return;
     }
     // A delivery may arrive twice. The id tells duplicates apart.
-    this.#events.set(event.id, event);
+    if (event.type !== "test") this.#events.set(event.id, event);
     response.writeHead(204).end();
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** The signature covers the raw bytes, so verify before parsing. */
-  #verified(body: string, request: IncomingMessage): WebhookEvent | null {
+  async #verified(body: Buffer, headers: IncomingHttpHeaders): Promise<WebhookEvent | null> {
     if (this.#secret === null) return null;
     try {
-      new Webhook(this.#secret).verify(body, request.headers as Record<string, string>);
-      return JSON.parse(body) as WebhookEvent;
-    } catch {
-      return null;
+      return await verifyWebhook(body, headers, this.#secret);
+    } catch (error) {
+      if (error instanceof WebhookRefused) return null;
+      throw error;
     }
   }
 }

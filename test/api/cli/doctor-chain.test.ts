@@ -55,6 +55,19 @@ describe("doctor: database and chain", function () {
     });
   });
 
+  describe("given fees above MAX_FEE_GWEI", () => {
+    it("says that nothing is sent, with both figures", async () => {
+      const { provider } = moneta.node;
+      await provider.send("hardhat_setNextBlockBaseFeePerGas", ["0x1bf08eb000"]);
+      await provider.send("hardhat_mine", []);
+      const words = /^Gas costs 1\d\d(\.\d+)? gwei, and MAX_FEE_GWEI allows 100: nothing is sent\./;
+      const found = worstOf(await doctor.examine({ MAX_FEE_GWEI: "100" }), "fees");
+      expect(found.words).to.match(words);
+      expect(found.result).to.equal("problem");
+      expect(worstOf(await doctor.examine({ MAX_FEE_GWEI: "200" }), "fees").result).to.equal("ok");
+    });
+  });
+
   describe("given a lane without enough funds", () => {
     it("warns when funds are low, and reports a problem when they do not pay for a batch", async () => {
       const { node } = moneta;

@@ -22,7 +22,7 @@ describe("doctor", function () {
       expect(findings.filter((finding) => finding.result !== "ok")).to.deep.equal([]);
       expect(result).to.equal("ok");
       expect(failed).to.equal(false);
-      const names = [...CHECKS.map(({ name }) => name), "store", "media"];
+      const names = [...CHECKS.map(({ name }) => name), "disk", "store", "media"];
       expect([...new Set(findings.map(({ check }) => check))]).to.deep.equal(names);
     });
 
@@ -51,7 +51,9 @@ describe("doctor", function () {
       expect(examination).to.include({ result: "problem", failed: true });
       const words = examination.findings.filter(({ check }) => check === "chain").map((finding) => finding.words);
       expect(words[0]).to.match(/The node at RPC_URL does not answer/);
-      expect(words[1]).to.equal("Skipped because they need this chain: contracts, lanes, funds, numbers, indexer.");
+      expect(words[1]).to.equal(
+        "Skipped because they need this chain: contracts, lanes, fees, funds, numbers, indexer.",
+      );
       for (const check of ["seed", "sealed", "backlog", "outbox", "effects"]) {
         expect(worstOf(examination, check).result, check).to.equal("ok");
       }

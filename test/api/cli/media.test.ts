@@ -23,7 +23,7 @@ describe("command line: hosted media", function () {
   const fileOf = (cid: string) => join(moneta.folder, "blocks", cid.slice(-3, -1), cid);
   const blockNames = async () => (await collect(blocks.all())).map(({ cid }) => cid.toString()).sort();
   const age = async () => {
-    const old = new Date(Date.now() - 3 * 3_600_000);
+    const old = new Date(Date.now() - 8 * 24 * 3_600_000);
     for (const name of await blockNames()) await utimes(fileOf(name), old, old);
   };
   const json = async (...words: string[]): Promise<unknown> =>

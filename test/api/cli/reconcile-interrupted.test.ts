@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
 import { expect } from "chai";
+import { sql } from "kysely";
 
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
@@ -177,6 +178,14 @@ describe("reconcile behind a provider with limits, interrupted", function () {
         .updateTable("blocks")
         .set({ hash: `0x${"1".repeat(64)}` })
         .execute();
+      await writer.destroy();
+      expect((await run()).from_block).to.be.lessThan(start);
+    });
+
+    it("reads everything again when another version has created the tables of what was read", async () => {
+      await interrupted();
+      const { writer } = openSqlite(file(), "existing");
+      await sql`update kysely_migration set name = '0000-other'`.execute(writer);
       await writer.destroy();
       expect((await run()).from_block).to.be.lessThan(start);
     });

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 
-import { estimateGas, shareGas } from "../../../api/domain/gas-estimate.ts";
-import { chargeReverted, refundGas, secondsOfDayLeft, settleGas } from "../../../api/store/requests/gas-usage.ts";
-import { toRequest } from "../../../api/store/requests/stored-request.ts";
+import { secondsOfDayLeft } from "../../../api/domain/day.ts";
+import { estimateGas } from "../../../api/domain/gas-estimate.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
@@ -25,10 +24,6 @@ describe("gas budget of an app per day", () => {
     const rows = await api.database.read.selectFrom("gas_usage").select("used").where("app_id", "=", app).execute();
     return rows.map((row) => row.used);
   };
-  const row = async (id: string) =>
-    toRequest(
-      await api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
-    );
 
   it("accepts exactly as many concurrent requests as the budget allows", async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => mint()));
@@ -76,26 +71,6 @@ describe("gas budget of an app per day", () => {
     expect(await used()).to.deep.equal([MINT]);
   });
 
-  it("is corrected to the request's share of the gas used, also when a reorg settles it twice", async () => {
-    const [first, second] = [expectAccepted(await mint()), expectAccepted(await mint())];
-    const requests = [await row(first), await row(second)];
-    await api.database.write((trx) => settleGas(trx, requests, 100_001));
-    expect(await used()).to.deep.equal([100_001]);
-    expect((await row(first)).gas_charged).to.equal(50_000);
-    expectAccepted(await mint());
-    await api.database.write((trx) => settleGas(trx, requests, 90_000));
-    expect(await used()).to.deep.equal([90_000 + MINT]);
-  });
-
-  it("is charged for a reverted transaction, and refunded for a request that is never sent", async () => {
-    const id = expectAccepted(await mint());
-    await api.database.write(async (trx) => chargeReverted(trx, [await row(id)], 21_000));
-    expect(await used()).to.deep.equal([MINT + 21_000]);
-    await api.database.write(async (trx) => refundGas(trx, [await row(id)]));
-    await api.database.write(async (trx) => refundGas(trx, [await row(id)]));
-    expect(await used()).to.deep.equal([21_000]);
-  });
-
   it("starts again each day", async () => {
     for (let count = 0; count < 3; count++) await mint();
     await api.database.write((trx) =>
@@ -121,14 +96,6 @@ describe("gas budget of an app per day", () => {
       .executeTakeFirstOrThrow();
     expect(charged).to.equal(null);
     await free.close();
-  });
-});
-
-describe("shareGas", () => {
-  it("distributes all gas over the requests", () => {
-    expect(shareGas(100, [1, 1, 1])).to.deep.equal([33, 33, 34]);
-    expect(shareGas(1_000_003, [75_000, 130_000, 75_000]).reduce((sum, part) => sum + part, 0)).to.equal(1_000_003);
-    expect(shareGas(5, [])).to.deep.equal([]);
   });
 });
 

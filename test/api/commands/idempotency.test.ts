@@ -22,12 +22,15 @@ describe("Idempotency-Key", () => {
     const wallet = await addWallet(api);
     const contract = await addCollection(api);
     await addMint(api, { contract, to: wallet, tokenId: 1 });
+    await addMint(api, { contract, to: wallet, tokenId: 2 });
     const transfer = { from_address: wallet, to_address: randomAddress(), contract_address: contract, token_id: 1 };
     for (const [path, body] of [
       ["/v1/accounts", { user_identifier: "once" }],
       ["/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" }],
       ["/v1/nfts", { collection_address: contract, to_address: wallet }],
       ["/v1/transfers", transfer],
+      ["/v1/nfts/batch", { items: [{ collection_address: contract, to_address: wallet }, {}] }],
+      ["/v1/transfers/batch", { items: [{ ...transfer, token_id: 2 }, transfer] }],
     ] as const) {
       const key = newKey();
       const first = await post(path, body, key);

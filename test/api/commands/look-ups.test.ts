@@ -4,6 +4,7 @@ import { hashOfToken } from "../../../api/commands/access-token.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
 import { issueToken } from "../../../api/operator/issue-token.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
+import type { TransferPlaces } from "../../../api/store/listings/transfer-source.ts";
 import type { Db } from "../../../api/store/db/engine.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
 import { startApi, type TestApi } from "../support/api.ts";
@@ -66,11 +67,12 @@ describe("look-ups of calls that arrive together", () => {
   it("find the sources of transfers in their order, in one statement", async () => {
     const [wallet, contract] = [await addWallet(api), await addCollection(api)];
     const [{ id: me }, { id: other }] = [api.app, api.other];
+    const source = (places: TransferPlaces) => lookUps.transferSources([places]).then(([found]) => found);
     const found = await Promise.all([
-      lookUps.transferSource({ appId: me, wallet, contract: randomAddress() }),
-      lookUps.transferSource({ appId: other, wallet, contract }),
-      lookUps.transferSource({ appId: me, wallet, contract }),
-      lookUps.transferSource({ appId: me, wallet: randomAddress(), contract }),
+      source({ appId: me, wallet, contract: randomAddress() }),
+      source({ appId: other, wallet, contract }),
+      source({ appId: me, wallet, contract }),
+      source({ appId: me, wallet: randomAddress(), contract }),
     ]);
     expect(found).to.deep.equal([
       { ownsWallet: true, collectionType: null, soulbound: false },

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { acceptGroup, type AcceptLimits, type Candidate, type Decision } from "../../../api/commands/accept-group.ts";
+import type { AcceptLimits, Candidate } from "../../../api/commands/accept-group.ts";
 import { OperatorError } from "../../../api/operator/operator-error.ts";
 import { issueToken } from "../../../api/operator/issue-token.ts";
 import { removeApp } from "../../../api/operator/remove-app.ts";
@@ -12,6 +12,7 @@ import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
+import { acceptEach } from "../support/candidates.ts";
 import { addApp, APP, creation } from "../support/rows.ts";
 
 const NOW = 1_700_000_000_000;
@@ -19,7 +20,7 @@ const NO_LIMITS: AcceptLimits = { backlog: 1_000, mediaBacklog: 1_000, appGasPer
 
 function candidateOf(id: string, appId = APP): Candidate {
   const command = creation();
-  const nothing = { unlockable: null, collection: null, tokenId: null, waitsForMedia: false, answer: null };
+  const nothing = { unlockable: null, collection: null, tokenId: null, waitsForMedia: false };
   return { id, appId, type: "collection", command, ...nothing };
 }
 
@@ -33,7 +34,7 @@ describe("a call of an app that was removed after its token was looked up", () =
 
   it("is refused, and the other calls of its group are accepted", async () => {
     const group = [candidateOf("first"), candidateOf("removed", "app-2"), candidateOf("last")];
-    const decisions = await database.write((trx) => acceptGroup(trx, group, NO_LIMITS, NOW));
+    const decisions = await database.write((trx) => acceptEach(trx, group, NO_LIMITS, NOW));
     expect(decisions.map(({ kind }) => kind)).to.deep.equal(["accepted", "removed", "accepted"]);
     const stored = await database.read.selectFrom("requests").select("id").orderBy("seq").execute();
     expect(stored.map(({ id }) => id)).to.deep.equal(["first", "last"]);
@@ -46,8 +47,8 @@ describeOn("postgres", "two processes that decide at the same time", function ()
     await addApp(one);
   });
 
-  const accept = (limits = NO_LIMITS): Promise<Decision[]> =>
-    two.other.write((trx) => acceptGroup(trx, [candidateOf("second")], limits, NOW));
+  const accept = (limits = NO_LIMITS) =>
+    two.other.write((trx) => acceptEach(trx, [candidateOf("second")], limits, NOW));
   const app = { id: APP, name: APP, created_at: 1 };
 
   it("refuse a call whose app is just being removed", async () => {
@@ -65,17 +66,17 @@ describeOn("postgres", "two processes that decide at the same time", function ()
   it("do not remove an app whose call is just being accepted", async () => {
     const { second } = await overlap(
       two.one,
-      (trx) => acceptGroup(trx, [candidateOf("first")], NO_LIMITS, NOW),
+      (trx) => acceptEach(trx, [candidateOf("first")], NO_LIMITS, NOW),
       () => removeApp({ database: two.other }, app),
     );
-    expect(() => valueOf(second)).to.throw(OperatorError, /has wallets or requests/);
+    expect(() => valueOf(second)).to.throw(OperatorError, /has wallets, requests or uploaded files/);
   });
 
   it("spend the gas budget of a day once, also with the first calls of the day", async () => {
     const limits = { ...NO_LIMITS, appGasPerDay: estimateGas(creation()) };
     const { first, second } = await overlap(
       two.one,
-      (trx) => acceptGroup(trx, [candidateOf("first")], limits, NOW),
+      (trx) => acceptEach(trx, [candidateOf("first")], limits, NOW),
       () => accept(limits),
     );
     expect(valueOf(first)).to.deep.equal([{ kind: "accepted" }]);

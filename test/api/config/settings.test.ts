@@ -6,22 +6,17 @@ import { describeSettings, FIRST_SETTINGS } from "../../../api/config/describe-s
 import { parseDatabaseSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
-
-function problemsOf(env: Record<string, string>): readonly string[] {
-  try {
-    parseSettings(env);
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+import { problemsOf } from "./support/problems-of.ts";
 
 describe("settings", () => {
   it("has a default for every setting", () => {
     expect(parseSettings({})).to.deep.equal({
       port: 3000,
       host: "127.0.0.1",
+      metricsPort: null,
+      pgBin: null,
+      metricsHost: "127.0.0.1",
+      traces: null,
       publicUrl: "http://localhost:3000",
       trustProxy: [],
       rpcUrl: "http://127.0.0.1:8545",
@@ -34,7 +29,7 @@ describe("settings", () => {
       seedPassphrase: null,
       xpub: null,
       secretKeys: [],
-      lanes: 1,
+      lanes: [0],
       leaseSeconds: 15,
       rebroadcastSeconds: 5,
       replaceSeconds: 60,
@@ -46,6 +41,7 @@ describe("settings", () => {
       ipfsGateway: null,
       ipfsPinRpc: null,
       ipfsNode: null,
+      retain: { deliveries: 30, test_events: 7, raw_transactions: 30, batch_items: 30, idempotency_keys: null },
       roles: ["api", "relayer", "indexer", "webhooks", "media", "ipfs"],
       logLevel: "info",
       limits: DEFAULT_LIMITS,
@@ -74,7 +70,7 @@ describe("settings", () => {
     expect(settings.secretKeys.map(({ bytes }) => bytes[0])).to.deep.equal([7, 8]);
     expect(settings.secretKeys[0]?.id).to.match(/^[0-9a-f]{8}$/);
     expect(settings.limits).to.deep.equal({ ...DEFAULT_LIMITS, attributes: 5 });
-    expect(settings.lanes).to.equal(1);
+    expect(settings.lanes).to.deep.equal([0]);
     expect(settings.publicUrl).to.equal("https://nft.example/base");
   });
 

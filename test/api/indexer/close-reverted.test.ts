@@ -65,6 +65,22 @@ describe("closeReverted", () => {
     expect(await requestRow(database, id)).to.include({ batch_id: null, ready_at: 0 });
   });
 
+  it("charges the requests what the reverted transaction cost, and what a rollup charged for its data", async () => {
+    const fee = { effectiveGasPrice: "0x5", l1Fee: "0x7" };
+    says({ receipt: { ...reverted(FINAL), gasUsed: "0x5208", ...fee }, usedThen: tooOld });
+    await close();
+    expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "105007", status: "processing" });
+  });
+
+  it("leaves the cost open where the node's receipt has no fee, or one that nobody pays", async () => {
+    for (const effectiveGasPrice of [undefined, `0x${"f".repeat(40)}`]) {
+      says({ receipt: { ...reverted(FINAL), effectiveGasPrice }, usedThen: tooOld });
+      await close();
+      expect(await openBatches(database.read)).to.deep.equal([]);
+      expect(await requestRow(database, id)).to.include({ gas_used: null, fee_wei: null });
+    }
+  });
+
   it("leaves a batch open that reverted in a block that is not final", async () => {
     says({ receipt: reverted(FINAL + 1), usedThen: "0x0" });
     await close();

@@ -6,6 +6,7 @@ import { BlockStoreUnavailable } from "../../../api/ipfs/block-store.ts";
 import { MediaWorker } from "../../../api/media/worker.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
+import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { insertMediaJobs } from "../../../api/store/media/media-jobs.ts";
@@ -86,6 +87,7 @@ describe("MediaWorker", function () {
       database: { ...database, write },
       signals: { requests: new Signal(), deliveries: new Signal(), media, hosted: new Signal() },
       logger: pino({ level: "silent" }),
+      metrics: NO_METRICS,
       now: Date.now,
       lease: leaseTimes(60),
     });

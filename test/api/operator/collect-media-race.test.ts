@@ -31,7 +31,7 @@ describeOn("postgres", "collectMedia, while another process stores the same cont
     const [name, media] = [cid.toString(), { cid: cid.toString(), type: "text/plain", size: 5 }];
     const host = (at: number) => async (trx: Parameters<typeof addPin>[0]) => {
       await addPin(trx, name, at);
-      await insertMedia(trx, media, at);
+      await insertMedia(trx, [media], at);
     };
     await api.database.write(host(1));
     await api.stored.age();

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import type { Shape } from "../../../api/client/client.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import { useService } from "../../support/use-service.ts";
 
@@ -34,4 +35,38 @@ describe("a process that is killed during a burst of mints", function () {
       expect(await second.end("SIGTERM")).to.equal(0);
     });
   }
+});
+
+describe("a process that is killed right after it committed a batch", function () {
+  this.timeout(120_000);
+  const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });
+  const { api } = moneta;
+
+  it("answers the repeated batch with the requests of the first one, and mints none twice", async () => {
+    const first = await moneta.startProcess();
+    const to = await api.wallet();
+    const collection = await api.collection({ type: "ERC721" });
+    expect(await first.end("SIGTERM")).to.equal(0);
+    const items = Array.from({ length: 100 }, () => ({ collection_address: collection, to_address: to }));
+    const mint = () =>
+      api.send<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items }, { "idempotency-key": "the-batch" });
+
+    const second = await moneta.startProcess({ CRASH_POINT: "request:committed" });
+    const error: unknown = await mint().then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(TypeError);
+    expect(await second.gone()).to.equal("SIGKILL");
+
+    const third = await moneta.startProcess();
+    const { results } = (await mint()).body;
+    const ids = results.flatMap((result) => ("request_id" in result ? result.request_id : []));
+    expect(new Set(ids).size).to.equal(100);
+    const requests = await Promise.all(ids.map((id) => api.settled(id)));
+    expect(requests.map((request) => request.status)).to.deep.equal(Array(100).fill("completed"));
+    const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+    expect(await contract.totalMinted()).to.equal(100n);
+    expect(await third.end("SIGTERM")).to.equal(0);
+  });
 });

@@ -9,7 +9,7 @@ interface Feed {
   events: { type: string; request_id: string; nft_token_id?: number }[];
 }
 
-describe("a reorganisation deeper than the confirmations", function () {
+describe("a reorganization deeper than the confirmations", function () {
   this.timeout(90_000);
   const moneta = useService();
 

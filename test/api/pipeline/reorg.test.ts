@@ -8,7 +8,7 @@ import { useService } from "../../support/use-service.ts";
 
 const CONFIRMATIONS = 4;
 
-describe("a reorganisation of the chain", function () {
+describe("a reorganization of the chain", function () {
   this.timeout(90_000);
   const moneta = useService({ settings: { CONFIRMATIONS: CONFIRMATIONS.toString() } });
   const { api } = moneta;

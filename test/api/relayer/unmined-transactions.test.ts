@@ -153,6 +153,28 @@ describe("unmined transactions", function () {
     });
   });
 
+  describe("given a retired lane", () => {
+    it("finishes the lane's open batches, and sends with another lane", async () => {
+      onBroadcast(lost);
+      const id = await mint();
+      await eventually(async () => (await openBatches(moneta.service.database.read, 0))[0]);
+      await moneta.stop();
+      moneta.intercept = () => undefined;
+      await moneta.start({ RETIRED_LANES: "0" });
+      expect((await moneta.api.settled(id)).status).to.equal("completed");
+      await nothingOpen();
+      const { read } = moneta.service.database;
+      const before = await readLane(read, 0);
+      const later = await moneta.api.settled(await mint());
+      expect(later.status).to.equal("completed");
+      const sent = await moneta.provider.getTransaction(String(later["transaction_hash"]));
+      expect(sent?.from).to.equal((await readLane(read, 1))?.address);
+      expect((await readLane(read, 0))?.next_nonce).to.equal(before?.next_nonce);
+      const ready = await fetch(`${moneta.service.baseUrl}/readyz`);
+      expect([ready.status, await ready.text()]).to.have.property("0", 200);
+    });
+  });
+
   describe("given a lane that is no longer in the settings", () => {
     it("finishes the lane's open batches, and sends nothing new with it", async () => {
       await moneta.stop();

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 
 import { pino } from "pino";
 
@@ -15,12 +14,15 @@ import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../../../api/outbound/addresses.ts";
+import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { parseExact } from "../../../api/shared/exact-json.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { createApp } from "../../../api/v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
+import type { StreamTimes } from "../../../api/v1/streams/event-streams.ts";
 import { type Conformance, conformanceOf } from "../../support/conformance.ts";
 import { createTestDatabase } from "../../support/database.ts";
+import { runStreams, signalsOf, sinkOf } from "./api-parts.ts";
 import { FakeForeign } from "./fake-foreign.ts";
 import { type BlockStoreKind, openTestBlocks, type TestBlocks } from "./test-blocks.ts";
 
@@ -97,6 +99,8 @@ export class TestApi {
   readonly log: string[];
   readiness: { ready: boolean; checks: Record<string, string> } = { ready: true, checks: { database: "ok" } };
   notified = 0;
+  /** Events that were sent in streams. */
+  streamed = 0;
   /** Called when a delivery became due. */
   deliveriesDue: () => void = () => undefined;
   /** The app that calls unless another token is given. */
@@ -160,6 +164,7 @@ interface ApiOptions {
   trustProxy?: string[];
   addressPolicy?: AddressPolicy;
   store?: BlockStoreKind;
+  streamTimes?: Partial<StreamTimes>;
 }
 
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
@@ -173,10 +178,13 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const log: string[] = [];
   // Assigned before the first call: the app reads it only while it answers.
   const state: { api?: TestApi } = {};
+  const logger = pino({ level: "info" }, sinkOf(log));
+  const limits = { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, ...options.limits };
+  const streaming = runStreams(state, { read: database.read, limits, logger, times: options.streamTimes ?? {} });
   const app = createApp({
     settings: {
       publicUrl: PUBLIC_URL,
-      limits: { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, ...options.limits },
+      limits,
       appGasPerDay: options.appGasPerDay ?? null,
       trustProxy: options.trustProxy ?? [],
     },
@@ -187,7 +195,9 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     foreign,
     signals: signalsOf(state),
     addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },
-    logger: pino({ level: "info" }, sinkOf(log)),
+    streams: streaming.streams,
+    logger,
+    metrics: NO_METRICS,
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
     chainProblem: () => null,
     apiProcesses: () => 1,
@@ -204,7 +214,9 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");
   api.close = async () => {
+    streaming.streams.end();
     await stopHttpServer(server, 1_000);
+    await streaming.stop();
     await stored.close();
     await database.close();
     await place.remove();
@@ -216,32 +228,4 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
 export async function addApp(api: TestApi, name: string): Promise<Tenant> {
   const { appId, token } = await createTenant(api, name);
   return { id: appId, token };
-}
-
-/** What the app notifies, counted and passed on by the `TestApi`. */
-function signalsOf(state: { api?: TestApi }) {
-  return {
-    requests: {
-      notify: () => {
-        if (state.api !== undefined) state.api.notified += 1;
-      },
-    },
-    deliveries: {
-      notify: () => {
-        state.api?.deliveriesDue();
-      },
-    },
-    media: { notify: () => undefined },
-    contracts: { notify: () => undefined },
-  };
-}
-
-/** Appends each line of the log to `lines`. */
-function sinkOf(lines: string[]): Writable {
-  return new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      lines.push(chunk.toString());
-      done();
-    },
-  });
 }

@@ -37,8 +37,9 @@ export function rangeOf({ block, fork = "main", ...fields }: RangeFields): Block
 }
 
 /** Stores one block. @returns whether it was taken. */
-export function apply(database: Database, fields: RangeFields): Promise<boolean> {
-  return database.write((trx) => applyRange(trx, rangeOf(fields), { relayOwner: "0xowner" }, fields.block * 1000));
+export async function apply(database: Database, fields: RangeFields): Promise<boolean> {
+  const facts = { relayOwner: "0xowner" };
+  return (await database.write((trx) => applyRange(trx, rangeOf(fields), facts, fields.block * 1000))) !== null;
 }
 
 export async function startAtBlock(database: Database, block: number): Promise<void> {
@@ -52,6 +53,7 @@ let numbers = 0n;
 export async function batchOf(
   database: Database,
   ids: string[],
+  weights: readonly number[] = ids.map(() => 1),
 ): Promise<{ batchId: number; requests: ClaimedRequest[] }> {
   const address = hashOf("lane").slice(0, 42);
   await database.write((trx) => ensureLane(trx, 0, address, 0));
@@ -71,7 +73,7 @@ export async function batchOf(
     const row = await trx.selectFrom("lanes").selectAll().where("lane", "=", 0).executeTakeFirstOrThrow();
     const hash = hashOf(`batch ${row.next_nonce.toString()}`);
     const attempt = { hash, raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
-    return (await recordBatch(trx, lease, { nonce: row.next_nonce, requests, attempt }, 1)).batchId;
+    return (await recordBatch(trx, lease, { nonce: row.next_nonce, requests, weights, attempt }, 1)).batchId;
   });
   const requests = await Promise.all(
     ids.map(async (id) => {

@@ -1,6 +1,6 @@
 import type { CollectionType } from "../../../api/domain/command.ts";
 import type { Database } from "../../../api/store/db/database.ts";
-import { followContract } from "../../../api/store/ledger/foreign.ts";
+import { followContract } from "../../../api/store/ledger/follow.ts";
 import { randomAddress } from "./rows.ts";
 
 /** Makes an app follow a contract whose type is known, from the block after the checkpoint. */

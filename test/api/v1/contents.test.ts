@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { issueToken } from "../../../api/operator/issue-token.ts";
 import { recordInspection, takeContracts } from "../../../api/store/ledger/contract-states.ts";
-import { recordForeignHolding } from "../../../api/store/ledger/foreign.ts";
+import { recordForeignHoldings } from "../../../api/store/ledger/follow.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet, confirmUpTo } from "../support/api-rows.ts";
@@ -152,7 +152,7 @@ describe("contents of a wallet", () => {
       expect([await states(api.app.id), await reads()]).to.deep.equal([[], []]);
       await follow(api.database, { app: api.app.id, address: contract, name: "Elsewhere" });
       await api.database.write((trx) =>
-        recordForeignHolding(trx, { contract, tokenId: "1", owner: wallet, quantity: "1", block: 1 }),
+        recordForeignHoldings(trx, [{ contract, tokenId: "1", owner: wallet, quantity: "1" }], 1),
       );
       const { nfts } = await read();
       expect(nfts).to.have.length(1);

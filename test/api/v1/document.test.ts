@@ -112,6 +112,32 @@ describe("the published document", () => {
     }
   });
 
+  it("describes each parameter", () => {
+    const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+    for (const { operationId, parameters = [] } of operations) {
+      for (const parameter of parameters.map((reference) => conformance.resolve(reference as never))) {
+        expect(parameter, `a parameter of ${String(operationId)}`).to.have.property("description").that.is.not.empty;
+      }
+    }
+  });
+
+  it("describes each field of a body and of an answer", () => {
+    const { components, paths, webhooks } = document;
+    expect(fieldsWithoutWords({ components, paths, webhooks }, components)).to.deep.equal([]);
+  });
+
+  it("has a type of content that generators of clients know for each answer", () => {
+    const known = ["application/json", "application/octet-stream", "text/html"];
+    for (const item of Object.values(document.paths)) {
+      for (const { operationId, responses } of Object.values(item)) {
+        for (const { content } of Object.values(responses).map((reference) => conformance.resolve(reference))) {
+          const types = Object.keys(content ?? {});
+          if (types.length > 0) expect(known, operationId).to.include(types[0]);
+        }
+      }
+    }
+  });
+
   it("has an example of each webhook body", () => {
     expect(Object.keys(document.webhooks)).to.have.members(["event", "test"]);
     for (const { post } of Object.values(document.webhooks)) {
@@ -132,6 +158,33 @@ type Document = OpenApiDocument & {
   paths: Record<string, Record<string, Operation & { description?: string }>>;
   webhooks: Record<string, { post: Operation }>;
 };
+
+interface Schema {
+  description?: string;
+  $ref?: string;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+}
+
+/** Paths of the fields that have no description, neither of their own nor in the schema that they refer to. */
+function fieldsWithoutWords(node: unknown, components: OpenApiDocument["components"], place = ""): string[] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]: [string, unknown]) => {
+    // Examples contain what apps send.
+    if (key === "example" || key === "examples" || key === "headers") return [];
+    const inside = fieldsWithoutWords(value, components, `${place}/${key}`);
+    if (key !== "properties") return inside;
+    const silent = Object.entries(value as Record<string, Schema>).filter(([, field]) => !hasWords(field, components));
+    return [...silent.map(([name]) => `${place}/${name}`), ...inside];
+  });
+}
+
+function hasWords({ description, $ref, anyOf = [] }: Schema, components: OpenApiDocument["components"]): boolean {
+  const target = $ref === undefined ? undefined : (components.schemas[$ref.split("/").at(-1)!] as Schema);
+  return (
+    description !== undefined || target?.description !== undefined || anyOf.some((one) => hasWords(one, components))
+  );
+}
 
 const UNSEEN = [
   "malformed_request",

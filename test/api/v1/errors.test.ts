@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 
 import { expect } from "chai";
 
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../../api/config/limits.ts";
 import { ERRORS } from "../../../api/domain/error-codes.ts";
 import { issueToken } from "../../../api/operator/issue-token.ts";
 import { type TestApi, startApi } from "../support/api.ts";
@@ -67,6 +68,28 @@ describe("errors", () => {
     const zipped = new Uint8Array(gzipSync(large));
     const headers = { "content-encoding": "gzip" };
     expectRefusal(await api.call("POST", "/v1/accounts", { raw: zipped, headers }), 413, "payload_too_large");
+  });
+
+  it("answers 413 to a body with too many values, and 400 to one that is nested too deeply", async () => {
+    const call = (path: string, raw: string) => api.call("POST", path, { raw });
+    const many = `{"items":[1234567890123456${",{}".repeat(MAX_JSON_VALUES)}]}`;
+    for (const path of ["/v1/accounts", "/v1/nfts/batch"]) {
+      const refused = await call(path, many);
+      expectRefusal(refused, 413, "payload_too_large");
+      expect(refused.text).to.contain("200,000 JSON values");
+      const deep = `{"a":${"[".repeat(MAX_JSON_DEPTH)}${"]".repeat(MAX_JSON_DEPTH)}}`;
+      expectRefusal(await call(path, deep), 400, "malformed_json");
+      // Commas and brackets inside strings are not counted.
+      const text = JSON.stringify({ items: ['\\",[{'.repeat(MAX_JSON_VALUES / 2)] });
+      expect((await call(path, text)).status).to.be.oneOf([200, 422]);
+    }
+  });
+
+  it("answers 415 to a batch that is compressed", async () => {
+    const zipped = { raw: new Uint8Array(gzipSync('{"items":[{}]}')), headers: { "content-encoding": "gzip" } };
+    const refused = await api.call("POST", "/v1/nfts/batch", zipped);
+    expectRefusal(refused, 415, "unsupported_media_type");
+    expect(refused.text).to.contain("compressed");
   });
 
   it("answers 415 to another type, charset or encoding", async () => {

@@ -66,7 +66,9 @@ describe("GET /ipfs", () => {
 
   it("uses the media type that was stored on arrival", async () => {
     const cid = await content.add("some special text");
-    await api.database.write((trx) => insertMedia(trx, { cid: cid.toString(), type: "model/gltf+json", size: 17 }, 1));
+    await api.database.write((trx) =>
+      insertMedia(trx, [{ cid: cid.toString(), type: "model/gltf+json", size: 17 }], 1),
+    );
     expect((await content.fetch(cid.toString())).headers.get("content-type")).to.equal("model/gltf+json");
   });
 

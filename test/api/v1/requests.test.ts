@@ -28,6 +28,8 @@ describe("requests", () => {
         nft_token_id: null,
         transaction_hash: null,
         block_number: null,
+        gas_used: null,
+        fee_wei: null,
         error_code: null,
         errors: null,
         updated_at: created,

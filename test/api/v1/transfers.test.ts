@@ -197,7 +197,7 @@ describe("POST /v1/transfers", () => {
       const contract = randomAddress();
       api.foreign.contracts.set(contract, { type: "ERC721", name: null });
       api.foreign.give(contract, "1", randomAddress());
-      api.foreign.holdings.set(`${contract}/1/${wallet}`, 0n);
+      api.foreign.copies.set(`${contract}/1/${wallet}`, 0n);
       expectRefusal(await transfer({ contract_address: contract, token_id: 1 }), 422, "insufficient_balance");
       expectRefusal(await transfer({ contract_address: contract, token_id: 2 }), 422, "token_not_found");
     });

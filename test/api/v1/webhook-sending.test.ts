@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { openSecrets } from "../../../api/keys/webhook-secrets.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
+import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { Dispatcher } from "../../../api/webhooks/dispatcher.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -46,6 +47,7 @@ describe("webhook deliveries", () => {
       agent,
       wake,
       logger,
+      metrics: NO_METRICS,
       now: () => Date.now(),
       lease: leaseTimes(15),
     }).run(abort.signal);

@@ -12,6 +12,7 @@ const RULES = resolve(".dependency-cruiser.mjs");
 type Files = Record<string, string[]>;
 
 function importOf(path: string, up: string): string {
+  if (path.startsWith("node:")) return `import "${path}";`;
   return path.startsWith("type ")
     ? `import type { T } from "${up}${path.slice("type ".length)}";`
     : `import "${up}${path}";`;
@@ -73,6 +74,7 @@ describe("lint: who may import whom", function () {
     ],
     ["the doctor to the ABI", "api/doctor/check.ts", "api/chain/abi.ts", "only-chain-encodes-contract-calls"],
     ["the indexer to contracts", "api/indexer/a.ts", "api/chain/deployed.ts", "only-chain-encodes-contract-calls"],
+    ["the client to the service", "api/client/retries.ts", "api/shared/pause.ts", "client-stands-alone"],
     ["the service to scripts", "api/v1/nfts.ts", "scripts/lint/main.ts", "service-imports-only-itself"],
   ] as const) {
     it(`refuses an import from ${what}`, () => {
@@ -96,6 +98,14 @@ describe("lint: who may import whom", function () {
     const one = "api/store/db/engine.ts";
     const other = "api/store/db/counters.ts";
     expect(violations({ [one]: [other], [other]: [one] })).to.deep.equal(["no-circular"]);
+  });
+
+  it("refuses a built-in module of Node in the client", () => {
+    expect(violations({ "api/client/retries.ts": [], "api/client/pause.ts": ["api/client/retries.ts"] })).to.deep.equal(
+      [],
+    );
+    const project = { "api/client/pause.ts": ["node:timers/promises"] };
+    expect(violations(project)).to.deep.equal(["client-stands-alone"]);
   });
 
   it("refuses an import of a file that does not exist", () => {

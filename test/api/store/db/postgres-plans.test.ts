@@ -8,7 +8,7 @@ import type { Database } from "../../../../api/store/db/database.ts";
 import { listDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
 import { recordTry } from "../../../../api/store/outbox/deliveries.ts";
 import { renewDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
-import { eventsAfter } from "../../../../api/store/outbox/events.ts";
+import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { findRequests, listRequests, requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { settleConfirmed } from "../../../../api/store/requests/settle-confirmed.ts";
 import {
@@ -152,6 +152,12 @@ describeOn("postgres", "query plans on PostgreSQL", function () {
     const page = { limit: 30, offset: 0, after: null };
     await expectNoScan(async () => {
       await eventsAfter(read, "app-3", ROWS / 2, 100);
+      await newestPositions(read, ["app-3", "app-4"]);
+      await feedPages(
+        read,
+        ["app-3", "app-4"].map((appId) => ({ appId, after: 0 })),
+        64,
+      );
       await listDeliveries(read, "app-3", page);
       for (const status of [null, "pending"] as const)
         for (const type of [null, "mint"] as const)

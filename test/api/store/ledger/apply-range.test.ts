@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import type { CreateErc1155 } from "../../../../api/domain/command.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
-import { followContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
+import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -140,7 +140,7 @@ describe("applyRange", () => {
       const owner = randomAddress();
       const contract = await follow(database, { app: APP, type: "ERC1155" });
       await database.write(async (trx) => {
-        await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "3", block: 1 });
+        await recordForeignHoldings(trx, [{ contract, tokenId: "1", owner, quantity: "3" }], 1);
       });
       const where = { blockNumber: 1, transactionHash: "0x01" };
       await apply(database, {
@@ -175,7 +175,7 @@ describe("applyRange", () => {
           quota: 1,
           now: 1,
         });
-        await recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "9", block: 1 });
+        await recordForeignHoldings(trx, [{ contract, tokenId: "1", owner, quantity: "9" }], 1);
       });
       expect((await contents(database)).holdings).to.deep.equal(holdings);
       expect(await database.read.selectFrom("foreign_contracts").selectAll().execute()).to.deep.equal([]);

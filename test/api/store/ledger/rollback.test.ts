@@ -3,7 +3,7 @@ import fc from "fast-check";
 
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { counterKeys } from "../../../../api/store/db/counters.ts";
-import { recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
+import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -129,9 +129,7 @@ describe("rollback", function () {
       const contract = await follow(database, { app: APP });
       const owner = await addWalletRow(database, APP);
       const uncertain = () => uncertainOf(database.read, { contract, owner }, 10);
-      await database.write((trx) =>
-        recordForeignHolding(trx, { contract, tokenId: "1", owner, quantity: "1", block: 5 }),
-      );
+      await database.write((trx) => recordForeignHoldings(trx, [{ contract, tokenId: "1", owner, quantity: "1" }], 5));
       await database.write((trx) => rollback(trx, 3));
       expect(await uncertain()).to.deep.equal([{ contract, tokenId: "1", owner }]);
       const followed = await database.read.selectFrom("contract_follows").select("followed_from").execute();

@@ -11,7 +11,9 @@ import {
   returnMediaJob,
   takeMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
-import { toCommand } from "../../../../api/store/requests/stored-request.ts";
+import { failUncertain } from "../../../../api/store/reconcile/adopt-lost-batches.ts";
+import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
+import { toCommand, toRequest } from "../../../../api/store/requests/stored-request.ts";
 import { type TestApi, startApi } from "../../support/api.ts";
 import { expectAccepted, expectRefusal } from "../../support/expect.ts";
 import { addCollection } from "../../support/api-rows.ts";
@@ -60,6 +62,22 @@ describe("media jobs", () => {
     expect(done.ready_at).to.not.equal(null);
     expect(toCommand(done.command)).to.have.nested.property("metadata.image", "ipfs://cid");
     expect(await take(10_000)).to.deep.equal([]);
+  });
+
+  it("end with requests that fail while reconcile adopts an old backup, and the totals stay exact", async () => {
+    const collection = await addCollection(api);
+    const ids = [
+      await mint({ collection_address: collection, image: IMAGE, copy_media: true }),
+      await mint({ collection_address: collection }),
+    ];
+    const [job] = await take(1_000);
+    const requests = await Promise.all(ids.map(async (id) => toRequest(await row(id))));
+    await api.database.write((trx) => failUncertain(trx, requests, 1_001));
+    expect((await row(ids[0]!)).status).to.equal("failed");
+    expect(await take(10_000)).to.deep.equal([]);
+    expect(await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 1_002))).to.equal(false);
+    const totals = await api.database.write((trx) => compareCounters(trx, false));
+    expect(totals.filter(({ what }) => what.includes("backlog"))).to.deep.equal([]);
   });
 
   it("are due at once when their process has ended, and only then", async () => {

@@ -16,6 +16,9 @@ function rejection(work: Promise<unknown>): Promise<string> {
   );
 }
 
+const QUOTAS = { quota_media_bytes: Number.MAX_SAFE_INTEGER, quota_media_requests: null, quota_wallets: 0 };
+const APP_ROW = { id: "app", name: "ä € 🙂 \u0001", created_at: Number.MAX_SAFE_INTEGER, ...QUOTAS };
+
 describe("moveDatabase", () => {
   const folder = useFolder();
   let engineOwn: DatabasePlace;
@@ -43,12 +46,7 @@ describe("moveDatabase", () => {
     );
   const fill = (count: number) =>
     using("old", async (database) => {
-      await database.write((trx) =>
-        trx
-          .insertInto("apps")
-          .values({ id: "app", name: "ä € 🙂 \u0001", created_at: Number.MAX_SAFE_INTEGER })
-          .execute(),
-      );
+      await database.write((trx) => trx.insertInto("apps").values(APP_ROW).execute());
       for (let i = 0; i < count; i += 1) await addWallet(database, `wallet-${i.toString()}`);
     });
   const rowsOf = (tables: readonly MovedTable[]) =>
@@ -70,7 +68,7 @@ describe("moveDatabase", () => {
     // Moved on from there, everything is the same again.
     expect(await moveDatabase(url("new"), url("third"), silent)).to.deep.equal(moved);
     const [app] = await using("third", ({ read }) => read.selectFrom("apps").selectAll().execute());
-    expect(app).to.deep.equal({ id: "app", name: "ä € 🙂 \u0001", created_at: Number.MAX_SAFE_INTEGER });
+    expect(app).to.deep.equal(APP_ROW);
   });
 
   it("keeps row numbers, and gives none of them a second time", async () => {

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import { expect } from "chai";
 
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import { enqueueEvents, eventsAfter } from "../../../../api/store/outbox/events.ts";
+import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
+import { eventsAfter } from "../../../../api/store/outbox/feed.ts";
 import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";

@@ -5,9 +5,9 @@ import { redeliverEvent, sendTestEvent } from "../../../../api/commands/send-web
 import { createSealer } from "../../../../api/keys/sealer.ts";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
-import { recordTry, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
+import { recordTry, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { type DueDelivery, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
-import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
+import { enqueueEvents, holdEvent } from "../../../../api/store/outbox/events.ts";
 import {
   deleteWebhook,
   disableWebhook,
@@ -15,6 +15,7 @@ import {
   holdWebhook,
   insertWebhook,
 } from "../../../../api/store/outbox/webhooks.ts";
+import { pruneSome } from "../../../../api/store/retention/kinds.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
@@ -23,6 +24,20 @@ import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
 const URL = "https://app.example/";
+/** A delivery that has ended. */
+const DELIVERY = {
+  seq: 1,
+  app_id: APP,
+  request_id: null,
+  status: "delivered",
+  tries: 1,
+  next_at: null,
+  fence: 1,
+  response_status: 200,
+  error: null,
+  created_at: NOW,
+  updated_at: NOW,
+} as const;
 const DELIVERED: TryResult = { responseStatus: 200, error: null, nextAt: null };
 
 describeOn("postgres", "two processes at the webhook of an app", function () {
@@ -123,6 +138,24 @@ describeOn("postgres", "two processes at the webhook of an app", function () {
     );
     expect(waited).to.equal(true);
     expect((await deliveries()).map(({ status }) => status)).to.deep.equal(["failed"]);
+  });
+
+  it("say that a test event is gone that is just being pruned, and keep one that is just being sent again", async () => {
+    const { id } = await sendTestEvent({ database: two.one, signals }, APP);
+    await two.one.write((trx) => trx.updateTable("deliveries").set({ status: "delivered", next_at: null }).execute());
+    const age = { now: Date.now() + 8 * 24 * HOUR, days: 7 };
+    const again = () => redeliverEvent({ database: two.other, signals }, APP, id);
+    const kept = await overlap(
+      two.one,
+      (trx) => holdEvent(trx, 1).then(() => redeliver(trx, { ...DELIVERY, id, event_seq: 1 }, NOW)),
+      () => two.other.write((trx) => pruneSome(trx, "test_events", age)),
+    );
+    expect(valueOf(kept.second)).to.include({ rows: 0 });
+    await two.one.write((trx) => trx.updateTable("deliveries").set({ status: "delivered", next_at: null }).execute());
+    const gone = await overlap(two.one, (trx) => pruneSome(trx, "test_events", age), again);
+    expect(gone.waited).to.equal(true);
+    expect(gone.second).to.have.nested.property("reason.errorCode", "not_found");
+    expect(await deliveries()).to.deep.equal([]);
   });
 
   it("send no test event to a webhook that is just being removed", async () => {

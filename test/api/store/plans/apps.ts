@@ -17,6 +17,7 @@ import {
   lockApp,
 } from "../../../../api/store/apps/apps.ts";
 import { findStoredAnswers, insertAnswers } from "../../../../api/store/apps/idempotency.ts";
+import { lockQuotas, readQuotaUse, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
 import {
   findWallets,
@@ -37,6 +38,9 @@ export async function runApps({ read, write }: Tour): Promise<void> {
   await appOwnsSomething(read, BUSY.app);
   await write((trx) => holdApps(trx, [BUSY.app, "nobody"]));
   await write((trx) => lockApp(trx, ID));
+  await write((trx) => lockQuotas(trx, [BUSY.app, "nobody"]));
+  await write((trx) => setQuotas(trx, ID, { wallets: 5 }));
+  await readQuotaUse(read, BUSY.app);
   const token = { id: "token", app_id: ID, name: "token", hash: "hash", scopes: [] };
   await write((trx) => insertApiToken(trx, { ...token, expires_at: null, revoked_at: null, created_at: 1 }));
   await findApiTokensByHash(read, ["hash", "unknown"]);

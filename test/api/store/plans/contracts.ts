@@ -15,7 +15,8 @@ import {
   recordReads,
   takeContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
-import { findForeignContract, followContract, unfollowContract } from "../../../../api/store/ledger/foreign.ts";
+import { findForeignContract, followContract } from "../../../../api/store/ledger/follow.ts";
+import { unfollowContract } from "../../../../api/store/ledger/foreign.ts";
 import { startOfRead } from "../../../../api/store/ledger/read-start.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { everWatchedContracts } from "../../../../api/store/ledger/watched.ts";

@@ -5,6 +5,7 @@ import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts";
 import { type ClaimedRequest, claimRequests, returnClaims } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
+import { callsOf } from "../../support/candidates.ts";
 import { hashOf } from "../../support/rows.ts";
 import { NOW, type Tour } from "./tour.ts";
 
@@ -25,15 +26,22 @@ export async function accept({ write }: Tour, commands: readonly Command[], wait
   const candidates = commands.map((command): Candidate => {
     requests += 1;
     const id = `${APP}-${requests.toString()}`;
-    const answer = { appId: APP, key: id, fingerprint: "new:1", response: "{}" };
     const collection = "collection" in command ? command.collection : null;
     const tokenId = "tokenId" in command ? command.tokenId : null;
     const type =
       command.kind === "create-collection" ? "collection" : command.kind === "transfer" ? "transfer" : "mint";
-    return { id, appId: APP, type, command, unlockable: null, collection, tokenId, waitsForMedia, answer };
+    return { id, appId: APP, type, command, unlockable: null, collection, tokenId, waitsForMedia };
   });
-  const decisions = await write((trx) => acceptGroup(trx, candidates, LIMITS, NOW));
-  for (const decision of decisions) if (decision.kind !== "accepted") throw new Error(JSON.stringify(decision));
+  const calls = callsOf(candidates).map((call, index) => {
+    const key = candidates[index]?.id ?? "";
+    return { ...call, key: { key, fingerprint: "new:1" } };
+  });
+  const decisions = await write((trx) => acceptGroup(trx, calls, LIMITS, NOW));
+  for (const decision of decisions) {
+    if (decision.kind !== "decided" || decision.items.some(({ kind }) => kind !== "accepted")) {
+      throw new Error(JSON.stringify(decision));
+    }
+  }
   return candidates.map(({ id }) => id);
 }
 
@@ -74,7 +82,9 @@ export async function send(tour: Tour): Promise<Sent> {
   const nonce = (await readLane(tour.read, LANE))?.next_nonce ?? 0;
   const hash = hashOf(`tour ${nonce.toString()}`);
   const attempt = { hash, raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
-  const ids = await tour.write((trx) => recordBatch(trx, lane, { nonce, requests: claimed, attempt }, NOW));
+  const ids = await tour.write((trx) =>
+    recordBatch(trx, lane, { nonce, requests: claimed, weights: claimed.map(() => 1), attempt }, NOW),
+  );
   await tour.write((trx) => markSent(trx, ids.attemptId, NOW));
   return {
     ...ids,
@@ -95,7 +105,7 @@ export function mined(
     transactionHash: sent.hash,
     blockNumber: block,
     timestamp: NOW,
-    gasUsed: 1_000_000,
+    cost: { gas: 1_000_000, feeWei: 10n ** 15n },
     outcomes: results.flatMap(({ request, outcome }) => (outcome === null ? [] : [{ request, outcome }])),
     untouched: results.flatMap(({ request, outcome }) => (outcome === null ? [request] : [])),
   };

@@ -11,7 +11,7 @@ import { findMintedNft, findNft, listNfts } from "../../../../api/store/listings
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
 import { listWallets } from "../../../../api/store/apps/wallets.ts";
 import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
-import { eventsAfter } from "../../../../api/store/outbox/events.ts";
+import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { findRequest, findRequests, hasRequests, listRequests } from "../../../../api/store/requests/requests.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { PAGES, type Tour } from "./tour.ts";
@@ -66,5 +66,11 @@ export async function runListings(tour: Tour): Promise<void> {
   await findRequests(read, [{ appId: app, id: "request-1" }]);
   await hasRequests(read);
   await eventsAfter(read, app, LARGE / 2, 100);
+  await newestPositions(read, [app, "other"]);
+  await feedPages(
+    read,
+    [LARGE / 2, LARGE / 3, 0].map((after) => ({ appId: app, after })),
+    64,
+  );
   for (const status of [null, "pending", "failed"] as const) await newestDeliveries(read, app, { status, limit: 50 });
 }

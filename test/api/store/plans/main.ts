@@ -6,10 +6,12 @@ import { runApps } from "./apps.ts";
 import { runDoctor } from "./doctor.ts";
 import { runListings } from "./listings.ts";
 import { runMedia } from "./media.ts";
+import { runMetrics } from "./metrics.ts";
 import { measureOffsets, type OffsetCost } from "./offsets.ts";
 import { runOutbox } from "./outbox.ts";
 import { runPipeline } from "./pipeline.ts";
 import { runProcesses } from "./processes.ts";
+import { runRetention } from "./retention.ts";
 import { runReconcile } from "./reconcile.ts";
 import { bestOf, type Tour } from "./tour.ts";
 
@@ -33,7 +35,18 @@ const walk = sql`select count(*) from requests where updated_at > 0`;
 const walkMs = await bestOf(5, () => walk.execute(database.read));
 const offsets = await measureOffsets(tour);
 const recorded = recordStatements();
-for (const run of [runListings, runApps, runPipeline, runOutbox, runMedia, runDoctor, runProcesses, runReconcile])
+for (const run of [
+  runListings,
+  runApps,
+  runPipeline,
+  runOutbox,
+  runMedia,
+  runDoctor,
+  runMetrics,
+  runProcesses,
+  runRetention,
+  runReconcile,
+])
   await run(tour);
 await database.close();
 const report: TourReport = { statements: [...recorded.values()], offsets, walkMs };

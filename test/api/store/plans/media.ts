@@ -16,6 +16,7 @@ import {
   returnMediaJob,
   takeMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
+import { hostedContent } from "../../../../api/store/media/hosted.ts";
 import { forgetFile, storedFiles, textsThatNameContent } from "../../../../api/store/media/media-roots.ts";
 import { deleteBytes, insertBytes, readBytes } from "../../../../api/store/media/block-bytes.ts";
 import {
@@ -40,11 +41,11 @@ import {
   chooseMediaStore,
   finishMediaMove,
   hasContent,
-  mediaStoreInUse,
+  mediaStoreProblem,
   readMediaPlace,
   switchMediaStore,
 } from "../../../../api/store/media/media-store.ts";
-import { findMediaType, insertMedia } from "../../../../api/store/media/media.ts";
+import { countCopied, findMediaType, insertMedia, storedBytes } from "../../../../api/store/media/media.ts";
 import {
   addPin,
   finishPin,
@@ -66,9 +67,12 @@ export async function runMedia(tour: Tour): Promise<void> {
   const { read, write } = tour;
   await jobs(tour);
   await blocks(tour);
-  await write((trx) => insertMedia(trx, { cid: "new", type: "image/png", size: 1 }, NOW));
+  await write((trx) => insertMedia(trx, [{ cid: "new", type: "image/png", size: 1 }], NOW));
+  await write((trx) => countCopied(trx, BUSY.app, [{ cid: "new", type: "image/png", size: 1 }], NOW));
+  await storedBytes(read, BUSY.app);
   await findMediaType(read, "cid-1");
   await firstPages(storedFiles(read), 1_000);
+  await firstPages(hostedContent(read), 1_000);
   await write((trx) => forgetFile(trx, "new"));
   await write((trx) => addPin(trx, "new", NOW));
   const pins = await write((trx) => takePins(trx, { now: NOW, leaseUntil: NOW + 60_000, limit: 10 }));
@@ -120,7 +124,7 @@ async function blocks({ read, write }: Tour): Promise<void> {
   await hasContent(read);
   await readMediaPlace(read);
   await write((trx) => chooseMediaStore(trx, "files"));
-  await write((trx) => mediaStoreInUse(trx));
+  await write((trx) => mediaStoreProblem(trx, "files"));
   await write((trx) => switchMediaStore(trx, "files", store));
   await write((trx) => finishMediaMove(trx));
 }

@@ -5,7 +5,7 @@ import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-delive
 import { recordTry, redeliver } from "../../../../api/store/outbox/deliveries.ts";
 import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
 import { renewDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
-import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import { enqueueTestEvent, holdEvent } from "../../../../api/store/outbox/events.ts";
 import {
   deleteWebhook,
   disableWebhook,
@@ -54,6 +54,7 @@ async function deliver({ read, write }: Tour): Promise<void> {
   for (const id of ["delivery-1", `delivery-${LARGE.toString()}`]) {
     const delivery = await findDelivery(read, app, id);
     if (delivery === undefined) throw new Error("the delivery is there");
+    await write((trx) => holdEvent(trx, delivery.event_seq));
     const { eventId: _id, eventType: _type, ...row } = delivery;
     await write((trx) => redeliver(trx, row, NOW));
   }

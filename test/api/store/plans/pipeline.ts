@@ -5,7 +5,7 @@ import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { applyRange } from "../../../../api/store/ledger/apply-range.ts";
 import { newestBlocks } from "../../../../api/store/ledger/blocks.ts";
-import { followContract, recordForeignHolding } from "../../../../api/store/ledger/foreign.ts";
+import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { followsSince, noteForeignChange, watchedContracts } from "../../../../api/store/ledger/watched.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
@@ -55,13 +55,13 @@ async function setUp({ read, write }: Tour): Promise<void> {
   const follow = { appId: BUSY.app, known: { type: "ERC721", name: null }, quota: 10, now: NOW } as const;
   // The service does not know yet that this contract will be its own collection.
   for (const address of [TOKENS, FOREIGN]) await write((trx) => followContract(trx, { address, ...follow }));
-  const holding = { contract: TOKENS, tokenId: "1", owner: ALICE, quantity: "1", block: LARGE };
-  await write((trx) => recordForeignHolding(trx, holding));
+  const holding = { contract: TOKENS, tokenId: "1", owner: ALICE, quantity: "1" };
+  await write((trx) => recordForeignHoldings(trx, [holding], LARGE));
 }
 
 async function store({ write }: Tour, range: Partial<BlockRange> & { block: number }): Promise<void> {
   const stored = await write((trx) => applyRange(trx, rangeOf(range), { relayOwner: "owner" }, NOW));
-  if (!stored) throw new Error(`block ${range.block.toString()} was not stored`);
+  if (stored === null) throw new Error(`block ${range.block.toString()} was not stored`);
 }
 
 async function createCollections(tour: Tour): Promise<void> {

@@ -3,9 +3,10 @@ import {
   signedBytes,
   batchesByHash,
   batchRequests,
-  closeBatch,
   openBatches,
 } from "../../../../api/store/sending/batches.ts";
+import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
+import { batchesWithoutCost } from "../../../../api/store/requests/costs.ts";
 import { countReady, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
 import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
@@ -37,6 +38,7 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await write((trx) => recordAttempt(trx, held, sent.batchId, { hash: `${APP} second`, ...attempt }, NOW));
   await openBatches(read);
   await openBatches(read, LANE);
+  await batchesWithoutCost(read, 50);
   await batchesByHash(read, [sent.hash, "hash-1"]);
   await batchRequests(read, sent.batchId);
   await signedBytes(read, sent.hash);
@@ -44,7 +46,7 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await firstNonces(read);
   await hasBegun(read, LANE);
   await countReady(read, NOW, 200);
-  await write((trx) => closeBatch(trx, sent.batchId, { blockNumber: 1, gasUsed: 1_000n }, NOW));
+  await write((trx) => closeBatch(trx, sent.batchId, { blockNumber: 1, cost: null }, NOW));
   // What was signed before is postponed instead of failed.
   const returned = await claim(tour, held);
   const signed = returned.map((request) => ({ request, errorCode: "execution_reverted" as const, errors: null }));

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { closeBatch } from "../../../../api/store/sending/batches.ts";
+import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { claimRequests } from "../../../../api/store/sending/claims.ts";
 import { takeLease } from "../../../../api/store/sending/lanes.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
@@ -43,7 +43,7 @@ describe("returned requests", () => {
     const first = await mint();
     const batch = await batchOf(database, [first]);
     const later = await mint();
-    await database.write((trx) => closeBatch(trx, batch.batchId, { blockNumber: 1, gasUsed: 1n }, 1_000_000));
+    await database.write((trx) => closeBatch(trx, batch.batchId, { blockNumber: 1, cost: null }, 1_000_000));
     const claimed = await database.write(async (trx) => {
       const lease = await takeLease(trx, 0, "next", { now: 1, lasts: 1 }, () => true);
       if (lease === null) throw new Error("the lane is free");

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 
 import { LeaseLost } from "../../../../api/shared/lease.ts";
-import { closeBatch, recordAttempt, recordBatch } from "../../../../api/store/sending/batches.ts";
+import { recordAttempt, recordBatch } from "../../../../api/store/sending/batches.ts";
+import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { claimRequests, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
 import type { Trx } from "../../../../api/store/db/engine.ts";
 import {
@@ -72,7 +73,7 @@ describe("leases of a lane", () => {
       const attempt = { hash: "0x1", raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
       const writes: Record<string, (trx: Trx) => Promise<unknown>> = {
         claim: (trx) => claimRequests(trx, stale, { limit: 10, now: 5, nextNumber }),
-        record: (trx) => recordBatch(trx, stale, { nonce: 7, requests: [claimed], attempt }, 1),
+        record: (trx) => recordBatch(trx, stale, { nonce: 7, requests: [claimed], weights: [1], attempt }, 1),
         attempt: (trx) => recordAttempt(trx, stale, 1, attempt, 1),
         fail: (trx) => failClaims(trx, stale, [{ request: claimed, ...because("?") }], 1),
         return: (trx) => returnAbandonedClaims(trx, stale, 1),
@@ -153,7 +154,7 @@ describe("leases of a lane", () => {
       const waits: number[] = [];
       for (let round = 0; round < 12; round++) {
         const { batchId } = await batchOf(database, [id]);
-        await database.write((trx) => closeBatch(trx, batchId, { blockNumber: 1, gasUsed: 21_000n }, 1_000));
+        await database.write((trx) => closeBatch(trx, batchId, { blockNumber: 1, cost: null }, 1_000));
         // The first time it keeps its place.
         waits.push(Math.max(0, ((await requestRow(database, id)).ready_at ?? 0) - 1_000));
       }

@@ -84,7 +84,8 @@ const STATEMENTS = [
    select '${BUSY.app}', 'key-' || i, 'old:' || i, '{}', 1 from n`,
   `${N} insert into wallets (address, app_id, user_identifier, path, created_at)
    select 'wallet-' || (i - 1), '${BUSY.app}', 'user-' || i, '0/0/' || i, 1 from n`,
-  `${N} insert into batches (lane, nonce, status, size, block_number, created_at) select 9, i, 'closed', 1, i, 1 from n`,
+  `${N} insert into batches (lane, nonce, status, size, block_number, gas_used, fee_wei, cost_day, ran, created_at)
+   select 9, i, 'closed', 1, i, 1, '1', 0, 1, 1 from n`,
   `${N} insert into attempts (batch_id, hash, raw, max_fee_per_gas, max_priority_fee_per_gas, gas_limit, created_at)
    select i, 'hash-' || i, '0x', '1', '1', '1', 1 from n`,
   `${N} insert into requests (id, app_id, type, status, command, unlockable, ready_at, number, returns, batch_id, block_number,
@@ -94,7 +95,7 @@ const STATEMENTS = [
           case i % 2 when 0 then null else 0 end, cast(i as text), 0, case i % 2 when 0 then i end,
           case i % 2 when 0 then i end, '${BUSY.collection}', cast(i as text), 1, 1
      from n`,
-  `${N} insert into batch_items (batch_id, position, request_id) select i, 0, 'request-' || i from n`,
+  `${N} insert into batch_items (batch_id, position, request_id, weight) select i, 0, 'request-' || i, 1 from n`,
   `${N} insert into collections (address, app_id, request_id, type, hosting, soulbound, name, symbol, minted, reserved, owner, metadata,
                            service_may_mint, service_is_steward, metadata_frozen, listed, block_number, created_at)
    select 'collection-' || (i - 1), '${BUSY.app}', 'request-' || i, case i when 2 then 'ERC1155' else 'ERC721' end, 'hosted', 0,
@@ -118,6 +119,7 @@ const STATEMENTS = [
   `insert into counters (key, slot, value) select 'events:filled-' || id, 0, 1 from transfers`,
   `insert into counters (key, slot, value) values ('events:${BUSY.app}', 0, ${LARGE.toString()})`,
   `${N} insert into media (cid, type, size, created_at) select 'cid-' || i, 'image/png', 1, 1 from n`,
+  `${N} insert into app_media (cid, app_id, size) select 'cid-' || i, '${BUSY.app}', 1 from n`,
   `${N} insert into media_jobs (request_id, app_id, due_at, tries, fence) select 'request-' || i, '${BUSY.app}', 0, 0, 0 from n`,
   `${N} insert into pins (cid, hosted, due_at, tries, fence, error, created_at)
    select 'cid-' || i, 1, case i % 2 when 0 then null else 0 end, 0, 0, null, 1 from n`,

@@ -5,6 +5,7 @@ import pino from "pino";
 import { createSealer } from "../../../../api/keys/sealer.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { leaseTimes } from "../../../../api/shared/lease.ts";
+import { NO_METRICS } from "../../../../api/shared/metrics.ts";
 import { Signal } from "../../../../api/shared/signal.ts";
 import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
@@ -80,6 +81,7 @@ export class DispatcherFixture {
       agent,
       wake: this.#wake,
       logger,
+      metrics: NO_METRICS,
       now: () => this.clock,
       lease: leaseTimes(15),
     });

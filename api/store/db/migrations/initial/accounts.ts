@@ -16,6 +16,9 @@ export async function createAccounts({ TEXT, create, index, numbered, uniqueInde
     .addColumn("id", TEXT, (c) => c.primaryKey())
     .addColumn("name", TEXT, (c) => c.notNull().unique())
     .addColumn("created_at", INT, (c) => c.notNull())
+    .addColumn("quota_media_bytes", INT)
+    .addColumn("quota_media_requests", INT)
+    .addColumn("quota_wallets", INT)
     .execute();
   await create("api_tokens")
     .addColumn("id", TEXT, (c) => c.primaryKey())
@@ -51,4 +54,5 @@ export async function createAccounts({ TEXT, create, index, numbered, uniqueInde
     .addColumn("created_at", INT, (c) => c.notNull())
     .addPrimaryKeyConstraint("idempotency_keys_pk", ["app_id", "key"])
     .execute();
+  await index("idempotency_keys_age", "idempotency_keys", ["created_at"]);
 }

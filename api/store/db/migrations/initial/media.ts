@@ -9,6 +9,12 @@ export async function createMedia(kit: SchemaKit): Promise<void> {
     .addColumn("size", INT, (c) => c.notNull())
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
+  await create("app_media")
+    .addColumn("cid", TEXT, (c) => c.notNull())
+    .addColumn("app_id", TEXT, (c) => c.notNull().references("apps.id"))
+    .addColumn("size", INT, (c) => c.notNull())
+    .addPrimaryKeyConstraint("app_media_pk", ["cid", "app_id"])
+    .execute();
   await numbered(create("media_jobs"), "seq")
     .addColumn("request_id", TEXT, (c) => c.notNull().unique().references("requests.id"))
     .addColumn("app_id", TEXT, (c) => c.notNull().references("apps.id"))

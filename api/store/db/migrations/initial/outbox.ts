@@ -32,6 +32,7 @@ export async function createOutbox({
   // Of `completed` and `error`, one per request, ever: the database itself refuses a second.
   await uniquePartialIndex("events_final", "events (request_id)", "type in ('completed', 'error')");
   await partialIndex("events_corrected", "events (created_at)", "type = 'corrected'");
+  await partialIndex("events_test", "events (created_at)", "type = 'test'");
   await uniqueIndex("events_feed", "events", ["app_id", "position"]);
   await numbered(create("deliveries"), "seq")
     .addColumn("id", TEXT, (c) => c.notNull().unique())
@@ -48,7 +49,9 @@ export async function createOutbox({
     .addColumn("updated_at", INT, (c) => c.notNull())
     .execute();
   await index("deliveries_app", "deliveries", ["app_id", "seq"]);
-  await index("deliveries_request", "deliveries", ["request_id", "seq"]);
+  await index("deliveries_event", "deliveries", ["event_seq"]);
+  await partialIndex("deliveries_request", "deliveries (request_id, seq)", "status = 'pending'");
+  await partialIndex("deliveries_delivered", "deliveries (updated_at)", "status = 'delivered'");
   await partialIndex("deliveries_waiting", "deliveries (app_id, seq)", "status = 'pending'");
   await partialIndex("deliveries_failed", "deliveries (app_id, seq)", "status = 'failed'");
   await partialIndex("deliveries_due", "deliveries (app_id, next_at, seq)", "next_at is not null");

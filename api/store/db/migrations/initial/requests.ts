@@ -21,15 +21,26 @@ async function createSending({ TEXT, create, index, numbered, partialIndex, uniq
     .addColumn("status", TEXT, (c) => c.notNull())
     .addColumn("size", "integer", (c) => c.notNull())
     .addColumn("block_number", INT)
+    .addColumn("gas_used", INT)
+    .addColumn("fee_wei", TEXT)
+    .addColumn("cost_day", INT)
+    .addColumn("ran", "integer", (c) => c.notNull().defaultTo(0))
+    .addColumn("keeps_raw", "integer", (c) => c.notNull().defaultTo(1))
+    .addColumn("keeps_items", "integer", (c) => c.notNull().defaultTo(1))
     .addColumn("created_at", INT, (c) => c.notNull())
     .execute();
   await uniqueIndex("batches_nonce", "batches", ["lane", "nonce"]);
   await index("batches_block", "batches", ["block_number"]);
   await partialIndex("batches_open", "batches (lane, nonce)", "status = 'open'");
+  await partialIndex("batches_without_cost", "batches (id)", "status = 'closed' and fee_wei is null");
+  // In the order of their age: what pruning may remove.
+  const done = "ran = 1 and fee_wei is not null";
+  await partialIndex("batches_with_raw", "batches (created_at)", `keeps_raw = 1 and ${done}`);
+  await partialIndex("batches_with_items", "batches (created_at)", `keeps_items = 1 and ${done}`);
   await numbered(create("attempts"), "id")
     .addColumn("batch_id", INT, (c) => c.notNull().references("batches.id"))
     .addColumn("hash", TEXT, (c) => c.notNull().unique())
-    .addColumn("raw", TEXT, (c) => c.notNull())
+    .addColumn("raw", TEXT)
     .addColumn("max_fee_per_gas", TEXT, (c) => c.notNull())
     .addColumn("max_priority_fee_per_gas", TEXT, (c) => c.notNull())
     .addColumn("gas_limit", TEXT, (c) => c.notNull())
@@ -61,6 +72,8 @@ async function createAccepted({ TEXT, create, index, numbered, partialIndex }: S
     .addColumn("errors", TEXT)
     .addColumn("gas_day", INT)
     .addColumn("gas_charged", INT)
+    .addColumn("gas_used", INT)
+    .addColumn("fee_wei", TEXT)
     .addColumn("created_at", INT, (c) => c.notNull())
     .addColumn("updated_at", INT, (c) => c.notNull())
     .execute();
@@ -77,7 +90,7 @@ async function createAccepted({ TEXT, create, index, numbered, partialIndex }: S
     .addColumn("batch_id", INT, (c) => c.notNull().references("batches.id"))
     .addColumn("position", "integer", (c) => c.notNull())
     .addColumn("request_id", TEXT, (c) => c.notNull().references("requests.id"))
+    .addColumn("weight", "integer", (c) => c.notNull())
     .addPrimaryKeyConstraint("batch_items_pk", ["batch_id", "position"])
     .execute();
-  await index("batch_items_request", "batch_items", ["request_id"]);
 }

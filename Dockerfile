@@ -1,0 +1,41 @@
+# An image of the service. `docker build --tag moneta .` builds it; docs/install.md says how to run it.
+# BASE: any image with Node 24 and npm.
+ARG BASE=node:24-bookworm-slim
+
+FROM ${BASE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No package needs its install script here: Node is in the image, and better-sqlite3 brings its compiled library.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+# The packages `node` and `tsx` replace what this image has: Node 24 runs TypeScript itself. Anvil is a local chain for tests.
+RUN npm pkg delete dependencies.node dependencies.tsx optionalDependencies.@foundry-rs/anvil-linux-amd64 \
+  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+# What only compilers, debuggers, browsers and other platforms use: half of the size.
+RUN cd node_modules \
+  && find . -type f \( -name "*.map" -o -name "*.d.ts" -o -name "*.d.mts" -o -name "*.d.cts" \) -delete \
+  && rm -rf ethers/dist ethers/src.ts better-sqlite3/deps better-sqlite3/src \
+  && find better-sqlite3/prebuilds -type f ! -name "linux*-$(node -p process.arch).node" -delete
+
+FROM ${BASE}
+LABEL org.opencontainers.image.title="Moneta" \
+  org.opencontainers.image.description="Self-hosted NFT back end" \
+  org.opencontainers.image.licenses="MIT"
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY --from=packages /app/node_modules node_modules
+COPY contracts/generated contracts/generated
+COPY api api
+COPY ops/image/health-check.mjs ops/image/health-check.mjs
+COPY --chmod=755 ops/image/moneta /usr/local/bin/moneta
+# The user has no name, so that it exists in every base image.
+RUN mkdir /data && chown 1000:1000 /data && chmod 700 /data
+USER 1000:1000
+# HOST: other containers and published ports reach only this address. METRICS_PORT: the health check of a process without the
+# role `api` asks this port, which only the container itself reaches.
+ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 METRICS_PORT=9464
+VOLUME /data
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=10s --start-period=60s --retries=3 CMD ["node", "/app/ops/image/health-check.mjs"]
+ENTRYPOINT ["node"]
+CMD ["/app/api/main.ts"]

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { openAsBlob } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+import { DEFAULT_LIMITS } from "../../config/limits.ts";
+import { SNIFF_BYTES, sniffMediaType } from "../../ipfs/media-type.ts";
+import { FileProblem, insideOf } from "./inside.ts";
+import type { MediaField, MediaFile } from "./token.ts";
+
+const SHOWN = /^(image|video|audio|model)\//;
+
+/** Reads the media files of a folder. A file that several tokens use is read once. */
+export class MediaFiles {
+  readonly #folder: string;
+  readonly #known = new Map<string, Promise<MediaFile>>();
+
+  /** @param folder its real path. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * @param name as the metadata has it.
+   * @param places folders in which to look, relative to the folder.
+   * @throws FileProblem
+   */
+  async find(name: string, places: readonly string[], field: MediaField): Promise<MediaFile> {
+    for (const place of places) {
+      const path = await realpath(join(this.#folder, place, name)).catch(() => null);
+      if (path === null) continue;
+      const file = insideOf(this.#folder, path);
+      if (file === null) {
+        throw new FileProblem(`${field}: ${name} is outside of the folder. Move the file into the folder.`);
+      }
+      return this.#read(file, field);
+    }
+    throw new FileProblem(
+      `${field}: the file ${name} does not exist in ${places.map((place) => `${place}/`).join(", ")}.`,
+    );
+  }
+
+  async #read(file: string, field: MediaField): Promise<MediaFile> {
+    let reading = this.#known.get(file);
+    if (reading === undefined) {
+      reading = readMedia(this.#folder, file);
+      this.#known.set(file, reading);
+    }
+    const media = await reading;
+    if (field === "image" && !SHOWN.test(media.type)) {
+      throw new FileProblem(`image: ${file} is not a picture, video, sound or model. Its content is ${media.type}.`);
+    }
+    return media;
+  }
+}
+
+async function readMedia(folder: string, file: string): Promise<MediaFile> {
+  const path = join(folder, file);
+  const found = await stat(path);
+  if (!found.isFile()) throw new FileProblem(`${file} is not a file.`);
+  const { size } = found;
+  if (size === 0) throw new FileProblem(`${file} is empty.`);
+  if (size > DEFAULT_LIMITS.mediaBytes) {
+    throw new FileProblem(
+      `${file} has ${size.toString()} bytes. At most ${DEFAULT_LIMITS.mediaBytes.toString()} are allowed.`,
+    );
+  }
+  const blob = await openAsBlob(path);
+  const head = new Uint8Array(await blob.slice(0, SNIFF_BYTES).arrayBuffer());
+  const [type = ""] = (await sniffMediaType(head)).split(";");
+  return { file, type, bytes: size, sha256: await sha256Of(blob) };
+}
+
+/** Reads the blob as a stream. @throws when its file has changed since the blob was made. */
+export async function sha256Of(blob: Blob): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of blob.stream() as AsyncIterable<Uint8Array>) hash.update(chunk);
+  return hash.digest("hex");
+}

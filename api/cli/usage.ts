@@ -1,0 +1,79 @@
+import { type Command, InvalidArgumentError } from "commander";
+
+import { MAX_USAGE_DAYS } from "../config/limits.ts";
+import { dayFrom, dayOf, dayText } from "../domain/day.ts";
+import { describeUsage, sumUsage } from "../domain/usage.ts";
+import { OperatorError } from "../operator/operator-error.ts";
+import { listApps } from "../store/apps/apps.ts";
+import { readUsage } from "../store/listings/usage.ts";
+import { withDatabase } from "./database.ts";
+import { appNamed } from "./find-app.ts";
+import { printResult, resultCommand, table, type Terminal } from "./terminal.ts";
+
+interface Options {
+  json?: boolean;
+  app?: string;
+  from?: number;
+  to?: number;
+}
+
+/** Days that are shown without `--from`. */
+const DEFAULT_DAYS = 30;
+const HEAD = ["APP", "ACCEPTED", "COMPLETED", "FAILED", "GAS", "FEE (WEI)", "MEDIA BYTES", "WALLETS"];
+
+export function usage(terminal: Terminal): Command {
+  return resultCommand("usage", "Show what apps used: requests, gas, fees, media and wallets.", {
+    examples: ["usage", "usage --from 2026-05-01 --to 2026-05-31 --app my-shop --json"],
+    json: "{from, to, total, apps: [{app_id, name, total, days: [{date, ...}]}]}",
+    notes: "Days are in UTC. The JSON output also has every day of each app.",
+  })
+    .option("--app <app>", "only this app (name or id)")
+    .option("--from <day>", "first day, such as 2026-05-04 (default: 29 days before the last)", readDay)
+    .option("--to <day>", "last day (default: today)", readDay)
+    .action(async ({ json, app, ...options }: Options) => {
+      const range = daysOf(options);
+      const apps = await withDatabase(terminal, async ({ read }) => {
+        const wanted = app === undefined ? await listApps(read) : [await appNamed(read, app)];
+        const found = [];
+        for (const { id, name } of wanted) found.push({ id, name, days: await readUsage(read, id, range) });
+        return found;
+      });
+      const total = sumUsage(apps.flatMap(({ days }) => days));
+      const result = {
+        from: dayText(range.from),
+        to: dayText(range.to),
+        total: describeUsage(total),
+        apps: apps.map(({ id, name, days }) => ({
+          app_id: id,
+          name,
+          total: describeUsage(sumUsage(days)),
+          days: days.map((day) => ({ date: dayText(day.day), ...describeUsage(day) })),
+        })),
+      };
+      const rows = [...result.apps, { name: "all apps", total: result.total }].map((row) => [
+        row.name,
+        ...Object.values(row.total).map(String),
+      ]);
+      const text = `${result.from} to ${result.to}\n\n${table(HEAD, rows, "")}`;
+      printResult(terminal, json, result, text);
+    });
+}
+
+function daysOf({ from, to = dayOf(Date.now()) }: Options): { from: number; to: number } {
+  const first = from ?? Math.max(0, to - DEFAULT_DAYS + 1);
+  if (first > to) throw new OperatorError("--from must not be after --to.");
+  if (to - first >= MAX_USAGE_DAYS) {
+    throw new OperatorError(`At most ${MAX_USAGE_DAYS.toString()} days can be shown at once: move --from or --to.`);
+  }
+  return { from: first, to };
+}
+
+/** Parses an option that is a day. @returns days since 1970. */
+function readDay(text: string): number {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? dayFrom(text) : Number.NaN;
+  // JavaScript reads the 30th of February as a day of March.
+  if (Number.isNaN(day) || day < 0 || dayText(day) !== text) {
+    throw new InvalidArgumentError("Give a day such as 2026-05-04.");
+  }
+  return day;
+}

@@ -1,0 +1,56 @@
+import type { components } from "./document.ts";
+import { ConnectionFailed, refusalOf, RequestFailed, RequestTimeout } from "./errors.ts";
+import { pause } from "./pause.ts";
+import { growingWait, isBusy, retryAfterOf } from "./retries.ts";
+
+type Request = components["schemas"]["Request"];
+
+export interface WaitOptions {
+  /** Longest wait, in milliseconds. Default: 120,000. */
+  timeout?: number;
+  /** Milliseconds between two polls. Default: 250. */
+  interval?: number;
+  signal?: AbortSignal;
+}
+
+const TIMEOUT = 120_000;
+const INTERVAL = 250;
+
+interface Look {
+  data?: Request;
+  error?: unknown;
+  response: Response;
+}
+
+/** Polls until the request is final. @param maxRetries failed connections in a row that are no reason to give up. */
+export async function finalRequest(
+  requestId: string,
+  look: () => Promise<Look>,
+  { timeout = TIMEOUT, interval = INTERVAL, signal }: WaitOptions & { signal: AbortSignal },
+  maxRetries: number,
+): Promise<Request> {
+  const deadline = performance.now() + timeout;
+  let [broken, busy] = [0, 0];
+  for (;;) {
+    let wait = interval;
+    try {
+      const { data, error, response } = await look();
+      if (isBusy(response)) {
+        broken = 0;
+        wait = Math.max(interval, retryAfterOf(response) ?? growingWait(busy));
+        busy += 1;
+      } else {
+        if (data === undefined) throw refusalOf(response, error);
+        if (data.status === "completed") return data;
+        if (data.status === "failed") throw new RequestFailed(data);
+        [broken, busy] = [0, 0];
+      }
+    } catch (error) {
+      if (!(error instanceof ConnectionFailed) || broken >= maxRetries) throw error;
+      wait = growingWait(broken);
+      broken += 1;
+    }
+    if (performance.now() + wait > deadline) throw new RequestTimeout(requestId);
+    await pause(wait, signal);
+  }
+}

@@ -1,0 +1,109 @@
+import type { Limits } from "../config/limits.ts";
+import { ApiError } from "../domain/error-codes.ts";
+import { type BlockStore, BlockStoreUnavailable } from "../ipfs/block-store.ts";
+import { isStorageFault } from "../ipfs/storage-fault.ts";
+import { type StoredFile, storeFile } from "../ipfs/store-file.ts";
+import { holdApps } from "../store/apps/apps.ts";
+import { lockQuotas, readQuotaUse } from "../store/apps/quotas.ts";
+import type { Database } from "../store/db/database.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
+import { mediaStoreProblem } from "../store/media/media-store.ts";
+import { declaredType, requireType } from "./declared-type.ts";
+import { overQuota } from "./over-quota.ts";
+import type { UploadSlots } from "./upload-slots.ts";
+
+export interface UploadDeps {
+  database: Database;
+  blocks: BlockStore;
+  settings: { limits: Pick<Limits, "mediaBytes"> };
+  uploads: UploadSlots;
+}
+
+/** A file as a caller sends it. */
+export interface SentFile {
+  /** The declared media type; null without one. */
+  type: string | null;
+  /** The declared length in bytes; null without one. */
+  length: number | null;
+  /** The bytes, once. */
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Stores a file by its content, in the same way as `copy_media` does: the same bytes have the same CID. Repeating an upload
+ * changes nothing.
+ * @throws ApiError, BlockStoreUnavailable
+ */
+export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFile): Promise<StoredFile> {
+  const declared = declaredType(sent.type);
+  return deps.uploads.run(appId, async () => {
+    const { used, limit: quota } = (await readQuotaUse(deps.database.read, appId)).media_bytes;
+    const bounded = boundBytes(sent, largestFile(deps.settings.limits.mediaBytes, quota));
+    const file = await store(deps.blocks, bounded, async ({ cid, size, type }) => {
+      if (size === 0) throw emptyBody();
+      requireType(declared, type);
+      // A file that the app stores already needs no room: a caller that lost the answer gets it again.
+      if (quota === null || size <= quota - used || (await isStored(deps.database.read, appId, cid))) return;
+      throw overQuota({ name: "media_bytes", limit: quota });
+    });
+    await deps.database.write((trx) => record(trx, deps.blocks.name, { appId, file }));
+    return file;
+  });
+}
+
+/** How many bytes a file may have, and the error of a larger one. */
+interface Bound {
+  bytes: number;
+  refusal: ApiError;
+}
+
+/** A file above the whole quota, or above the limit of the service, is not read to its end. */
+function largestFile(most: number, quota: number | null): Bound {
+  if (quota !== null && quota < most)
+    return { bytes: quota, refusal: overQuota({ name: "media_bytes", limit: quota }) };
+  const message = `The file is larger than ${most.toString()} bytes, the limit of this service (MAX_MEDIA_BYTES). Send a smaller file.`;
+  return { bytes: most, refusal: new ApiError("payload_too_large", null, { message }) };
+}
+
+async function* boundBytes({ length, bytes }: SentFile, bound: Bound): AsyncGenerator<Uint8Array> {
+  if (length !== null && length > bound.bytes) throw bound.refusal;
+  let total = 0;
+  for await (const chunk of bytes) {
+    total += chunk.length;
+    if (total > bound.bytes) throw bound.refusal;
+    yield chunk;
+  }
+}
+
+function emptyBody(): ApiError {
+  const message = "Must be the bytes of a file. This body is empty.";
+  return new ApiError("validation_failed", [{ field: "body", code: "required", message }]);
+}
+
+/** A full disk or a failing bucket is a fault of the service. */
+async function store(blocks: BlockStore, bytes: AsyncIterable<Uint8Array>, check: (file: StoredFile) => Promise<void>) {
+  try {
+    return await storeFile(blocks, bytes, check);
+  } catch (error) {
+    if (error instanceof BlockStoreUnavailable || !isStorageFault(error)) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new BlockStoreUnavailable(`the uploaded file cannot be stored: ${reason}`, { cause: error });
+  }
+}
+
+/** @throws ApiError `quota_exceeded` when other files have used up the quota in the meantime. */
+async function record(trx: Trx, store: string, { appId, file }: { appId: string; file: StoredFile }): Promise<void> {
+  const problem = await mediaStoreProblem(trx, store);
+  if (problem !== null) throw new BlockStoreUnavailable(problem);
+  const held = (await holdApps(trx, [appId])).get(appId);
+  // The app was removed while the file arrived.
+  if (held === undefined) throw new ApiError("unauthorized");
+  const quota = held.media_bytes === null ? null : ((await lockQuotas(trx, [appId])).get(appId)?.media_bytes ?? null);
+  const before = quota === null ? 0 : await storedBytes(trx, appId);
+  await hostFiles(trx, { id: appId, media: [file] }, Date.now());
+  if (quota === null) return;
+  const after = await storedBytes(trx, appId);
+  // A file that the app stores already needs no room.
+  if (after > quota && after > before) throw overQuota({ name: "media_bytes", limit: quota });
+}

@@ -1,0 +1,67 @@
+import { z } from "zod";
+
+import type { Retention } from "../domain/retention.ts";
+
+const FOREVER = "forever";
+/** A hundred years. */
+const MOST_DAYS = 36_500;
+
+/** A number of days, or `forever` (null). */
+function days(least: number) {
+  const message = `must be ${FOREVER}, or a whole number of days from ${least.toString()} to ${MOST_DAYS.toString()}`;
+  return z
+    .string()
+    .refine((text) => text === FOREVER || /^\d{1,5}$/.test(text), message)
+    .transform((text) => (text === FOREVER ? null : Number(text)))
+    .refine((value) => value === null || (value >= least && value <= MOST_DAYS), message);
+}
+
+/** How long rows that the service can do without are kept. The defaults keep every promise of the API. */
+export const RETENTION_VARIABLES = {
+  RETAIN_DELIVERIES_DAYS: {
+    schema: days(1),
+    fallback: "30",
+    description:
+      "Days for which a webhook delivery is kept after its receiver has accepted it, or `forever`. Deliveries that wait or have failed are kept. The events themselves are never pruned.",
+  },
+  RETAIN_TEST_EVENTS_DAYS: {
+    schema: days(1),
+    fallback: "7",
+    description: "Days for which test events are kept, with their deliveries, or `forever`.",
+  },
+  RETAIN_RAW_TRANSACTIONS_DAYS: {
+    schema: days(1),
+    fallback: "30",
+    description:
+      "Days for which the bytes of a signed transaction are kept, or `forever`. Only those of transactions that no reorg can remove are pruned; their hashes stay.",
+  },
+  RETAIN_BATCH_ITEMS_DAYS: {
+    schema: days(1),
+    fallback: "30",
+    description:
+      "Days for which the database keeps which requests a transaction carried, or `forever`. Only for transactions that no reorg can remove. Requests and their costs stay.",
+  },
+  RETAIN_IDEMPOTENCY_KEYS_DAYS: {
+    schema: days(7),
+    fallback: FOREVER,
+    description:
+      "Days for which an `Idempotency-Key` is kept, or `forever`. A call that is repeated with a key that was pruned is a new call and may mint a second time: set it far above the longest time after which your apps repeat a call. A key is kept at least until its request is final.",
+  },
+} as const;
+
+type RetentionVariable = keyof typeof RETENTION_VARIABLES;
+
+export function readRetention(read: (variable: RetentionVariable) => number | null): Retention {
+  return {
+    deliveries: read("RETAIN_DELIVERIES_DAYS"),
+    test_events: read("RETAIN_TEST_EVENTS_DAYS"),
+    raw_transactions: read("RETAIN_RAW_TRANSACTIONS_DAYS"),
+    batch_items: read("RETAIN_BATCH_ITEMS_DAYS"),
+    idempotency_keys: read("RETAIN_IDEMPOTENCY_KEYS_DAYS"),
+  };
+}
+
+export const DEFAULT_RETENTION: Retention = readRetention((variable) => {
+  const { schema, fallback } = RETENTION_VARIABLES[variable];
+  return schema.parse(fallback);
+});

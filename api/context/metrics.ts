@@ -1,0 +1,78 @@
+import type { AddressInfo } from "node:net";
+
+import type { Logger } from "pino";
+
+import type { Settings } from "../config/settings.ts";
+import { createExporter, type ExporterDeps } from "../metrics/exporter.ts";
+import { type GaugeDeps, Gauges } from "../metrics/gauges.ts";
+import { createMeter, type Meter, NO_METER } from "../metrics/meter.ts";
+import { createHttpServer, stopHttpServer } from "../v1/server.ts";
+import { StartupError } from "./chain-identity.ts";
+import { listen } from "./http.ts";
+import type { SharedByThreads } from "./service.ts";
+
+/** Milliseconds that an answer gets to finish when the service stops. */
+const STOP_DEADLINE = 1_000;
+
+/**
+ * Makes the registry of this thread. Without METRICS_PORT nothing is measured, without a collector nothing is traced.
+ * @param opened stops it.
+ */
+export async function openMeter(
+  settings: Settings,
+  { shared, logger }: { shared: SharedByThreads | null; logger: Logger },
+  opened: AsyncDisposableStack,
+): Promise<Meter> {
+  const meter = settings.metricsPort === null ? NO_METER : createMeter(threadName(settings, shared));
+  opened.defer(() => {
+    meter.stop();
+  });
+  if (settings.traces === null) return meter;
+  // Loaded only when it is used.
+  const { traceTo } = await import("../metrics/traces.ts");
+  const traces = traceTo(settings.traces, meter.metrics, logger);
+  opened.defer(() => traces.stop());
+  return { ...meter, metrics: traces.metrics };
+}
+
+function threadName(settings: Settings, shared: SharedByThreads | null): string {
+  if (shared === null) return "all";
+  return settings.roles.includes("api") ? "http" : "workers";
+}
+
+/**
+ * Starts `/metrics` on a port of its own, in one thread of each process.
+ * @param opened takes over the server, to be closed.
+ * @returns the port that it listens at; null when this thread does not answer it.
+ * @throws StartupError
+ */
+export async function exportMetrics(
+  settings: Settings,
+  deps: Omit<GaugeDeps, "lanes" | "dataDir"> & { meter: Meter; shared: SharedByThreads | null },
+  opened: AsyncDisposableStack,
+): Promise<number | null> {
+  const { lanes, dataDir, metricsPort: port, metricsHost: host } = settings;
+  const { meter, shared, logger } = deps;
+  if (port === null || (shared !== null && shared.others === undefined)) return null;
+  const gauges = new Gauges({ ...deps, lanes, dataDir });
+  return start({ meter, gauges, others: shared?.others?.measurements, logger }, { port, host }, opened);
+}
+
+async function start(
+  deps: ExporterDeps,
+  address: { port: number; host: string },
+  opened: AsyncDisposableStack,
+): Promise<number> {
+  const server = createHttpServer(createExporter(deps));
+  try {
+    await listen(server, address);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartupError(
+      `/metrics cannot listen: ${reason}. Set METRICS_PORT or METRICS_HOST to a free address, or remove METRICS_PORT.`,
+      { cause: error },
+    );
+  }
+  opened.defer(() => stopHttpServer(server, STOP_DEADLINE));
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,26 @@
+/**
+ * States of the service that its operator must look at. The log, `doctor` and `/metrics` use these names: the field
+ * `condition`, and the label of `moneta_condition`.
+ */
+export const CONDITIONS = ["low_funds", "relay_paused", "contract_quarantined", "backlog_growing"] as const;
+export type Condition = (typeof CONDITIONS)[number];
+
+/** A lane is low on funds when it cannot pay for this many full batches at the present fees. */
+export const FUNDS_FOR_BATCHES = 10n;
+
+/** The backlog grows when a request waits longer than this to be sent, in milliseconds. */
+export const BACKLOG_SLOW = 120_000;
+
+/**
+ * What a lane needs to send one full batch, in wei. The relayer offers up to this fee, and the node requires funds for all
+ * of it.
+ * @param gas gas of a full batch.
+ */
+export function fullBatchCost(gas: number, fees: { baseFee: bigint; priorityFee: bigint }): bigint {
+  return BigInt(gas) * (2n * fees.baseFee + fees.priorityFee);
+}
+
+/** @param batchCost what one full batch may cost, in wei. */
+export function isLowOnFunds(funds: bigint, batchCost: bigint): boolean {
+  return funds < batchCost * FUNDS_FOR_BATCHES;
+}

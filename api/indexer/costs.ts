@@ -1,0 +1,84 @@
+import type { ChainClient } from "../chain/client.ts";
+import type { Receipt } from "../chain/receipt.ts";
+import type { Cost } from "../domain/cost-shares.ts";
+import { dayOf } from "../domain/day.ts";
+import { CounterDeltas } from "../store/db/counters.ts";
+import type { Database } from "../store/db/database.ts";
+import { lockLedger } from "../store/db/locks.ts";
+import { storedBlock } from "../store/ledger/blocks.ts";
+import { type BatchCost, batchesWithoutCost, recordCosts } from "../store/requests/costs.ts";
+
+/** More gas than any block has, and a larger fee than anybody pays (a million ether): the node's answer is wrong. */
+const ABSURD = { gas: 10n ** 12n, feeWei: 10n ** 24n };
+
+/** What a transaction cost; null: the node does not tell it. */
+export function costOf({ gasUsed, feeWei }: Receipt): Cost | null {
+  if (feeWei === null || feeWei >= ABSURD.feeWei || gasUsed >= ABSURD.gas) return null;
+  return { gas: Number(gasUsed), feeWei };
+}
+
+/** What the transaction of a batch cost in a block; null: the node shows no receipt from this block. */
+export function costIn(receipt: Receipt | null | undefined, block: { number: number; hash: string }): Cost | null {
+  if (receipt?.blockNumber !== block.number || receipt.blockHash !== block.hash) return null;
+  return costOf(receipt);
+}
+
+/** Batches whose receipts are read at once. */
+const LIMIT = 50;
+
+/** Milliseconds before the node is asked again. It doubles while the node does not answer for every batch. */
+const WAIT = { first: 1_000, most: 600_000 };
+
+/** Asks for missing costs, more and more rarely while they stay missing: some nodes never have them. */
+export class MissingCosts {
+  #wait = 0;
+  #askedAt = 0;
+
+  async record(deps: Parameters<typeof recordMissingCosts>[0]): Promise<void> {
+    if (this.#wait > 0 && performance.now() - this.#askedAt < this.#wait) return;
+    const left = await recordMissingCosts(deps);
+    this.#wait = left === 0 ? 0 : Math.min(Math.max(WAIT.first, this.#wait * 2), WAIT.most);
+    this.#askedAt = performance.now();
+  }
+}
+
+/**
+ * Records the costs of batches whose receipts the node did not show when their blocks were stored. A missing receipt never
+ * holds up the blocks.
+ * @returns of how many batches the node does not tell the cost.
+ */
+export async function recordMissingCosts(deps: {
+  database: Database;
+  client: ChainClient;
+  now: () => number;
+}): Promise<number> {
+  const { database, client, now } = deps;
+  const missing = await batchesWithoutCost(database.read, LIMIT);
+  if (missing.length === 0) return 0;
+  const receipts = await client.receipts(missing.flatMap(({ hashes }) => hashes));
+  const found: { cost: Cost; hash: string; batchId: number; blockNumber: number }[] = [];
+  let at = 0;
+  for (const { batchId, blockNumber, hashes } of missing) {
+    const ofBatch = receipts.slice(at, at + hashes.length);
+    at += hashes.length;
+    const receipt = ofBatch.find((one) => one?.blockNumber === blockNumber) ?? null;
+    const cost = receipt === null ? null : costOf(receipt);
+    if (receipt !== null && cost !== null) found.push({ cost, hash: receipt.blockHash, batchId, blockNumber });
+  }
+  const left = missing.length - found.length;
+  if (found.length === 0) return left;
+  await database.write(async (trx) => {
+    await lockLedger(trx);
+    const costs: BatchCost[] = [];
+    for (const { cost, hash, batchId, blockNumber } of found) {
+      const block = await storedBlock(trx, blockNumber);
+      // The node is on another branch than the stored blocks: after the rollback, the cost is read with the new block.
+      if (block !== undefined && block.hash !== hash) continue;
+      costs.push({ ...cost, batchId, blockNumber, day: dayOf(block?.timestamp ?? now()) });
+    }
+    const counters = new CounterDeltas();
+    await recordCosts(trx, costs, counters);
+    await counters.flush(trx);
+  });
+  return left;
+}

@@ -1,0 +1,44 @@
+import type { ChainClient } from "../chain/client.ts";
+import { readRelayStatus } from "../chain/relay-reads.ts";
+import { fullBatchCost, isLowOnFunds } from "../domain/conditions.ts";
+import { MAX_TRANSACTION_GAS } from "../domain/gas-measurement.ts";
+import type { Db } from "../store/db/engine.ts";
+import { readGasMeasurement } from "../store/sending/gas-measurement.ts";
+import { allLanes } from "../store/sending/lanes.ts";
+
+/** What the node says about the installation. */
+export interface ChainState {
+  /** The newest block. */
+  head: number;
+  /** null: no relay answers. */
+  relayPaused: boolean | null;
+  balances: { lane: number; wei: bigint; low: boolean }[];
+}
+
+/** @param deps.lanes the lanes of the settings. Lanes of earlier settings send nothing new, so they are never low. */
+export async function readChainState(deps: {
+  client: ChainClient;
+  read: Db;
+  relay: string;
+  lanes: readonly number[];
+}): Promise<ChainState> {
+  const { client, read, relay } = deps;
+  const rows = await allLanes(read);
+  const { measurement } = await readGasMeasurement(read);
+  const [block, priorityFee, { paused }, balances] = await Promise.all([
+    client.latestBlock(),
+    client.priorityFee(),
+    readRelayStatus(client, relay, []),
+    client.balances(rows.map(({ address }) => address)),
+  ]);
+  const gas = Math.min(measurement?.transactionGas ?? MAX_TRANSACTION_GAS, Number(block.gasLimit));
+  const cost = fullBatchCost(gas, { baseFee: block.baseFeePerGas ?? 0n, priorityFee });
+  return {
+    head: block.number,
+    relayPaused: paused,
+    balances: rows.map(({ lane }, index) => {
+      const wei = balances[index] ?? 0n;
+      return { lane, wei, low: deps.lanes.includes(lane) && isLowOnFunds(wei, cost) };
+    }),
+  };
+}

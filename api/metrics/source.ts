@@ -1,0 +1,55 @@
+import type { Logger } from "pino";
+
+/** Milliseconds that an answer waits for a source. */
+const TIMEOUT = 5_000;
+
+/**
+ * Where gauges come from. However often it is asked, it reads once at a time, and gives each result again for a while: a
+ * scraper can load neither the database nor the node.
+ */
+export class Source<T> {
+  readonly name: string;
+  readonly #read: () => Promise<T>;
+  readonly #options: { fresh: number; logger: Logger; timeout?: number };
+  #reading: Promise<T | null> | null = null;
+  #last: { value: T | null; endedAt: number } | null = null;
+  #failing = false;
+
+  /** @param options.fresh milliseconds for which a result is given again. */
+  constructor(name: string, read: () => Promise<T>, options: { fresh: number; logger: Logger; timeout?: number }) {
+    this.name = name;
+    this.#read = read;
+    this.#options = options;
+  }
+
+  /** Null while the source cannot be read, or does not answer in time. */
+  async value(): Promise<T | null> {
+    const { fresh, timeout = TIMEOUT } = this.#options;
+    if (this.#last !== null && performance.now() - this.#last.endedAt < fresh) return this.#last.value;
+    this.#reading ??= this.#look();
+    const late = Promise.withResolvers<null>();
+    const timer = setTimeout(() => {
+      late.resolve(null);
+    }, timeout);
+    try {
+      return await Promise.race([this.#reading, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #look(): Promise<T | null> {
+    let value: T | null = null;
+    try {
+      value = await this.#read();
+      this.#failing = false;
+    } catch (error) {
+      // Once: a scraper asks again and again. `moneta_source_up` shows how long it lasts.
+      if (!this.#failing) this.#options.logger.warn({ err: error, source: this.name }, "/metrics cannot read a source");
+      this.#failing = true;
+    }
+    this.#last = { value, endedAt: performance.now() };
+    this.#reading = null;
+    return value;
+  }
+}

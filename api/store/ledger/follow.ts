@@ -1,0 +1,192 @@
+import { sql } from "kysely";
+
+import type { CollectionType } from "../../domain/command.ts";
+import { addToCounter, CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
+import { AT_ONCE } from "../db/due.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { lockLedger } from "../db/locks.ts";
+import { readMeta } from "../db/meta.ts";
+import { rowSet } from "../db/row-set.ts";
+import type { ForeignContractRow } from "../db/schema-contracts.ts";
+import { type HoldingKey, setHoldings } from "./holding-set.ts";
+import { noteForeignChange } from "./watched.ts";
+
+/* Following contracts of others, and the balances that the chain reported. All of it works on sets. */
+
+/** What a contract says about itself. */
+export interface KnownContract {
+  type: CollectionType;
+  name: string | null;
+}
+
+/** The contract at an address, and whether the app follows it. */
+export interface FollowedContract extends ForeignContractRow {
+  followed: boolean;
+}
+
+/** @returns the contracts by address. Those that no app has ever followed are left out. */
+export async function findForeignContracts(
+  db: Db,
+  appId: string,
+  addresses: Iterable<string>,
+): Promise<Map<string, FollowedContract>> {
+  const wanted = [...new Set(addresses)].map((address) => ({ address }));
+  if (wanted.length === 0) return new Map();
+  const { rows } = await sql<ForeignContractRow & { follow: number | null }>`
+    select foreign_contracts.*, contract_follows.seq as follow
+      from ${rowSet(db, { address: "text" }, wanted)} as input
+      join foreign_contracts on foreign_contracts.address = input.address
+      left join contract_follows on contract_follows.address = input.address
+       and contract_follows.app_id = ${appId} and contract_follows.ended_at is null`.execute(db);
+  return new Map(rows.map(({ follow, ...contract }) => [contract.address, { ...contract, followed: follow !== null }]));
+}
+
+/** @returns undefined when no app has ever followed the contract. */
+export async function findForeignContract(
+  db: Db,
+  appId: string,
+  address: string,
+): Promise<FollowedContract | undefined> {
+  return (await findForeignContracts(db, appId, [address])).get(address);
+}
+
+/** A caller can name a collection of the service before its block is stored. Such a contract is not followed as foreign. */
+async function withoutCollections(trx: Trx, addresses: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ address: string }>`
+    select collections.address from ${rowSet(trx, { address: "text" }, rowsOf(addresses))} as input
+      join collections on collections.address = input.address`.execute(trx);
+  const collections = new Set(rows.map(({ address }) => address));
+  return addresses.filter((address) => !collections.has(address));
+}
+
+/**
+ * Makes the app follow contracts from the next block on. Idempotent.
+ * @param follow the contracts by address; null when one must first be asked for its type. `quota`: the most contracts of one app.
+ * @returns those that the app does not follow, because it follows as many contracts as it may.
+ */
+export async function followContracts(
+  trx: Trx,
+  follow: { appId: string; contracts: ReadonlyMap<string, KnownContract | null>; quota: number; now: number },
+): Promise<Set<string>> {
+  const { appId, contracts, now } = follow;
+  if (contracts.size === 0) return new Set();
+  await lockLedger(trx);
+  const foreign = await withoutCollections(trx, [...contracts.keys()]);
+  const earlier = await findForeignContracts(trx, appId, foreign);
+  const others = foreign.filter((address) => earlier.get(address)?.followed !== true);
+  const followed = others.length === 0 ? 0 : await readCounter(trx, counterKeys.contracts(appId));
+  const room = Math.max(0, follow.quota - followed);
+  const [added, refused] = [others.slice(0, room), new Set(others.slice(room))];
+  await insertFollows(trx, appId, added, now);
+  const created = added.filter((address) => !earlier.has(address));
+  await insertContracts(
+    trx,
+    created.map((address) => [address, contracts.get(address) ?? null]),
+    now,
+  );
+  const learned = foreign.flatMap((address): [string, KnownContract][] => {
+    const [known, state] = [contracts.get(address) ?? null, earlier.get(address)?.state];
+    const isNew = known !== null && (state === "checking" || state === "unsupported") && !refused.has(address);
+    return isNew ? [[address, known]] : [];
+  });
+  await storeTypes(trx, learned);
+  if (added.length > 0 || learned.length > 0) await noteForeignChange(trx);
+  return refused;
+}
+
+/** @returns `quota` when the app follows as many contracts as it may. */
+export async function followContract(
+  trx: Trx,
+  follow: { appId: string; address: string; known: KnownContract | null; quota: number; now: number },
+): Promise<"followed" | "quota"> {
+  const { address, known, ...rest } = follow;
+  const refused = await followContracts(trx, { ...rest, contracts: new Map([[address, known]]) });
+  return refused.size > 0 ? "quota" : "followed";
+}
+
+async function insertFollows(trx: Trx, appId: string, addresses: readonly string[], now: number): Promise<void> {
+  if (addresses.length === 0) return;
+  const from = await checkpointOf(trx);
+  await sql`
+    insert into contract_follows (app_id, address, followed_from, ended_at, created_at)
+    select ${appId}, address, cast(${from} as bigint), null, cast(${now} as bigint)
+      from ${rowSet(trx, { address: "text" }, rowsOf(addresses))} as input order by ord`.execute(trx);
+  await addToCounter(trx, counterKeys.contracts(appId), addresses.length);
+}
+
+async function insertContracts(
+  trx: Trx,
+  contracts: readonly (readonly [string, KnownContract | null])[],
+  now: number,
+): Promise<void> {
+  if (contracts.length === 0) return;
+  const rows = contracts.map(([address, known]) => ({
+    address,
+    type: known?.type ?? null,
+    name: known?.name ?? null,
+    state: known === null ? "checking" : "followed",
+    due_at: known === null ? AT_ONCE : null,
+  }));
+  const columns = { address: "text", type: "text", name: "text", state: "text", due_at: "integer" } as const;
+  await sql`
+    insert into foreign_contracts (address, type, name, state, reason, due_at, as_of, failures, quarantines, released_at,
+                                   window_from, window_logs, created_at)
+    select address, type, name, state, null, due_at, null, 0, 0, null, 0, 0, cast(${now} as bigint)
+      from ${rowSet(trx, columns, rows)} as input order by ord`.execute(trx);
+}
+
+/** Stores the types of contracts that were followed before their types were known. */
+async function storeTypes(trx: Trx, contracts: readonly [string, KnownContract][]): Promise<void> {
+  if (contracts.length === 0) return;
+  const rows = contracts.map(([address, { type, name }]) => ({ address, type, name }));
+  await sql`
+    update foreign_contracts set type = input.type, name = input.name, state = 'followed', due_at = null
+      from ${rowSet(trx, { address: "text", type: "text", name: "text" }, rows)} as input
+     where foreign_contracts.address = input.address`.execute(trx);
+  await followFromNow(
+    trx,
+    contracts.map(([address]) => address),
+  );
+}
+
+/** Blocks that were stored before the contracts' types were known were read without their logs. */
+export async function followFromNow(trx: Trx, contracts: readonly string[]): Promise<void> {
+  const from = await checkpointOf(trx);
+  await sql`
+    update contract_follows set followed_from = ${from}
+     where ended_at is null
+       and address in (select address from ${rowSet(trx, { address: "text" }, rowsOf(contracts))} as input)`.execute(
+    trx,
+  );
+}
+
+/** A wallet's balance of a foreign token. */
+export interface ForeignHolding extends HoldingKey {
+  quantity: string;
+}
+
+/** Stores balances of foreign tokens, as the chain reported them at `block`. */
+export async function recordForeignHoldings(
+  trx: Trx,
+  holdings: readonly ForeignHolding[],
+  block: number,
+): Promise<void> {
+  if (holdings.length === 0) return;
+  await lockLedger(trx);
+  const foreign = new Set(await withoutCollections(trx, [...new Set(holdings.map(({ contract }) => contract))]));
+  const counters = new CounterDeltas();
+  const stored = holdings
+    .filter(({ contract }) => foreign.has(contract))
+    .map(({ quantity, ...key }) => ({ ...key, quantity: BigInt(quantity), sinceBlock: block }));
+  await setHoldings(trx, stored, counters);
+  await counters.flush(trx);
+}
+
+/** The last block whose logs are stored. */
+export async function checkpointOf(db: Db): Promise<number> {
+  return Number((await readMeta(db, "checkpoint")) ?? 0);
+}
+
+function rowsOf(addresses: readonly string[]): { address: string }[] {
+  return addresses.map((address) => ({ address }));
+}

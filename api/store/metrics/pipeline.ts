@@ -1,0 +1,84 @@
+import { sql } from "kysely";
+
+import { counterKeys, readCounters } from "../db/counters.ts";
+import type { Db } from "../db/engine.ts";
+import { readMeta } from "../db/meta.ts";
+
+/** Rows at the head of the queue among which the oldest request is looked for. */
+const HEAD = 250;
+
+/** The state of the pipeline as all processes see it. Times are milliseconds since 1970. */
+export interface PipelineState {
+  /** Requests that are not final. */
+  backlog: { media: number; pending: number; processing: number };
+  /** When the oldest request that waits to be sent was accepted; null when none waits. */
+  oldestUnsent: number | null;
+  /** Every lane, with when its oldest unmined batch was signed; null when it has none. */
+  lanes: { lane: number; address: string; oldestUnmined: number | null }[];
+  quarantined: number;
+  /** Since when the most overdue webhook delivery is due; null when none is overdue. */
+  overdueSince: number | null;
+  /** Last block whose events are stored. */
+  checkpoint: number;
+}
+
+/** Reads what `/metrics` shows. Every statement reads a bounded part of an index, however long the queues are. */
+export async function readPipeline(db: Db, now: number): Promise<PipelineState> {
+  return {
+    backlog: await readBacklog(db),
+    oldestUnsent: await oldestUnsent(db),
+    lanes: await lanesInUse(db),
+    quarantined: await countQuarantined(db),
+    overdueSince: await overdueSince(db, now),
+    checkpoint: Number(await readMeta(db, "checkpoint")),
+  };
+}
+
+async function readBacklog(db: Db): Promise<PipelineState["backlog"]> {
+  const keys = [counterKeys.backlog(), counterKeys.processing(), counterKeys.media()];
+  const counters = await readCounters(db, keys);
+  const [sending = 0, processing = 0, media = 0] = keys.map((key) => counters.get(key) ?? 0);
+  return { media, pending: sending - processing, processing };
+}
+
+/**
+ * When the oldest request was accepted that is in no transaction, without those that wait for media. A request that was
+ * returned for a later time may be missing until it is due: the head of the queue has those that are due first.
+ */
+export async function oldestUnsent(db: Db): Promise<number | null> {
+  const { rows } = await sql<{ oldest: number | null }>`
+    select min(created_at) as oldest from (
+      select created_at from (select created_at from requests where ready_at is not null
+                               order by ready_at limit ${HEAD}) as ready
+      union all
+      select created_at from requests where lane is not null and batch_id is null) as waiting`.execute(db);
+  return rows[0]?.oldest ?? null;
+}
+
+async function lanesInUse(db: Db): Promise<PipelineState["lanes"]> {
+  const { rows } = await sql<PipelineState["lanes"][number]>`
+    select lanes.lane as "lane", lanes.address as "address",
+           (select min(batches.created_at) from batches
+             where batches.lane = lanes.lane and batches.status = 'open') as "oldestUnmined"
+      from lanes order by lanes.lane`.execute(db);
+  return rows;
+}
+
+async function countQuarantined(db: Db): Promise<number> {
+  // Each of them has a time at which it is tried again.
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from foreign_contracts where due_at is not null and state = 'quarantined'`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Of each app, the delivery that is due first. A delivery that is being sent, or tried again later, is not due. */
+async function overdueSince(db: Db, now: number): Promise<number | null> {
+  const { rows } = await sql<{ since: number | null }>`
+    select min(first.since) as since from (
+      select (select case when deliveries.next_at < deliveries.created_at then deliveries.updated_at else deliveries.next_at end
+                from deliveries where deliveries.app_id = webhooks.app_id and deliveries.next_at is not null
+               order by deliveries.next_at, deliveries.seq limit 1) as since
+        from webhooks where webhooks.disabled_at is null) as first
+     where first.since <= ${now}`.execute(db);
+  return rows[0]?.since ?? null;
+}

@@ -1,0 +1,45 @@
+import { oldBefore, type PrunedKind, type Removed } from "../../domain/retention.ts";
+import type { Db, Trx } from "../db/engine.ts";
+import { prunableBatchItems, prunableRawTransactions } from "./batches.ts";
+import { prunableDeliveries, prunableTestEvents } from "./deliveries.ts";
+import { prunableIdempotencyKeys } from "./idempotency-keys.ts";
+import type { Prunable, PruneStep } from "./prunable.ts";
+
+const PRUNABLE: Readonly<Record<PrunedKind, Prunable>> = {
+  deliveries: prunableDeliveries,
+  test_events: prunableTestEvents,
+  raw_transactions: prunableRawTransactions,
+  batch_items: prunableBatchItems,
+  idempotency_keys: prunableIdempotencyKeys,
+};
+
+/** How old a row must be. `now` in milliseconds since 1970. */
+interface Age {
+  now: number;
+  days: number;
+}
+
+/** Counts what is old, and changes nothing. */
+export async function countOld(db: Db, kind: PrunedKind, age: Age): Promise<Removed> {
+  return PRUNABLE[kind].count(db, await before(db, kind, age));
+}
+
+/** Removes the oldest rows of a kind: one step of many. */
+export async function pruneSome(trx: Trx, kind: PrunedKind, age: Age): Promise<PruneStep> {
+  return PRUNABLE[kind].prune(trx, await before(trx, kind, age));
+}
+
+/**
+ * A clock that runs far ahead must not make a repeated call run twice. So for idempotency keys the time of the newest block
+ * counts if it is earlier. No other kind decides what runs.
+ */
+async function before(db: Db, kind: PrunedKind, { now, days }: Age): Promise<number> {
+  if (kind !== "idempotency_keys") return oldBefore(now, days);
+  const newest = await db
+    .selectFrom("blocks")
+    .select("timestamp")
+    .orderBy("number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return oldBefore(Math.min(now, newest?.timestamp ?? 0), days);
+}

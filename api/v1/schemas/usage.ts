@@ -1,0 +1,70 @@
+import { z } from "zod";
+
+import { MAX_USAGE_DAYS } from "../../config/limits.ts";
+import { dayFrom, dayOf } from "../../domain/day.ts";
+import { QUOTA_DESCRIPTIONS, type QuotaName } from "../../domain/quota.ts";
+import { refuse } from "./inputs.ts";
+import { day, wei } from "./outputs.ts";
+
+/** Days that are shown without `from`. */
+const DEFAULT_DAYS = 30;
+
+/** The days that a query asks for, as days since 1970. */
+export function usageDays(query: { from?: string | undefined; to?: string | undefined }): { from: number; to: number } {
+  const to = query.to === undefined ? dayOf(Date.now()) : dayFrom(query.to);
+  return { from: query.from === undefined ? Math.max(0, to - DEFAULT_DAYS + 1) : dayFrom(query.from), to };
+}
+
+const queryDay = z.iso.date().superRefine((text, context) => {
+  if (text < "1970-01-01") refuse(context, "too_small", "Must not be before 1970-01-01.");
+});
+
+export const usageQuery = z
+  .strictObject({
+    from: queryDay.optional().meta({ description: "The first day. Default: 29 days before `to`." }),
+    to: queryDay.optional().meta({ description: "The last day. Default: today." }),
+  })
+  .superRefine((query, context) => {
+    const { from, to } = usageDays(query);
+    if (from > to) refuse(context, "too_big", "Must not be after `to`.", ["from"]);
+    if (to - from >= MAX_USAGE_DAYS) {
+      refuse(context, "too_many_days", `At most ${MAX_USAGE_DAYS.toString()} days can be shown at once.`, ["from"]);
+    }
+  });
+
+const count = z.int().nonnegative();
+
+const figures = {
+  requests_accepted: count.meta({ description: "Requests that were accepted." }),
+  requests_completed: count.meta({ description: "Requests that became `completed`." }),
+  requests_failed: count.meta({ description: "Requests that became `failed`." }),
+  gas_used: count.meta({ description: "Gas of transactions, by the day of their blocks." }),
+  fee_wei: wei.meta({ description: "Fees of the same transactions." }),
+  media_bytes: count.meta({
+    description: "Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request.",
+  }),
+  wallets_created: count.meta({ description: "Wallets that were created." }),
+};
+
+function quota(name: QuotaName) {
+  const limit = count.nullable().meta({ description: "null: unlimited." });
+  return z
+    .object({ used: count.meta({ description: "What counts now." }), limit })
+    .meta({ description: QUOTA_DESCRIPTIONS[name] });
+}
+
+export const usage = z
+  .object({
+    from: day,
+    to: day,
+    total: z.object(figures).meta({ description: "The sums of the days." }),
+    days: z.array(z.object({ date: day, ...figures })).meta({ description: "Every day, oldest first." }),
+    quotas: z
+      .object({
+        media_bytes: quota("media_bytes"),
+        media_requests: quota("media_requests"),
+        wallets: quota("wallets"),
+      })
+      .meta({ description: "What counts now, whatever the range of days, and the limits that the operator has set." }),
+  })
+  .meta({ id: "Usage" });

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { crc32, deflateSync } from "node:zlib";
+
+import { Contract, JsonRpcProvider } from "ethers";
+
+import { sqliteFiles } from "./pipeline/databases.ts";
+import { World } from "./pipeline/world.ts";
+
+/**
+ * `npm run bench:drop`: drops a folder of 1,000 tokens, each with a picture of its own, kills the command with `kill -9` in
+ * the middle of the uploads and in the middle of the mints, and runs it again. It compares the chain with the folder and
+ * prints the times. `--tokens N` makes another number. `--rate N` sets the service's rate limit (calls per minute).
+ */
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const SIDE = 128;
+
+interface Figures {
+  seconds: number;
+  output: string;
+}
+
+/** A part of a PNG file, with its checksum. */
+function chunk(name: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(name, "latin1"), data]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+}
+
+/** A PNG picture of random grey pixels, about 16 KiB. */
+function randomPicture(): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(SIDE, 0);
+  header.writeUInt32BE(SIDE, 4);
+  header[8] = 8;
+  const rows = Array.from({ length: SIDE }, () => Buffer.concat([Buffer.of(0), randomBytes(SIDE)]));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const parts = [
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(Buffer.concat(rows))),
+    chunk("IEND", Buffer.alloc(0)),
+  ];
+  return Buffer.concat([signature, ...parts]);
+}
+
+async function writeFolder(folder: string, tokens: number): Promise<void> {
+  await mkdir(join(folder, "json"), { recursive: true });
+  await mkdir(join(folder, "images"));
+  for (let number = 1; number <= tokens; number++) {
+    const name = number.toString();
+    const attributes = [{ trait_type: "number", value: name }];
+    await writeFile(join(folder, "json", `${name}.json`), JSON.stringify({ name: `Token ${name}`, attributes }));
+    await writeFile(join(folder, "images", `${name}.png`), randomPicture());
+  }
+}
+
+class Drop {
+  readonly #args: string[];
+  readonly #token: string;
+
+  constructor(folder: string, collection: string, { processes, token }: World) {
+    const url = processes[0]?.url ?? "";
+    this.#token = token;
+    this.#args = ["drop", folder, "--collection", collection, "--user", "alice", "--url", url, "--yes"];
+  }
+
+  /** @param killAt kills the command when it prints this. */
+  async run(killAt?: RegExp): Promise<Figures> {
+    const begun = performance.now();
+    const child = spawn(process.execPath, ["--import", "tsx", "api/cli/main.ts", ...this.#args], {
+      cwd: ROOT,
+      env: { PATH: process.env["PATH"], MONETA_TOKEN: this.#token },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const output = await outputOf(child, killAt);
+    const killed = child.signalCode === "SIGKILL";
+    if (killed !== (killAt !== undefined) || (!killed && child.exitCode !== 0)) {
+      throw new Error(`the command ended with ${String(child.signalCode ?? child.exitCode)}:\n${output}`);
+    }
+    return { seconds: (performance.now() - begun) / 1000, output };
+  }
+}
+
+async function outputOf(child: ChildProcess, killAt?: RegExp): Promise<string> {
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (part: Buffer) => {
+      output += part.toString();
+      if (killAt?.test(output) === true) child.kill("SIGKILL");
+    });
+  }
+  await once(child, "close");
+  return output;
+}
+
+async function hostedCollection(world: World): Promise<string> {
+  const body = { type: "ERC721", name: "Bench", symbol: "BEN", description: "Hosted" };
+  const { request_id: id } = await world.load.send<{ request_id: string }>({
+    method: "POST",
+    path: "/v1/collections",
+    body,
+  });
+  const { nft_collection: address } = await world.final(id);
+  if (address === undefined) throw new Error("the collection has no address");
+  return address;
+}
+
+/** Compares the folder's report with the chain. @throws unless each token is there once. */
+async function check(world: World, { folder, collection, tokens }: Place): Promise<void> {
+  const lines = (await readFile(join(folder, "drop-report.csv"), "utf8")).trim().split("\r\n").slice(1);
+  const ids = new Set(lines.filter((line) => line.includes(",completed,")).map((line) => line.split(",")[1]));
+  const provider = new JsonRpcProvider(world.node.url);
+  const transfers = new Contract(
+    collection,
+    ["event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)"],
+    provider,
+  );
+  const events = await transfers.queryFilter("Transfer");
+  provider.destroy();
+  const onChain = new Set(events.map(({ topics }) => BigInt(topics[3] ?? "").toString()));
+  const counts = [ids.size, events.length, onChain.size];
+  if (counts.some((count) => count !== tokens) || [...ids].some((id) => !onChain.has(id ?? ""))) {
+    throw new Error(
+      `tokens in the report, mints and ids on the chain: ${counts.join(", ")} instead of ${tokens.toString()}`,
+    );
+  }
+  console.log(
+    `On the chain: ${events.length.toString()} mints of ${onChain.size.toString()} tokens, each in the report once.`,
+  );
+}
+
+interface Place {
+  folder: string;
+  collection: string;
+  tokens: number;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { tokens: { type: "string" }, rate: { type: "string" } } });
+  const tokens = Number(values.tokens ?? "1000");
+  const settings = values.rate === undefined ? {} : { RATE_LIMIT_PER_MINUTE: values.rate };
+  const world = await World.start({ databases: sqliteFiles, settings });
+  try {
+    const say = (what: string, { seconds }: Figures) => {
+      console.log(`${what}: ${seconds.toFixed(1)} s`);
+    };
+    for (const interrupted of [false, true]) {
+      const collection = await hostedCollection(world);
+      const folder = join(world.folder, interrupted ? "interrupted" : "whole");
+      await writeFolder(folder, tokens);
+      const drop = new Drop(folder, collection, world);
+      if (interrupted) {
+        say("Killed with kill -9 in the middle of the uploads", await drop.run(/uploaded [4-9]\d\d of/));
+        say("Run again, killed in the middle of the mints", await drop.run(/sent [5-9]\d\d of/));
+        say("Run again, to the end", await drop.run());
+      } else {
+        say(`${tokens.toString()} tokens, not interrupted`, await drop.run());
+      }
+      await check(world, { folder, collection, tokens });
+      const last = await drop.run();
+      if (!last.output.includes("was finished before")) throw new Error("a finished drop ran again");
+    }
+  } finally {
+    await world.stop();
+  }
+}
+
+await main();

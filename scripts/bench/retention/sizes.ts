@@ -1,0 +1,42 @@
+import { fileURLToPath } from "node:url";
+
+import BetterSqlite3 from "better-sqlite3";
+import pg from "pg";
+
+/** Bytes of each table with its indexes. */
+export type Sizes = Map<string, number>;
+
+/** Gives back the space that a database does not use, and measures what is left. Nobody else may use the database. */
+export async function compactAndMeasure(url: string): Promise<Sizes> {
+  return url.startsWith("file:") ? onSqlite(url) : onPostgres(url);
+}
+
+function onSqlite(url: string): Sizes {
+  const database = new BetterSqlite3(url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length));
+  try {
+    database.exec("vacuum");
+    const rows = database
+      .prepare<[], { name: string; bytes: number }>(
+        "select m.tbl_name as name, sum(d.pgsize) as bytes from dbstat as d join sqlite_master as m on m.name = d.name group by 1",
+      )
+      .all();
+    return new Map(rows.map(({ name, bytes }) => [name, bytes]));
+  } finally {
+    database.close();
+  }
+}
+
+async function onPostgres(url: string): Promise<Sizes> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query("vacuum full");
+    const { rows } = await client.query<{ name: string; bytes: string }>(
+      `select relname as name, pg_total_relation_size(oid) as bytes from pg_class
+        where relkind = 'r' and relnamespace = current_schema()::regnamespace`,
+    );
+    return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,135 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { plural } from "../../api/shared/plural.ts";
+import { type Check, checkPromises, partition } from "./checks.ts";
+import { Load } from "./load.ts";
+import { type Engine, Scene } from "./scene.ts";
+
+/** Requests that are accepted before the backup, while it runs, and after it, before the disk is lost. */
+const BEFORE = 40;
+const AFTER = 40;
+const CAP = 100;
+const STEP_TIMEOUT = 90_000;
+
+/**
+ * Rehearses the loss of a disk: backs up a service under load, lets the load go on, kills the service, deletes its data,
+ * restores, reconciles, starts, and compares. Everything is scratch: a node, a chain, and keys of its own.
+ */
+export async function drill(engine: Engine, say: (line: string) => void): Promise<Check[]> {
+  const scene = await Scene.create(engine);
+  try {
+    return await rehearse(scene, engine, say);
+  } finally {
+    await scene.stop();
+  }
+}
+
+async function rehearse(scene: Scene, engine: Engine, say: (line: string) => void): Promise<Check[]> {
+  const began = performance.now();
+  const step = (text: string) => {
+    say(`${((performance.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${text}`);
+  };
+  // Nobody delivers webhooks yet: those of the backup wait for the restored service.
+  await scene.start({ ROLES: "api,relayer,indexer,media" });
+  step(
+    `A service runs (${engine === "sqlite" ? "SQLite" : "PostgreSQL"}); its keys are not on the disk that will be lost.`,
+  );
+  const collections = { capped: await collection(scene, CAP), open: await collection(scene, null), cap: CAP };
+  await scene.call("PUT", "/v1/webhook", { url: scene.receiver.url });
+  const load = new Load(scene, [collections.capped, collections.open]);
+  load.start();
+  await until("requests before the backup", () => Promise.resolve(load.accepted.length >= BEFORE));
+  const before = load.accepted.length;
+  const folder = `${scene.folder}/backup`;
+  await scene.cli("backup", folder);
+  step(
+    `backup: made and checked while requests came in (${before.toString()} before it, ${load.accepted.length.toString()} at its end).`,
+  );
+  const lastInTime = load.accepted.length;
+  await until("requests after the backup", () => Promise.resolve(load.accepted.length >= lastInTime + AFTER));
+  await until("results after the backup", () => someCompleted(scene, load));
+  await loseAll(scene, load, step);
+  step((await scene.cli("restore", folder)).split("\n")[0] ?? "");
+  step(await refusedStart(scene));
+  const reconciled = JSON.parse(await scene.cli("reconcile", "--json")) as Reconciled;
+  step(describe(reconciled));
+  const exact: Check = {
+    promise: "What reconcile adopts leaves every total exact",
+    holds: reconciled.comparison.differences === 0,
+    detail: plural(reconciled.comparison.differences, "difference"),
+  };
+  await scene.start();
+  const known = await partition(scene, load);
+  step(
+    `The service runs again. It knows ${known.inBackup.length.toString()} of the requests; ${known.after.length.toString()} came after the backup.`,
+  );
+  const checks = [exact, ...(await checkPromises(scene, known, collections))];
+  for (const { promise, holds, detail } of checks) step(`${holds ? "holds  " : "BROKEN "} ${promise}: ${detail}.`);
+  return checks;
+}
+
+/** Kills the service in the middle of the load, and deletes its data. */
+async function loseAll(scene: Scene, load: Load, step: (text: string) => void): Promise<void> {
+  const stopped = load.stop();
+  await scene.kill();
+  await stopped;
+  await scene.loseDisk();
+  step(`kill -9, and the disk is lost, after ${plural(load.accepted.length, "accepted request")}.`);
+  // What was sent is mined, as the pages about back-ups ask for.
+  await scene.node.mine();
+}
+
+interface Reconciled {
+  recovery: { transactions: number; recognised: number; added: number; uncertain: string[] } | null;
+  comparison: { differences: number; told: { what: string; stored: string; chain: string }[] };
+}
+
+function describe({ recovery, comparison }: Reconciled): string {
+  if (recovery === null) return "reconcile: nothing was sent after the backup.";
+  return (
+    `reconcile: ${plural(recovery.transactions, "unknown transaction")} on chain, with ${plural(recovery.recognised, "request")} of the backup and ` +
+    `${recovery.added.toString()} unknown ones; ${plural(recovery.uncertain.length, "waiting request")} of the backup ran already.` +
+    comparison.told
+      .map(({ what, stored, chain }) => `\n          ${what}: stored ${stored}; on chain ${chain}`)
+      .join("")
+  );
+}
+
+async function collection(scene: Scene, cap: number | null): Promise<string> {
+  const body = { type: "ERC721", name: "Drill", symbol: "DRL", ...(cap === null ? {} : { mint_supply_count: cap }) };
+  const { body: answer } = await scene.call("POST", "/v1/collections", body);
+  let address = "";
+  await until("a collection", async () => {
+    const { body: request } = await scene.call("GET", `/v1/requests/${String(answer["request_id"])}`);
+    if (typeof request["nft_collection"] === "string") address = request["nft_collection"];
+    return request["status"] === "completed";
+  });
+  return address;
+}
+
+/** Whether the newest but twenty requests are completed. */
+async function someCompleted(scene: Scene, load: Load): Promise<boolean> {
+  const late = load.accepted.at(-20);
+  if (late === undefined) return false;
+  const { body } = await scene.call("GET", `/v1/requests/${late.id}`);
+  return body["status"] === "completed";
+}
+
+/** The service does not start with an old copy. */
+async function refusedStart(scene: Scene): Promise<string> {
+  const message = await scene.start().then(
+    () => null,
+    (error: unknown) => (error as Error).message,
+  );
+  const why = /it is an old backup, or another service uses the same seed/.exec(message ?? "")?.[0];
+  if (why === undefined) throw new Error(`The service should have refused to start: ${message ?? "it started"}`);
+  return `start: refused, because the chain has transactions that the copy does not know ("${why}").`;
+}
+
+async function until(what: string, met: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + STEP_TIMEOUT;
+  while (!(await met())) {
+    if (performance.now() > deadline) throw new Error(`Waited too long for ${what}.`);
+    await wait(50);
+  }
+}

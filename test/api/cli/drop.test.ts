@@ -1,0 +1,250 @@
+import { appendFile, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { LOCK, locked } from "../../../api/cli/drop/lock.ts";
+import type { Shape } from "../../../api/client/client.ts";
+import { useFolder } from "../../support/use-folder.ts";
+import { TestProcess } from "../../support/process.ts";
+import { useService } from "../../support/use-service.ts";
+import { picture, writeJsonLayout } from "./support/drop-folder.ts";
+import { refusalOf } from "./support/refusal.ts";
+import { type Ran, runCli } from "./support/run.ts";
+
+interface Result {
+  state: string;
+  tokens: number;
+  files: number;
+  problems: { source: string; message: string }[];
+  ignored_fields: string[];
+  completed: number;
+  failed: number;
+}
+
+type Nft = Shape<"Nft">;
+
+describe("command line: drop", () => {
+  const moneta = useService();
+  const place = useFolder();
+  let collection = "";
+  beforeEach("create a collection", async () => {
+    collection = await moneta.api.collection({ type: "ERC721" });
+  });
+
+  const env = () => ({ MONETA_TOKEN: moneta.app.token });
+  const words = (...more: string[]) => [
+    ...["drop", place.path, "--collection", collection, "--url", moneta.baseUrl],
+    ...(more.includes("--to") || more.includes("--user") ? more : ["--user", "alice", ...more]),
+  ];
+  const run = (...more: string[]): Promise<Ran> => runCli(env(), ...words(...more));
+  const json = async (...more: string[]) => {
+    const { output, failed } = await run(...more, "--json");
+    return { ...(JSON.parse(output) as Result), exit: failed ? 1 : 0 };
+  };
+  const minted = async (at = collection) => {
+    const { nfts } = await moneta.api.ok<{ nfts: Nft[] }>("GET", `/v1/collections/${at}`);
+    return nfts;
+  };
+  const report = async () => (await readFile(join(place.path, "drop-report.csv"), "utf8")).trim().split("\r\n");
+  const problems = async (...more: string[]) => {
+    const result = await json(...more);
+    expect(result).to.include({ state: "problems", exit: 1 });
+    return result.problems.map(({ source, message }) => `${source}: ${message}`);
+  };
+
+  describe("given json/ and images/", () => {
+    beforeEach(() => writeJsonLayout(place.path, 3));
+
+    it("checks everything and sends nothing without --yes", async () => {
+      expect(await json()).to.deep.include({
+        ...{ state: "checked", exit: 0, tokens: 3, files: 3, problems: [] },
+        ignored_fields: ["edition"],
+      });
+      expect(await minted()).to.deep.equal([]);
+      expect((await moneta.api.send("GET", "/v1/accounts/user/alice")).status).to.equal(404);
+    });
+
+    it("uploads, mints and reports, and says so when it is run again", async () => {
+      expect(await json("--yes")).to.include({ state: "finished", completed: 3, failed: 0, exit: 0 });
+      const tokens = await minted();
+      expect(tokens.map(({ metadata }) => metadata?.name).sort()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
+      for (const { metadata } of tokens) {
+        const [, cid = ""] = /^ipfs:\/\/(.+)$/.exec(metadata?.image ?? "") ?? [];
+        const number = Number(metadata?.name?.slice("Cat ".length));
+        expect(await (await fetch(`${moneta.baseUrl}/ipfs/${cid}`)).text()).to.equal(picture(number));
+      }
+      const [head, ...lines] = await report();
+      expect(head).to.equal("file,token_id,request_id,status,error");
+      for (const line of lines) expect(line).to.match(/^json\/\d\.json,\d,[0-9a-f]{64},completed,$/);
+      expect(lines).to.have.length(3);
+      expect((await run("--yes")).output).to.contain("was finished before");
+      expect(await minted()).to.have.length(3);
+    });
+
+    it("refuses a folder, a receiver or a collection that changed after the start", async () => {
+      await run("--yes");
+      const other = await moneta.api.wallet();
+      expect((await refusalOf(run("--yes", "--to", other))).message).to.contain("changed after its drop began");
+      await writeFile(join(place.path, "images", "1.svg"), picture(99));
+      expect((await refusalOf(run("--yes"))).message).to.contain("changed after its drop began");
+      expect(await minted()).to.have.length(3);
+    });
+
+    it("ignores a last line of the journal that was cut off, and refuses a damaged one", async () => {
+      await run("--yes");
+      const journal = join(place.path, ".moneta-drop.jsonl");
+      await appendFile(journal, '{"entry":"batch","key":"dr');
+      expect(await json("--yes")).to.include({ state: "finished", completed: 3 });
+      await appendFile(journal, "\n");
+      expect((await refusalOf(run("--yes"))).message).to.match(/Line \d+ of .* is damaged/);
+    });
+
+    it("names every problem with its file", async () => {
+      await writeFile(join(place.path, "json", "1.json"), "{");
+      await writeFile(join(place.path, "json", "2.json"), JSON.stringify({ name: 5, image: "2.svg" }));
+      await writeFile(join(place.path, "images", "3.svg"), "");
+      await writeFile(join(place.path, "images", "4.svg"), picture(4));
+      await symlink("/etc/passwd", join(place.path, "images", "secret.png"));
+      await writeFile(join(place.path, "json", "5.json"), JSON.stringify({ image: "../../../../../../../etc/passwd" }));
+      await writeFile(join(place.path, "json", "6.json"), JSON.stringify({ image: "secret.png" }));
+      await writeFile(join(place.path, "json", "7.json"), JSON.stringify({ name: "No picture" }));
+      await writeFile(join(place.path, "json", "8.json"), `{"attributes": ${"[".repeat(99)}${"]".repeat(99)}}`);
+      await writeFile(join(place.path, "json", "9.json"), `{"attributes": [[${"0,".repeat(200_000)}0]]}`);
+      const found = (await problems("--yes")).join("\n");
+      for (const expected of [
+        "json/1.json: The file is not valid JSON",
+        "json/2.json: name: ",
+        "json/3.json: images/3.svg is empty.",
+        "images/4.svg: No JSON file",
+        "json/5.json: image: ../../../../../../../etc/passwd is outside of the folder.",
+        "json/6.json: image: secret.png is outside of the folder.",
+        "json/7.json: image: no picture found.",
+        "json/8.json: attributes: Must be nested at most 16 levels deep.",
+        "json/9.json: attributes: Must have at most 199900 JSON values.",
+      ]) {
+        expect(found).to.contain(expected);
+      }
+      expect(await minted()).to.deep.equal([]);
+    });
+
+    it("refuses more tokens than the collection has room for", async () => {
+      collection = await moneta.api.collection({ type: "ERC721", mint_supply_count: 2 });
+      expect(await problems("--yes")).to.deep.equal([
+        "collection: The collection has room for 2 more tokens (mint_supply_count 2), but 3 are to be minted.",
+      ]);
+    });
+
+    it("reports tokens that failed, and mints them again when asked", async () => {
+      // A contract that takes no tokens.
+      expect(await json("--yes", "--to", collection)).to.include({ completed: 0, failed: 3, exit: 1 });
+      expect((await report())[1]).to.match(/,failed,receiver_rejected/);
+      expect(await json("--yes", "--to", collection)).to.include({ failed: 3, exit: 1 });
+      const again = await json("--yes", "--to", collection, "--retry-failed");
+      expect(again).to.include({ completed: 0, failed: 3, exit: 1 });
+      const { total } = await moneta.api.ok<{ total: number }>("GET", "/v1/requests?status=failed&type=mint");
+      expect(total).to.equal(6);
+    });
+
+    it("refuses a collection that the app does not have, and calls without a token or a receiver", async () => {
+      const other = await moneta.createApp("other");
+      const foreign = await other.collection({ type: "ERC721" });
+      const text = async (...more: string[]) => (await refusalOf(run(...more))).message;
+      expect(await text("--collection", foreign)).to.contain("has no collection");
+      const without = runCli({}, ...words());
+      expect((await refusalOf(without)).message).to.contain("MONETA_TOKEN");
+      const nobody = runCli(env(), ...["drop", place.path, "--collection", collection, "--url", moneta.baseUrl]);
+      expect((await refusalOf(nobody)).message).to.contain("--to ADDRESS or --user IDENTIFIER");
+      expect(await text("--supply", "3")).to.contain("ERC1155 collections only");
+    });
+  });
+
+  describe("given metadata.csv", () => {
+    const table = (...lines: string[]) => writeFile(join(place.path, "metadata.csv"), lines.join("\n"));
+    beforeEach(async () => {
+      await mkdir(join(place.path, "images"));
+      for (const number of [7, 8])
+        await writeFile(join(place.path, "images", `${number.toString()}.svg`), picture(number));
+    });
+
+    it("mints ERC1155 tokens with the ids and copies of the table", async () => {
+      collection = await moneta.api.collection({ type: "ERC1155" });
+      await table(
+        "\ufefftoken_id,file,name,description,attributes.Fur,supply",
+        '7,,"Seven, the first","He said ""hi""",red,3',
+        "8,8.svg,Eight,,,",
+      );
+      expect(await json("--yes", "--supply", "5")).to.include({ completed: 2, failed: 0 });
+      const tokens = (await minted()).sort((a, b) => Number(a.token_id) - Number(b.token_id));
+      expect(tokens.map(({ token_id, quantity }) => [token_id, quantity])).to.deep.equal([
+        [7, 3],
+        [8, 5],
+      ]);
+      expect(tokens[0]?.metadata).to.deep.include({
+        name: "Seven, the first",
+        description: 'He said "hi"',
+        attributes: [{ trait_type: "Fur", value: "red" }],
+      });
+      expect(tokens[1]?.metadata).not.to.have.any.keys("attributes", "description");
+    });
+
+    it("names the line of each problem", async () => {
+      collection = await moneta.api.collection({ type: "ERC1155" });
+      await table("token_id,name,supply", "7,Seven,1", "7,Again,1", "8,Eight,", "x,Nine,0");
+      expect(await problems()).to.deep.equal([
+        "metadata.csv, line 5: token_id: Must be an integer from 0 to 2^256-1.",
+        "metadata.csv, line 5: supply: Must be an integer from 1 to 2^128-1.",
+        "metadata.csv, line 3: Token id 7 is used by metadata.csv, line 2, too.",
+        "metadata.csv, line 4: Say how many copies: --supply N, or a column supply.",
+      ]);
+      await table("file,Fur", "7.svg,red");
+      expect((await problems())[0]).to.contain('The column "Fur" is not known.');
+    });
+
+    it("refuses a folder with both forms, and one with neither", async () => {
+      await table("file,name", "7.svg,Seven");
+      await mkdir(join(place.path, "json"));
+      await writeFile(join(place.path, "json", "1.json"), "{}");
+      expect((await refusalOf(run())).message).to.contain("both metadata.csv and json/");
+      await rm(join(place.path, "json"), { recursive: true });
+      await rm(join(place.path, "metadata.csv"));
+      expect((await refusalOf(run())).message).to.contain("neither metadata.csv nor files in json/");
+    });
+  });
+
+  describe("given the command is killed at any moment", () => {
+    const COUNT = 300;
+    const start = (...more: string[]) =>
+      new TestProcess(["--import", "tsx", "api/cli/main.ts", ...words("--yes", ...more)], env());
+
+    it("continues and mints every token once", async function () {
+      this.timeout(120_000);
+      await writeJsonLayout(place.path, COUNT);
+      for (const moment of [/uploaded [1-9]\d* of/, /sent 0 of/, /sent 250 of/, /sent 300 of/]) {
+        const killed = start();
+        await killed.printed(moment);
+        expect(await killed.end("SIGKILL")).to.equal("SIGKILL");
+      }
+      const last = start("--json");
+      expect(await last.gone()).to.equal(0);
+      const names = new Set((await report()).slice(1).map((line) => line.split(",")[1]));
+      expect(names.size).to.equal(COUNT);
+      const { total } = await moneta.api.ok<{ total: number }>("GET", `/v1/collections/${collection}?limit=1`);
+      expect(total).to.equal(COUNT);
+    });
+
+    it("refuses to run twice at the same time, also beside the lock file of a killed process", async () => {
+      await writeJsonLayout(place.path, 1);
+      await writeFile(join(place.path, LOCK), "");
+      const held = start();
+      await held.printed(/sent 0 of/);
+      expect((await refusalOf(run("--yes"))).message).to.contain("Another process");
+      await held.end("SIGKILL");
+      await locked(place.path, async () => {
+        expect((await refusalOf(run("--yes"))).message).to.contain("Another process");
+      });
+      expect(await json("--yes")).to.include({ state: "finished", completed: 1 });
+      expect(await minted()).to.have.length(1);
+    });
+  });
+});

@@ -1,0 +1,159 @@
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+import { expect } from "chai";
+
+import { verifyWebhook } from "../../../api/client/webhooks.ts";
+import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { TestProcess } from "../../support/process.ts";
+import { useService } from "../../support/use-service.ts";
+import { jsonOfCli, runCli } from "./support/run.ts";
+
+const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
+/** A receiver on the developer's machine. */
+class LocalReceiver {
+  readonly calls: { headers: IncomingHttpHeaders; body: string }[] = [];
+  status = 204;
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      void text(request).then((body) => {
+        this.calls.push({ headers: request.headers, body });
+        response.writeHead(this.status, { location: "http://127.0.0.1:9/" }).end();
+      });
+    });
+  }
+
+  async listen(port = 0): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(port, "127.0.0.1", resolve));
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  get types(): string[] {
+    return this.calls.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+  }
+
+  get requests(): string[] {
+    return this.calls.map(({ body }) => (JSON.parse(body) as { request_id: string }).request_id);
+  }
+}
+
+describe("listen", function () {
+  this.timeout(120_000);
+  const moneta = useService({ per: "test" });
+  const { api } = moneta;
+  let receiver: LocalReceiver;
+  let listening: TestProcess | null = null;
+  beforeEach(() => {
+    receiver = new LocalReceiver();
+  });
+  afterEach(async () => {
+    await listening?.end("SIGKILL");
+    await receiver.close();
+  });
+
+  const listen = (port: number, ...options: string[]) => {
+    const forwardTo = `http://127.0.0.1:${port.toString()}/hook`;
+    const words = ["listen", "--forward-to", forwardTo, "--url", moneta.baseUrl, "--secret", SECRET, ...options];
+    listening = new TestProcess(["--import", "tsx", "api/cli/main.ts", ...words], { MONETA_TOKEN: moneta.app.token });
+    return listening;
+  };
+  const collection = () => api.collection({ type: "ERC721" });
+
+  it("delivers each event signed like a webhook, and prints a line", async () => {
+    const command = listen(await receiver.listen());
+    await command.printed(/Forwarding events/);
+    await collection();
+    await command.printed(/completed {2}[0-9a-f]{64} {2}204 in \d+ ms/);
+    expect(receiver.types).to.deep.equal(["sent", "completed"]);
+    for (const { headers, body } of receiver.calls) {
+      expect(headers).to.include({ "content-type": "application/json", "user-agent": "moneta" });
+      const event = await verifyWebhook(body, headers, SECRET);
+      expect(event.id).to.equal(headers["webhook-id"]);
+    }
+    expect(command.output).to.match(new RegExp(`^Signing secret: ${SECRET.replace("+", "\\+")}$`, "m"));
+  });
+
+  it("waits for a closed port, and loses nothing", async () => {
+    const port = await freePort();
+    const command = listen(port);
+    await command.printed(/Forwarding events/);
+    await collection();
+    await command.printed(/cannot be reached \(ECONNREFUSED\)/);
+    await collection();
+    await receiver.listen(port);
+    await command.printed(/(completed[^]*){2}/);
+    expect(receiver.types).to.deep.equal(["sent", "completed", "sent", "completed"]);
+  });
+
+  it("continues after a restart of the service, and again where Ctrl-C ended it", async () => {
+    const port = await receiver.listen();
+    await moneta.stop();
+    const service = await moneta.startProcess();
+    const command = listen(port);
+    await command.printed(/Forwarding events/);
+    await collection();
+    await command.printed(/completed/);
+    expect(await service.end("SIGTERM")).to.equal(0);
+    await command.printed(/Trying again/);
+    await moneta.startProcess();
+    await collection();
+    await command.printed(/(completed[^]*){2}/);
+    expect(await command.end("SIGINT")).to.equal(0);
+    const [, cursor = ""] = await command.printed(/Continue with --after (\S+)/);
+    const before = receiver.calls.length;
+    await collection();
+    const again = listen(port, "--after", cursor);
+    await again.printed(/completed/);
+    expect(receiver.types.slice(before)).to.deep.equal(["sent", "completed"]);
+    expect(new Set(receiver.requests).size).to.equal(3);
+    expect(receiver.calls).to.have.length(6);
+  });
+
+  it("begins at the start, filters types, shows refusals, and follows no redirect", async () => {
+    await collection();
+    receiver.status = 302;
+    const command = listen(await receiver.listen(), "--from-start", "--type", "completed", "--json");
+    const [line] = await command.printed(/\{"cursor".*\}/);
+    expect(JSON.parse(line)).to.include({ type: "completed", request_id: receiver.requests[0] });
+    expect(line).to.match(/"answer":"302 in \d+ ms"/);
+    expect(receiver.types).to.deep.equal(["completed"]);
+  });
+
+  it("says where to continue when its token is revoked", async () => {
+    const command = listen(await receiver.listen());
+    await command.printed(/Forwarding events/);
+    await collection();
+    await command.printed(/completed/);
+    const [token] = await jsonOfCli<{ token_id: string }[]>(moneta.env, "token", "list", moneta.app.appId);
+    await runCli(moneta.env, "token", "revoke", token!.token_id);
+    expect(await command.gone()).to.equal(1);
+    expect(command.output)
+      .to.match(/Stopped\. Continue with --after \S+/)
+      .and.to.include("401 unauthorized");
+  });
+
+  it("says what is wrong with its options", async () => {
+    const to = ["--forward-to", "http://127.0.0.1:9/"];
+    const reason = (...words: string[]) =>
+      runCli({}, "listen", ...words).then(
+        () => "it ran",
+        (error: unknown) => (error as Error).message,
+      );
+    expect(await reason(...to)).to.match(/--token/);
+    expect(await reason("--forward-to", "file:///etc/passwd")).to.match(/begins with http/);
+    expect(await reason(...to, "--secret", "secret")).to.match(/whsec_/);
+    expect(await reason(...to, "--token", "moneta_wrong", "--url", moneta.baseUrl)).to.match(/401 unauthorized/);
+    expect(await reason(...to, "--token", moneta.app.token, "--url", moneta.baseUrl, "--after", "1")).to.match(
+      /Last-Event-ID/,
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from "chai";
+
+import { DEFAULT_RETENTION } from "../../../api/config/retention.ts";
+import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
+import { enqueueTestEvent } from "../../../api/store/outbox/events.ts";
+import { eventually } from "../../support/eventually.ts";
+import { TestProcess } from "../../support/process.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { refusalOf } from "./support/refusal.ts";
+import { jsonOfCli, runCli } from "./support/run.ts";
+
+const DAY = 86_400_000;
+
+interface PruneResult {
+  dry_run: boolean;
+  rows: number;
+  bytes: number;
+  kinds: { kind: string; days: number | null; rows: number; bytes: number }[];
+}
+
+describe("command line: prune", function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  beforeEach(async () => {
+    api = await startApi();
+  });
+  afterEach(() => api.close());
+
+  const env = () => ({ DATABASE_URL: api.databaseUrl });
+  const rows = async () => {
+    const { count } = await api.database.read
+      .selectFrom("deliveries")
+      .select((eb) => eb.fn.countAll().as("count"))
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  };
+  const counted = () => readCounter(api.database.read, counterKeys.deliveries(api.app.id));
+
+  /** Deliveries of test events that were accepted that many days ago. */
+  async function addDelivered(count: number, age: number): Promise<void> {
+    await api.database.write(async (trx) => {
+      for (let index = 0; index < count; index++) {
+        const { id } = await enqueueTestEvent(trx, api.app.id, Date.now());
+        const updated_at = Date.now() - age * DAY;
+        await trx
+          .updateTable("deliveries")
+          .set({ status: "delivered", next_at: null, updated_at })
+          .where("id", "=", id)
+          .execute();
+      }
+    });
+  }
+
+  it("counts with --dry-run, deletes without it, and says how much of each kind", async () => {
+    await addDelivered(3, 31);
+    await addDelivered(2, 29);
+    const seen = await jsonOfCli<PruneResult>(env(), "prune", "--dry-run");
+    expect(seen).to.include({ dry_run: true, rows: 3 });
+    expect(seen.bytes).to.be.greaterThan(300);
+    expect(seen.kinds.map(({ kind, days }) => [kind, days])).to.deep.equal(Object.entries(DEFAULT_RETENTION));
+    expect(await rows()).to.equal(5);
+    expect(await jsonOfCli<PruneResult>(env(), "prune")).to.deep.equal({ ...seen, dry_run: false });
+    expect(await rows()).to.equal(2);
+    expect(await counted()).to.equal(2);
+    const { output } = await runCli({ ...env(), RETAIN_DELIVERIES_DAYS: "28" }, "prune");
+    expect(output).to.match(/^KIND +KEPT FOR +ROWS +BYTES\ndeliveries +28 days +2 +\d+\n/);
+    expect(output).to.match(
+      /idempotency_keys +ever +0 +0\n\ndeleted: 2 rows \(about \d+ bytes\)\n.*(freed pages|vacuum)/,
+    );
+    expect(await rows()).to.equal(0);
+  });
+
+  it("refuses a setting that is too short, by its name", async () => {
+    const short = { ...env(), RETAIN_IDEMPOTENCY_KEYS_DAYS: "1" };
+    const { message } = await refusalOf(runCli(short, "prune", "--dry-run"));
+    expect(message).to.contain("RETAIN_IDEMPOTENCY_KEYS_DAYS: must be forever, or a whole number of days from 7");
+  });
+
+  it("does not repeat a delivery that was pruned, and says why", async () => {
+    await addDelivered(1, 31);
+    const { id } = await api.database.read.selectFrom("deliveries").select("id").executeTakeFirstOrThrow();
+    await runCli(env(), "prune");
+    const { message } = await refusalOf(runCli(env(), "webhook", "redeliver", id));
+    expect(message).to.contain("may have been pruned (RETAIN_DELIVERIES_DAYS)");
+  });
+
+  describe("given a process that is killed between two steps", () => {
+    it("has removed whole steps with their totals, and the next run goes on", async () => {
+      await addDelivered(6_000, 31);
+      const command = ["--import", "tsx", "api/cli/main.ts", "prune"];
+      const first = new TestProcess(command, env());
+      await eventually(async () => ((await rows()) < 6_000 ? true : undefined), 30_000);
+      expect(await first.end("SIGKILL")).to.equal("SIGKILL");
+      const left = await rows();
+      expect(left).to.be.within(1, 5_500);
+      expect(left % 500).to.equal(0);
+      const announced = await api.database.read.selectFrom("processes").select("id").execute();
+      expect(announced.map(({ id }) => id.split("/")[2])).to.include(String(first.child.pid));
+      expect(await counted()).to.equal(left);
+      expect(await jsonOfCli<PruneResult>(env(), "prune")).to.include({ rows: left });
+      expect([await rows(), await counted()]).to.deep.equal([0, 0]);
+    });
+  });
+});

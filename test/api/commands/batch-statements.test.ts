@@ -1,0 +1,130 @@
+import { expect } from "chai";
+
+import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
+import { batchAnswer } from "../../../api/commands/answer-form.ts";
+import { LookUps } from "../../../api/commands/look-ups.ts";
+import { mint } from "../../../api/commands/mint.ts";
+import { transfer } from "../../../api/commands/transfer.ts";
+import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
+import { NO_METRICS } from "../../../api/shared/metrics.ts";
+import { randomId } from "../../../api/shared/random-id.ts";
+import type { Database } from "../../../api/store/db/database.ts";
+import type { Db, Trx } from "../../../api/store/db/engine.ts";
+import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
+import { RELAY, startApi, type TestApi } from "../support/api.ts";
+import { randomAddress } from "../support/rows.ts";
+
+/** The same database, which counts the statements of reads and writes. */
+function counting(database: Database): { database: Database; taken: () => number } {
+  let count = 0;
+  const counted = <T extends Db | Trx>(db: T): T =>
+    db.withPlugin({
+      transformQuery: ({ node }) => {
+        count++;
+        return node;
+      },
+      transformResult: ({ result }) => Promise.resolve(result),
+    }) as T;
+  return {
+    database: {
+      read: counted(database.read),
+      write: (operation) => database.write((trx) => operation(counted(trx))),
+      writeGroup: (operation) => database.writeGroup((trx) => operation(counted(trx))),
+      close: () => database.close(),
+    },
+    taken: () => {
+      const before = count;
+      count = 0;
+      return before;
+    },
+  };
+}
+
+describe("the SQL statements of a batch", function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  let wallet: string;
+  before(async () => {
+    api = await startApi();
+    wallet = await addWallet(api);
+  });
+  after(() => api.close());
+
+  /** Statements for batches of 1, 100 and 1,000 items. */
+  async function statements(kind: "mint" | "transfer", item: (index: number) => object): Promise<number[]> {
+    const { database, taken } = counting(api.database);
+    const limits = { ...DEFAULT_LIMITS, contracts: 10_000 };
+    const deps = {
+      database,
+      accepting: new AcceptQueue(database, { appGasPerDay: 1e15, limits }),
+      lookUps: new LookUps(database.read),
+      sealer: api.sealer,
+      relay: RELAY,
+      foreign: api.foreign,
+      settings: { limits },
+      signals: { requests: { notify: () => undefined }, media: { notify: () => undefined } },
+      metrics: NO_METRICS,
+    };
+    let index = 0;
+    const counts: number[] = [];
+    // The first one also begins the app's usage of the day.
+    for (const size of [1, 1, 100, 1_000]) {
+      const items = Array.from({ length: size }, () => item(index++));
+      const caller = { appId: api.app.id, idempotency: { key: randomId(), content: "" } };
+      taken();
+      const { json } =
+        kind === "mint"
+          ? await mint(deps, caller, items as Parameters<typeof mint>[2], batchAnswer)
+          : await transfer(deps, caller, items as Parameters<typeof transfer>[2], batchAnswer);
+      counts.push(taken());
+      const { results } = JSON.parse(json) as { results: { request_id?: string }[] };
+      expect(results.filter(({ request_id: id }) => id !== undefined)).to.have.length(size);
+    }
+    return counts.slice(1);
+  }
+
+  function expectConstant(counts: number[]): void {
+    const [single] = counts;
+    expect(single).to.be.greaterThan(3);
+    expect(counts).to.deep.equal([single, single, single]);
+  }
+
+  it("do not grow with its mints", async () => {
+    const collection = await addCollection(api);
+    const mints = () => ({ collection_address: collection, to_address: randomAddress(), unlockable_content: "secret" });
+    expectConstant(await statements("mint", mints));
+  });
+
+  it("do not grow with its new ERC1155 ids that copy media", async () => {
+    const collection = await addCollection(api, { type: "ERC1155" });
+    expectConstant(
+      await statements("mint", (index) => ({
+        collection_address: collection,
+        token_id: BigInt(index),
+        initial_owner: wallet,
+        initial_supply: 1n,
+        copy_media: true,
+        image: "https://cats.example/1.png",
+      })),
+    );
+  });
+
+  it("do not grow with its transfers", async () => {
+    const contract = await addCollection(api, { type: "ERC1155" });
+    await addMint(api, { contract, to: wallet, tokenId: 1, quantity: 10_000, type: "ERC1155" });
+    const places = { from_address: wallet, to_address: randomAddress(), contract_address: contract };
+    expectConstant(await statements("transfer", () => ({ ...places, token_id: 1n, amount: 1n })));
+  });
+
+  it("do not grow with its contracts of others", async () => {
+    const to = randomAddress();
+    expectConstant(
+      await statements("transfer", () => {
+        const contract = randomAddress();
+        api.foreign.contracts.set(contract, { type: "ERC721", name: "Elsewhere" });
+        api.foreign.give(contract, "1", wallet);
+        return { from_address: wallet, to_address: to, contract_address: contract, token_id: 1n };
+      }),
+    );
+  });
+});

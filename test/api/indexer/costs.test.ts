@@ -1,0 +1,82 @@
+import { expect } from "chai";
+
+import { ChainClient } from "../../../api/chain/client.ts";
+import { Rpc } from "../../../api/chain/rpc.ts";
+import { MissingCosts, recordMissingCosts } from "../../../api/indexer/costs.ts";
+import { batchesWithoutCost } from "../../../api/store/requests/costs.ts";
+import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
+import { apply, batchOf, startAtBlock } from "../support/blocks.ts";
+import { addApp, addRequest, hashOf, requestRow } from "../support/rows.ts";
+
+const BLOCK = 1;
+
+describe("recordMissingCosts", () => {
+  let database: TestDatabase;
+  let node: FakeRpc;
+  let id: string;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    await startAtBlock(database, 0);
+    ({ id } = await addRequest(database, { kind: "announce-metadata", collection: "0x", tokenId: null }));
+    const { batchId, requests } = await batchOf(database, [id]);
+    const ok = { ok: true, collection: null, tokenId: null } as const;
+    const outcomes = requests.map((request) => ({ request, outcome: ok }));
+    const mined = { batchId, transactionHash: hashOf("batch 0"), blockNumber: BLOCK, timestamp: 1, outcomes };
+    await apply(database, { block: BLOCK, batches: [{ ...mined, untouched: [] }] });
+    node = await startFakeRpc(() => null);
+  });
+  afterEach(async () => {
+    await node.stop();
+    await database.remove();
+  });
+
+  const record = () => {
+    const client = new ChainClient(new Rpc(node.url));
+    return recordMissingCosts({ database, client, now: () => 1 });
+  };
+  it("asks a node that never has the receipt more and more rarely", async () => {
+    const client = new ChainClient(new Rpc(node.url));
+    const costs = new MissingCosts();
+    for (let step = 0; step < 50; step++) await costs.record({ database, client, now: () => 1 });
+    expect(node.calls).to.have.length(1);
+  });
+
+  const receipt = (fields: object = {}) => ({
+    blockNumber: "0x1",
+    blockHash: hashOf(`main ${BLOCK.toString()}`),
+    status: "0x1",
+    gasUsed: "0x5208",
+    effectiveGasPrice: "0x2",
+    ...fields,
+  });
+
+  it("asks again until the node shows the receipt, then never again", async () => {
+    await record();
+    expect(await requestRow(database, id)).to.include({ gas_used: null, fee_wei: null });
+    node.answer = () => receipt();
+    await record();
+    expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "42000" });
+    const asked = node.calls.length;
+    await record();
+    expect(node.calls).to.have.length(asked);
+    expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "42000" });
+  });
+
+  it("takes no receipt of another block", async () => {
+    for (const fields of [
+      { blockNumber: "0x2" },
+      { blockHash: hashOf("fork 1") },
+      { gasUsed: `0x${"f".repeat(20)}` },
+    ]) {
+      node.answer = () => receipt(fields);
+      await record();
+      expect(await requestRow(database, id)).to.include({ gas_used: null, fee_wei: null });
+    }
+    expect(await batchesWithoutCost(database.read, 10)).to.deep.equal([
+      { batchId: 1, blockNumber: BLOCK, hashes: [hashOf("batch 0")] },
+    ]);
+  });
+});

@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import { parseEther } from "ethers";
+
+import { connectContracts } from "../../../api/chain/deployed.ts";
+import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { BACKLOG_SLOW, type Condition, CONDITIONS } from "../../../api/domain/conditions.ts";
+import { BacklogWatch } from "../../../api/metrics/backlog-watch.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type LogLine, logLines } from "../../support/log-lines.ts";
+import { useService } from "../../support/use-service.ts";
+import { jsonOfCli } from "../cli/support/run.ts";
+import { scrape } from "./support.ts";
+
+interface Examination {
+  findings: { check: string; result: string; condition?: Condition }[];
+}
+
+/** Each state that an operator must look at has one name in the log, in `doctor` and in `/metrics`. */
+describe("conditions", function () {
+  this.timeout(90_000);
+  const { logger, lines } = logLines("info");
+  const moneta = useService({ logger, settings: { METRICS_PORT: "0" } });
+  const { api } = moneta;
+
+  const ofMetrics = async () => {
+    const found = await scrape(moneta.service.metricsPort);
+    return CONDITIONS.filter((condition) => found.value("moneta_condition", { condition }) === 1);
+  };
+  const ofDoctor = async () => {
+    const { findings } = await jsonOfCli<Examination>(moneta.env, "doctor");
+    return findings.flatMap(({ condition }) => condition ?? []);
+  };
+  const ofLog = () => (lines as (LogLine & { condition?: Condition })[]).flatMap(({ condition }) => condition ?? []);
+  const reported = async (condition: Condition) => {
+    await eventually(async () => ((await ofMetrics()).includes(condition) ? true : undefined));
+    expect(await ofDoctor(), "doctor").to.include(condition);
+    await eventually(() => Promise.resolve(ofLog().includes(condition) || undefined));
+  };
+  const over = (condition: Condition) =>
+    eventually(async () => ((await ofMetrics()).includes(condition) ? undefined : true));
+  const lane = () =>
+    moneta.service.database.read.selectFrom("lanes").selectAll().where("lane", "=", 0).executeTakeFirstOrThrow();
+  const mint = async () =>
+    api.accept("/v1/nfts", {
+      collection_address: await api.collection({ type: "ERC721" }),
+      to_address: await api.wallet(),
+    });
+
+  it("none holds at first", async () => {
+    await api.settled(await mint());
+    expect(await ofMetrics()).to.deep.equal([]);
+    expect(await ofDoctor()).to.deep.equal([]);
+    expect(ofLog()).to.deep.equal([]);
+  });
+
+  it("low_funds", async () => {
+    const { address } = await lane();
+    const fund = (wei: bigint) => moneta.provider.send("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
+    await fund(parseEther("0.01"));
+    await api.settled(await mint());
+    await reported("low_funds");
+    await fund(parseEther("1000"));
+    await over("low_funds");
+  });
+
+  it("relay_paused", async () => {
+    const collection = await api.collection({ type: "ERC721" });
+    const wallet = await api.wallet();
+    await withLocalOwner(moneta.node.url, async (owner) => {
+      const { relay } = connectContracts(moneta.service.contracts, owner);
+      await (await relay.pause()).wait();
+      const waiting = await api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
+      await reported("relay_paused");
+      await (await relay.unpause()).wait();
+      await over("relay_paused");
+      expect((await api.settled(waiting)).status).to.equal("completed");
+    });
+  });
+
+  it("backlog_growing", async () => {
+    const { database } = moneta.service;
+    const id = await mint();
+    await api.settled(id);
+    const set = (fields: { ready_at: number | null; created_at: number }) =>
+      database.write((trx) => trx.updateTable("requests").set(fields).where("id", "=", id).execute());
+    const { created_at: acceptedAt } = await database.read
+      .selectFrom("requests")
+      .select("created_at")
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    // Ready in nine minutes, so that no lane takes it.
+    await set({ ready_at: Date.now() + 540_000, created_at: Date.now() - BACKLOG_SLOW - 5_000 });
+    const watch = new BacklogWatch({ database, logger, now: () => Date.now() });
+    await watch.look();
+    await watch.look();
+    expect(ofLog().filter((condition) => condition === "backlog_growing")).to.have.length(1);
+    await reported("backlog_growing");
+    await set({ ready_at: null, created_at: acceptedAt });
+    await over("backlog_growing");
+    await watch.look();
+    await watch.look();
+    expect(lines.filter(({ msg }) => msg === "requests are sent in time again")).to.have.length(1);
+  });
+
+  it("contract_quarantined", async () => {
+    const { database } = moneta.service;
+    const address = "0x00000000000000000000000000000000000000aB";
+    const row = { address, type: "ERC721", name: null, reason: "flood", as_of: null, failures: 0 } as const;
+    const rest = { quarantines: 1, released_at: null, window_from: 0, window_logs: 0, created_at: 1 };
+    await database.write((trx) =>
+      trx
+        .insertInto("foreign_contracts")
+        .values({ ...row, ...rest, state: "quarantined", due_at: Date.now() + 3_600_000 })
+        .execute(),
+    );
+    await eventually(async () => ((await ofMetrics()).includes("contract_quarantined") ? true : undefined));
+    expect(await ofDoctor()).to.include("contract_quarantined");
+    expect((await scrape(moneta.service.metricsPort)).value("moneta_quarantined_contracts")).to.equal(1);
+  });
+});

@@ -1,0 +1,49 @@
+import { createServer, type AddressInfo } from "node:net";
+
+import { expect } from "chai";
+
+import { useService } from "../../support/use-service.ts";
+import { scrape } from "./support.ts";
+
+describe("/metrics of processes", function () {
+  this.timeout(120_000);
+  const moneta = useService({ start: false });
+  const { api } = moneta;
+  const portOf = (output: string) => Number(/"metricsPort":(\d+)/.exec(output)?.[1]);
+
+  it("has the figures of both threads in one answer, and the same state in every process", async () => {
+    const all = await moneta.startProcess({ METRICS_PORT: "0" });
+    await api.completed("/v1/nfts", {
+      collection_address: await api.collection({ type: "ERC721" }),
+      to_address: await api.wallet(),
+    });
+    const found = await scrape(portOf(all.output));
+    // Accepted in one thread, sent and settled in the other.
+    for (const status of ["pending", "processing", "completed"])
+      expect(found.value("moneta_requests_total", { type: "mint", status }), status).to.equal(1);
+    for (const thread of ["http", "workers"])
+      expect(found.value("moneta_event_loop_delay_seconds", { thread, quantile: "0.5" }), thread).to.be.a("number");
+    expect(found.value("moneta_source_up", { source: "workers" })).to.equal(1);
+
+    const other = moneta.spawn({ ROLES: "webhooks", METRICS_PORT: "0" });
+    await other.printed(/"msg":"serving"/);
+    const same = await scrape(portOf(other.output));
+    for (const name of ["moneta_backlog", "moneta_lane_oldest_unmined_seconds", "moneta_quarantined_contracts"])
+      expect(same.samples.filter((sample) => sample.name === name)).to.deep.equal(
+        found.samples.filter((sample) => sample.name === name),
+      );
+    expect(same.value("moneta_requests_total")).to.equal(undefined);
+    expect(same.value("moneta_source_up", { source: "workers" })).to.equal(undefined);
+    for (const process of [other, all]) expect(await process.end("SIGTERM")).to.equal(0);
+  });
+
+  it("refuses a port that is in use, and says which setting to change", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const { port } = taken.address() as AddressInfo;
+    const process = moneta.spawn({ METRICS_PORT: port.toString() });
+    expect(await process.gone()).to.equal(1);
+    expect(process.output).to.match(/\/metrics cannot listen: .*EADDRINUSE.* METRICS_PORT/);
+    await new Promise((resolve) => taken.close(resolve));
+  });
+});

@@ -1,0 +1,231 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+
+import { expect } from "chai";
+import pino from "pino";
+
+import { SpanExporter } from "../../../api/metrics/span-exporter.ts";
+import { newTrace, parseTraceparent, rootOf, type Span } from "../../../api/metrics/span.ts";
+import { eventually } from "../../support/eventually.ts";
+import { useService } from "../../support/use-service.ts";
+
+interface SentSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+  attributes: { key: string; value: { stringValue?: string; intValue?: string } }[];
+  links: { traceId: string; spanId: string }[];
+  /** From the resource. */
+  service: string;
+}
+
+interface Message {
+  resourceSpans: {
+    resource: { attributes: { key: string; value: { stringValue: string } }[] };
+    scopeSpans: { spans: Omit<SentSpan, "service">[] }[];
+  }[];
+}
+
+/** A collector on loopback, which is the receiver of webhooks too. */
+class TestCollector {
+  readonly spans: SentSpan[] = [];
+  readonly messages: string[] = [];
+  readonly keys = new Set<unknown>();
+  status = 200;
+  readonly #server: Server = createServer((request, response) => {
+    void json(request).then((body) => {
+      if (request.url === "/v1/traces") this.#receive(body as Message, request.headers["x-key"]);
+      response.writeHead(this.status).end("{}");
+    });
+  });
+
+  async start(): Promise<void> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  #receive(message: Message, key: unknown): void {
+    this.messages.push(JSON.stringify(message));
+    this.keys.add(key);
+    if (this.status !== 200) return;
+    for (const { resource, scopeSpans } of message.resourceSpans) {
+      const service = resource.attributes.find((one) => one.key === "service.name")!.value.stringValue;
+      for (const { spans } of scopeSpans) this.spans.push(...spans.map((span) => ({ ...span, service })));
+    }
+  }
+}
+
+function useCollector(): TestCollector {
+  const collector = new TestCollector();
+  before("start a collector", () => collector.start());
+  after("stop the collector", () => {
+    collector.stop();
+  });
+  return collector;
+}
+
+describe("traces", function () {
+  this.timeout(120_000);
+
+  describe("given two processes and a collector", () => {
+    const collector = useCollector();
+    const moneta = useService({ start: false });
+    const spanIn = (trace: string) => Promise.resolve(collector.spans.find(({ traceId }) => traceId === trace));
+
+    before("start the processes", async () => {
+      const traces = (name: string) => ({
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20key",
+        OTEL_SERVICE_NAME: name,
+      });
+      await moneta.startProcess({ ROLES: "api", ...traces("api") });
+      const worker = moneta.spawn({ ROLES: "relayer,indexer,webhooks,media", ...traces("worker") });
+      await worker.printed(/"msg":"serving"/);
+    });
+
+    it("joins the spans of a mint in one trace, links it with the caller's, and tells no names", async () => {
+      const { api, app } = moneta;
+      await api.ok("PUT", "/v1/webhook", { url: `${collector.url}/webhook` });
+      const wallet = await api.wallet();
+      const collection = await api.collection({ type: "ERC721" });
+      const caller = newTrace();
+      const answer = await fetch(`${moneta.baseUrl}/v1/nfts`, {
+        method: "POST",
+        headers: {
+          Authorization: `Bearer ${app.token}`,
+          "Content-Type": "application/json",
+          traceparent: `00-${caller.traceId}-${caller.spanId}-01`,
+        },
+        body: JSON.stringify({ collection_address: collection, to_address: wallet, name: "Cat" }),
+      });
+      const { request_id: id } = (await answer.json()) as { request_id: string };
+      expect(await api.settled(id)).to.include({ status: "completed" });
+
+      const root = rootOf(id);
+      const names = [
+        "request mint",
+        ...["accept", "batch", "build", "broadcast", "rpc eth_sendRawTransaction", "send", "settle", "webhook"],
+      ];
+      const inTrace = () => collector.spans.filter(({ traceId }) => traceId === root.traceId);
+      const found = await eventually(() => {
+        const seen = new Set(inTrace().map(({ name }) => name));
+        return Promise.resolve(names.every((name) => seen.has(name)) ? inTrace() : undefined);
+      });
+      const ids = new Set(found.map(({ spanId }) => spanId));
+      for (const { name, spanId, parentSpanId, startTimeUnixNano: start, endTimeUnixNano: end } of found) {
+        if (spanId === root.spanId) expect(parentSpanId, name).to.equal(undefined);
+        else expect(ids.has(parentSpanId!), name).to.equal(true);
+        expect(BigInt(start) <= BigInt(end), name).to.equal(true);
+      }
+      const serviceOf = (name: string) => found.find((span) => span.name === name)!.service;
+      expect([serviceOf("accept"), serviceOf("batch"), serviceOf("webhook")]).to.eql(["api", "worker", "worker"]);
+
+      const http = await eventually(() => spanIn(caller.traceId));
+      expect(http).to.include({ name: "POST /v1/nfts", parentSpanId: caller.spanId, kind: 2 });
+      expect(http.links.map(({ traceId, spanId }) => ({ traceId, spanId }))).to.deep.equal([root]);
+
+      const all = collector.messages.join();
+      for (const secret of [app.token, app.appId, wallet, collection, moneta.node.url]) {
+        expect(all.toLowerCase()).to.not.contain(secret.toLowerCase());
+      }
+      expect([...collector.keys]).to.deep.equal(["a key"]);
+    });
+
+    it("does not trace a call whose caller is not sampled", async () => {
+      const [silent, traced] = [newTrace(), newTrace()];
+      for (const [{ traceId, spanId }, flags] of [
+        [silent, "00"],
+        [traced, "01"],
+      ] as const) {
+        await fetch(`${moneta.baseUrl}/healthz`, { headers: { traceparent: `00-${traceId}-${spanId}-${flags}` } });
+      }
+      await eventually(() => spanIn(traced.traceId));
+      expect(collector.spans.some(({ traceId }) => traceId === silent.traceId)).to.equal(false);
+    });
+  });
+
+  describe("given a slow or failing collector", () => {
+    const collector = useCollector();
+
+    it("drops them, and logs the first failure and the end", async () => {
+      const lines: { msg: string; dropped?: number }[] = [];
+      const write = (line: string) => {
+        lines.push(JSON.parse(line) as { msg: string });
+      };
+      const exporter = new SpanExporter(
+        { endpoint: collector.url, headers: {}, serviceName: "test" },
+        pino({ level: "info" }, { write }),
+      );
+      const add = (count: number) => {
+        for (let index = 0; index < count; index++) exporter.add(spanOf());
+      };
+      const received = (count: number) =>
+        eventually(() => Promise.resolve(collector.messages.length >= count ? count : undefined));
+      // Not an answer after which the same spans may be sent again.
+      collector.status = 400;
+      add(512);
+      await received(1);
+      add(512);
+      await received(2);
+      collector.status = 200;
+      add(1);
+      await exporter.stop();
+      expect(collector.spans).to.have.length(1);
+      expect(lines.map(({ msg }) => msg)).to.deep.equal([
+        "traces cannot be delivered and are dropped: check OTEL_EXPORTER_OTLP_ENDPOINT and the collector",
+        "traces are delivered again",
+      ]);
+      expect(lines[1]!.dropped).to.equal(1_024);
+    });
+
+    it("keeps no more than 8,192 spans while a message is under way", async () => {
+      const collecting = { endpoint: collector.url, headers: {}, serviceName: "test" };
+      const exporter = new SpanExporter(collecting, pino({ level: "silent" }));
+      const before = collector.spans.length;
+      for (let index = 0; index < 20_000; index++) exporter.add(spanOf());
+      await exporter.stop();
+      expect(collector.spans.length - before).to.equal(512 + 8_192);
+    });
+  });
+
+  describe("the header traceparent", () => {
+    const [trace, span] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+    const cases: [string | undefined, ReturnType<typeof parseTraceparent>][] = [
+      [`00-${trace}-${span}-01`, { traceId: trace, spanId: span, sampled: true }],
+      [`00-${trace}-${span}-00`, { traceId: trace, spanId: span, sampled: false }],
+      [`cc-${trace}-${span}-03-more`, { traceId: trace, spanId: span, sampled: true }],
+      [`00-${trace}-${span}-01-more`, null],
+      [`ff-${trace}-${span}-01`, null],
+      [`00-${"0".repeat(32)}-${span}-01`, null],
+      [`00-${trace}-${"0".repeat(16)}-01`, null],
+      [`00-${trace.toUpperCase()}-${span}-01`, null],
+      ["nonsense", null],
+      [undefined, null],
+    ];
+    for (const [header, expected] of cases) {
+      it(`${expected === null ? "refuses" : "takes"} ${String(header)}`, () => {
+        expect(parseTraceparent(header)).to.deep.equal(expected);
+      });
+    }
+  });
+});
+
+function spanOf(): Span {
+  const at = { start: 1, end: 2, attributes: {}, links: [] };
+  return { name: "test", kind: "internal", context: newTrace(), parent: null, failed: false, ...at };
+}

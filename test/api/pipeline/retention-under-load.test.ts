@@ -1,0 +1,62 @@
+import { expect } from "chai";
+
+import type { Examination } from "../../../api/doctor/examine.ts";
+import { prune } from "../../../api/operator/prune.ts";
+import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { useService } from "../../support/use-service.ts";
+import { jsonOfCli } from "../cli/support/run.ts";
+
+const DAY = 86_400_000;
+const MINTS = 80;
+const DAYS = { raw_transactions: 30, batch_items: 30, idempotency_keys: 30 };
+
+describe("pruning while many calls arrive", function () {
+  this.timeout(120_000);
+  const moneta = useService();
+  const { api } = moneta;
+  let receiver: WebhookReceiver;
+
+  before(async () => {
+    receiver = await WebhookReceiver.listen();
+    await api.ok("PUT", "/v1/webhook", { url: receiver.url });
+  });
+  after(() => receiver.close());
+
+  it("deletes what is delivered at once, and every call completes, with every event and right totals", async () => {
+    const collection_address = await api.collection({ type: "ERC721" });
+    const to_address = await api.wallet();
+    const stop = new AbortController();
+    let deleted = 0;
+    // To the pruner, every delivery is old as soon as it was accepted.
+    const deps = {
+      database: moneta.service.database,
+      retain: { ...DAYS, deliveries: 30, test_events: 30 },
+      now: () => Date.now() + 40 * DAY,
+    };
+    const round = () =>
+      prune(deps, stop.signal, (_kind, { rows }) => {
+        deleted += rows;
+      });
+    const pruning = (async () => {
+      while (!stop.signal.aborted) await round();
+    })();
+    const accepted = await Promise.all(
+      Array.from({ length: MINTS }, () => api.accept("/v1/nfts", { collection_address, to_address })),
+    );
+    const settled = await Promise.all(accepted.map((id) => api.settled(id)));
+    expect(settled.filter(({ status }) => status !== "completed")).to.deep.equal([]);
+    for (const id of accepted) {
+      await receiver.received(({ body }) => body["request_id"] === id && body["type"] === "completed");
+    }
+    stop.abort();
+    await pruning;
+    expect(deleted).to.be.greaterThan(MINTS);
+    const ids = receiver.calls.map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(ids).size, "each event is sent once").to.equal(ids.length);
+    const { findings } = await jsonOfCli<Examination>(moneta.env, "doctor");
+    expect(findings.filter(({ result }) => result === "problem")).to.deep.equal([]);
+    const { comparison } = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
+    expect(comparison.told).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,147 @@
+import { expect } from "chai";
+
+import type { Examination } from "../../../api/doctor/examine.ts";
+import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import { anvilBinary } from "../../../scripts/nodes/anvil-binary.ts";
+import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { TEST_ENGINE } from "../../support/engine.ts";
+import { eventually } from "../../support/eventually.ts";
+import { rawSql } from "../../support/raw-sql.ts";
+import { Released } from "../../support/released.ts";
+import { Upgraded } from "../../support/upgraded.ts";
+import { jsonOfCli } from "../cli/support/run.ts";
+
+/** What must be gone once everything is finished. Each query counts it. */
+const LEFTOVERS = {
+  "unfinished requests": "requests where status in ('pending', 'processing')",
+  "claimed requests": "requests where ready_at is not null or lane is not null or outcome is not null",
+  "media jobs": "media_jobs",
+  "open batches": "batches where status = 'open'",
+  "batches without cost": "batches where status = 'closed' and fee_wei is null",
+  "reserved copies": "holdings where reserved <> '0'",
+  "reserved tokens": "nfts where reserved <> '0' or minted_block is null",
+  "reserved places": "collections where reserved <> 0",
+  "waiting deliveries": "deliveries where status = 'pending'",
+  "abandoned deliveries": "abandoned_deliveries",
+  // A contract in quarantine is read again when its quarantine ends.
+  "unread balances":
+    "uncertain_holdings where contract not in (select address from foreign_contracts where state = 'quarantined')",
+  "waiting pins": "pins where due_at is not null",
+  "garbage collections": "media_collections",
+};
+
+const IN_TIME = 60_000;
+/** Requests that a fixture must have under way at least. */
+const UNDER_WAY = 40;
+
+for (const released of Released.all()) {
+  const { manifest } = released;
+
+  (anvilBinary() === null ? describe.skip : describe)(`upgrade from ${manifest.version}`, function () {
+    this.timeout(120_000);
+    let upgraded: Upgraded;
+
+    before("start the present version on what the old one has left", async () => {
+      upgraded = await Upgraded.start(released);
+    });
+    after(() => upgraded.stop());
+
+    it("completes every request that was under way, and leaves nothing unfinished", async () => {
+      expect(manifest.unfinished).to.have.length.greaterThan(UNDER_WAY);
+      expect(await settled(upgraded)).to.deep.equal([]);
+      const rows = await rawSql(upgraded.parts.url, "select id, status, error_code, errors from requests");
+      const ends = new Map(rows.map((row) => [row["id"], row]));
+      const failed = manifest.unfinished.filter(({ id }) => ends.get(id)?.["status"] !== "completed");
+      expect(failed.map((one) => ({ ...one, ...ends.get(one.id) }))).to.deep.equal([]);
+    });
+
+    it("delivers one final event of each request, also to receivers that answered with errors before", () => {
+      for (const { app, id, state } of manifest.unfinished) {
+        const { delivered } = upgraded.parts.outside;
+        const arrived = delivered.filter(({ requestId, type }) => requestId === id && type === "completed");
+        const expected = app === "closing" ? [] : [`/hook/${app}`];
+        expect([...new Set(arrived.map(({ path }) => path))], `${state} ${id}`).to.deep.equal(expected);
+        expect(new Set(arrived.map((one) => one.id)).size, `${state} ${id}`).to.equal(expected.length);
+      }
+    });
+
+    it("mints each token once on the chain", async () => {
+      const [stored, onChain] = [await completedMints(upgraded), await mintsOnChain(upgraded)];
+      expect(stored.size).to.be.greaterThan(1);
+      expect(onChain).to.deep.equal(stored);
+    });
+
+    it("decrypts what the old version has encrypted", async () => {
+      const { url, shop } = upgraded.parts;
+      const [row] = await rawSql(url, "select address from wallets where user_identifier = 'bob'");
+      const path = `/v1/accounts/${String(row?.["address"])}`;
+      const { nfts } = await shop.ok<{ nfts: { unlockable_content: string | null }[] }>("GET", path);
+      expect(nfts.map((nft) => nft.unlockable_content)).to.include.members(["the first secret", "secret 6"]);
+    });
+
+    it("finds no difference to the chain and no problem, and ends the interrupted reconcile", async () => {
+      const { env, url } = upgraded.parts;
+      const { comparison, recovery } = await jsonOfCli<Reconciliation>(env, "reconcile");
+      expect(comparison.told).to.deep.equal([]);
+      expect(recovery).to.equal(null);
+      const [run] = await rawSql(url, "select value from meta where key = 'reconcile'");
+      expect(JSON.parse(String(run?.["value"]))).to.include({ holder: null });
+      const { findings } = await jsonOfCli<Examination>(env, "doctor", "--media");
+      const bad = findings.filter(({ result }) => result !== "ok");
+      expect(bad.filter(({ condition }) => condition !== "contract_quarantined")).to.deep.equal([]);
+    });
+  });
+}
+
+/** Mines until nothing is unfinished. @returns what is unfinished when the time is over. */
+async function settled(upgraded: Upgraded): Promise<string[]> {
+  let left: string[] = [];
+  const looking = eventually(async () => {
+    await upgraded.parts.node.mine();
+    left = [];
+    for (const [what, rows] of Object.entries(LEFTOVERS)) if ((await upgraded.count(rows)) > 0) left.push(what);
+    return left.length === 0 ? true : undefined;
+  }, IN_TIME);
+  // What is left says more than the timeout.
+  await looking.catch(() => undefined);
+  return left;
+}
+
+/** Copies by ERC1155 token, tokens by ERC721 collection, of all completed mints. The keys are addresses and token ids. */
+async function completedMints({ parts }: Upgraded): Promise<Map<string, bigint>> {
+  const quantity =
+    TEST_ENGINE === "sqlite" ? "json_extract(r.command, '$.quantity')" : "(r.command::json->>'quantity')";
+  const rows = await rawSql(
+    parts.url,
+    `select r.nft_collection as collection, r.nft_token_id as token, c.type as type, coalesce(${quantity}, '1') as quantity
+       from requests as r join collections as c on c.address = r.nft_collection
+      where r.type = 'mint' and r.status = 'completed'`,
+  );
+  const totals = new Map<string, bigint>();
+  for (const row of rows) {
+    const collection = String(row["collection"]);
+    const key = row["type"] === "ERC721" ? collection : `${collection} ${String(row["token"])}`;
+    totals.set(key, (totals.get(key) ?? 0n) + BigInt(String(row["quantity"])));
+  }
+  return totals;
+}
+
+/** The same from the chain, for every collection and token that the database has. */
+async function mintsOnChain({ parts: { url, node } }: Upgraded): Promise<Map<string, bigint>> {
+  const rows = await rawSql(
+    url,
+    "select distinct c.address, c.type, case c.type when 'ERC721' then '' else n.token_id end as token from collections as c join nfts as n on n.contract = c.address",
+  );
+  const totals = new Map<string, bigint>();
+  for (const row of rows) {
+    const [address, token] = [String(row["address"]), String(row["token"])];
+    if (row["type"] === "ERC721")
+      totals.set(address, await ERC721Collection__factory.connect(address, node.provider).totalMinted());
+    else
+      totals.set(
+        `${address} ${token}`,
+        await ERC1155Collection__factory.connect(address, node.provider).totalSupply(token),
+      );
+  }
+  return totals;
+}

@@ -1,0 +1,29 @@
+import { PRUNED_KINDS } from "../../../../api/domain/retention.ts";
+import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import { insertAnswers } from "../../../../api/store/apps/idempotency.ts";
+import { countOld, pruneSome } from "../../../../api/store/retention/kinds.ts";
+import { BUSY } from "../support/large-database.ts";
+import { NOW, type Tour } from "./tour.ts";
+
+const DAYS = 1;
+const AGE = { now: 2 * NOW + DAYS * 86_400_000, days: DAYS };
+
+/** Prunes one step of each kind: everything in the large database is old, and most of it is final. */
+export async function runRetention({ read, write }: Tour): Promise<void> {
+  await write(async (trx) => {
+    // Long before the oldest request that waits.
+    await insertAnswers(trx, [{ appId: BUSY.app, key: "old", fingerprint: "old:1", response: "{}" }], -864_000_000);
+    await trx
+      .updateTable("deliveries")
+      .set({ status: "delivered", next_at: null })
+      .where("seq", "in", [5, 6, 7])
+      .execute();
+    const { id } = await enqueueTestEvent(trx, BUSY.app, NOW);
+    await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).where("id", "=", id).execute();
+  });
+  for (const kind of PRUNED_KINDS) {
+    await countOld(read, kind, AGE);
+    const { rows } = await write((trx) => pruneSome(trx, kind, AGE));
+    if (rows === 0) throw new Error(`nothing of the kind ${kind} was pruned`);
+  }
+}

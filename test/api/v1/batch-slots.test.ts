@@ -1,0 +1,70 @@
+import { expect } from "chai";
+
+import { BATCHES_AT_ONCE, MAX_WAITING_BATCHES } from "../../../api/config/limits.ts";
+import { ApiError } from "../../../api/domain/error-codes.ts";
+import { BatchSlots } from "../../../api/v1/batch-slots.ts";
+
+describe("BatchSlots", () => {
+  let slots: BatchSlots;
+  let started: string[];
+  beforeEach(() => {
+    slots = new BatchSlots();
+    started = [];
+  });
+
+  /** Asks for a slot. @returns a function that frees it once it was given. */
+  function ask(app: string, name = app): () => Promise<void> {
+    const slot = slots.take(app).then((free) => {
+      started.push(name);
+      return free;
+    });
+    return async () => {
+      (await slot)();
+      await settle();
+    };
+  }
+
+  /** Lets those that were given a slot start. */
+  function settle(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  it("gives each app its share, also while another one has batches waiting", async () => {
+    const free = ask("busy", "busy-1");
+    ask("busy", "busy-2");
+    ask("other");
+    await settle();
+    expect(started).to.deep.equal(["busy-1", "other"]);
+    await free();
+    expect(started).to.deep.equal(["busy-1", "other", "busy-2"]);
+  });
+
+  it("gives no more than the most of all apps, and then the first that waits", async () => {
+    const apps = Array.from({ length: BATCHES_AT_ONCE.most + 2 }, (_, index) => `app-${index.toString()}`);
+    const [first] = apps.map((app) => ask(app));
+    await settle();
+    expect(started).to.deep.equal(apps.slice(0, BATCHES_AT_ONCE.most));
+    await first?.();
+    expect(started).to.deep.equal(apps.slice(0, BATCHES_AT_ONCE.most + 1));
+  });
+
+  it("refuses a batch when too many of the app wait, and none of another app", async () => {
+    for (let asked = 0; asked < BATCHES_AT_ONCE.ofApp + MAX_WAITING_BATCHES; asked++) ask("busy");
+    const refused: unknown = await slots.take("busy").catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
+    ask("other");
+    await settle();
+    expect(started).to.deep.equal(["busy", "other"]);
+  });
+
+  it("does not wait for a call that was closed", async () => {
+    const free = ask("busy", "busy-1");
+    const closed = new AbortController();
+    const gone = slots.take("busy", closed.signal).catch((error: unknown) => error);
+    ask("busy", "busy-3");
+    closed.abort();
+    expect(await gone).to.be.instanceOf(ApiError);
+    await free();
+    expect(started).to.deep.equal(["busy-1", "busy-3"]);
+  });
+});

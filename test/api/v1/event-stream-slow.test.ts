@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import { type IncomingMessage, request as httpRequest } from "node:http";
+
+import { expect } from "chai";
+
+import { enqueueEvents } from "../../../api/store/outbox/events.ts";
+import { writePosition } from "../../../api/v1/schemas/events.ts";
+import { EventReader } from "../../support/event-reader.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { expectAccepted } from "../support/expect.ts";
+
+const STREAM = { accept: "text/event-stream" };
+
+describe("an event stream whose client reads slowly", function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  let reader: EventReader | null = null;
+  afterEach(async () => {
+    reader?.close();
+    await api.close();
+  });
+
+  const open = (headers: Record<string, string> = {}) =>
+    EventReader.open(`${api.baseUrl}/v1/events`, api.app.token, headers).catch(() => null);
+
+  it("is ended when the client takes nothing; after a reconnect nothing is lost", async () => {
+    api = await startApi({ limits: { appEventStreams: 1 }, streamTimes: { stalled: 300 } });
+    // About 20 MB, more than the buffers of the sockets take.
+    const count = 30_000;
+    await addCorrections(api, count);
+    const late = await openPaused(`${api.baseUrl}/v1/events?after=start`, api.app.token);
+    // There is no room for another stream until the service has given the first one up.
+    while (reader === null) reader = await open();
+    reader.close();
+    const arrived = cursorsIn(await textOf(late));
+    expect(arrived.length).to.be.within(1, count - 1);
+    // The rest stayed in the database: the service held some pages for the client.
+    expect(api.streamed - arrived.length).to.be.within(0, 8 * 64);
+    for (reader = null; reader === null;) {
+      reader = await open({ "last-event-id": arrived.at(-1) ?? "" });
+    }
+    await reader.first(count - arrived.length);
+    const all = [...arrived, ...reader.events.map((event) => event.id)];
+    expect(all).to.deep.equal(Array.from({ length: count }, (_, index) => writePosition(index + 1)));
+  });
+});
+
+/** Stores many events of a request. */
+async function addCorrections(api: TestApi, count: number): Promise<void> {
+  const requestId = expectAccepted(await api.post("/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" }));
+  const row = await api.database.read
+    .selectFrom("requests")
+    .selectAll()
+    .where("id", "=", requestId)
+    .executeTakeFirstOrThrow();
+  const request = { ...row, command: JSON.parse(row.command) as never, nft_collection: "x".repeat(200) };
+  for (let done = 0; done < count; done += 5_000) {
+    const events = Array.from({ length: 5_000 }, () => ({ request, type: "corrected" as const }));
+    await api.database.write((trx) => enqueueEvents(trx, events, Date.now()));
+  }
+}
+
+/** Opens a stream and takes nothing of it. */
+async function openPaused(url: string, token: string): Promise<IncomingMessage> {
+  const call = httpRequest(url, { headers: { authorization: `Bearer ${token}`, ...STREAM } });
+  call.end();
+  const [response] = (await once(call, "response")) as [IncomingMessage];
+  return response.pause();
+}
+
+/** What arrives until the connection is closed. */
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = "";
+  response.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  // The connection is closed in the middle of the answer.
+  response.on("error", () => undefined).resume();
+  await new Promise((resolve) => response.once("close", resolve));
+  return text;
+}
+
+/** The cursors of the events that arrived as a whole. */
+function cursorsIn(text: string): string[] {
+  const whole = text.slice(0, text.lastIndexOf("\n\n") + 2);
+  return [...whole.matchAll(/^id: (.*)\nevent: /gm)].map(([, id]) => id ?? "");
+}

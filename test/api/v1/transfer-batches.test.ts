@@ -1,0 +1,220 @@
+import { expect } from "chai";
+
+import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
+import { newAnswerOf } from "../../../api/commands/idempotency.ts";
+import { randomId } from "../../../api/shared/random-id.ts";
+import { insertAnswers } from "../../../api/store/apps/idempotency.ts";
+import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
+import { writeMeta } from "../../../api/store/db/meta.ts";
+import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { outcomes } from "../support/batches.ts";
+import { expectRefusal } from "../support/expect.ts";
+import { randomAddress } from "../support/rows.ts";
+
+describe("POST /v1/transfers/batch", () => {
+  let api: TestApi;
+  let wallet: string;
+  const to = randomAddress();
+  before(async () => {
+    api = await startApi();
+    wallet = await addWallet(api);
+  });
+  after(() => api.close());
+
+  const transfer = (items: unknown) => api.post("/v1/transfers/batch", { items });
+  const send = (contract: string, tokenId: number, fields: object = {}) => ({
+    from_address: wallet,
+    to_address: to,
+    contract_address: contract,
+    token_id: tokenId,
+    ...fields,
+  });
+
+  it("decides the items in their order", async () => {
+    const contract = await addCollection(api);
+    for (const tokenId of [1, 2]) await addMint(api, { contract, to: wallet, tokenId });
+    const items = [
+      send(contract, 1),
+      send(contract, 1),
+      send(contract, 3),
+      send(contract, 2, { from_address: randomAddress() }),
+      send(contract, 2, { amount: 2 }),
+      send(contract, 2),
+    ];
+    expect(outcomes(await transfer(items))).to.deep.equal([
+      "ok",
+      "token_busy token_id",
+      "token_not_found token_id",
+      "wallet_not_found from_address",
+      "validation_failed amount",
+      "ok",
+    ]);
+  });
+
+  it("follows a contract of others once, and reads each of them and each balance once", async () => {
+    const [contract, unsupported, failing] = [randomAddress(), randomAddress(), randomAddress()];
+    api.foreign.contracts.set(contract, { type: "ERC1155", name: "Elsewhere" });
+    api.foreign.contracts.set(failing, { type: "ERC721", name: null });
+    api.foreign.failing.add(failing);
+    api.foreign.give(contract, "1", wallet, 3n);
+    api.foreign.give(contract, "2", wallet, 1n);
+    const calls = api.foreign.calls;
+    const answer = await transfer([
+      send(contract, 1, { amount: 2 }),
+      send(unsupported, 1),
+      send(contract, 1, { amount: 2 }),
+      send(failing, 1),
+      send(contract, 2, { amount: 1 }),
+      send(contract, 9, { amount: 1 }),
+      send(contract, 1, { amount: 1 }),
+      send(unsupported, 2),
+    ]);
+    expect(outcomes(answer)).to.deep.equal([
+      "ok",
+      "contract_not_supported contract_address",
+      "insufficient_balance token_id",
+      "contract_not_supported contract_address",
+      "ok",
+      "insufficient_balance token_id",
+      "ok",
+      "contract_not_supported contract_address",
+    ]);
+    // Three contracts, and the balances of four tokens.
+    expect(api.foreign.calls - calls).to.equal(7);
+    const followed = ((await api.get("/v1/contracts")).body.contracts ?? []).map(({ address }) => address);
+    expect(followed).to.include(contract).and.to.not.include(unsupported).and.to.not.include(failing);
+  });
+
+  it("follows no contract whose transfers are all refused", async () => {
+    const [refused, accepted] = [randomAddress(), randomAddress()];
+    for (const contract of [refused, accepted]) {
+      api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
+      api.foreign.give(contract, "1", wallet, 1n);
+    }
+    const total = (await api.get("/v1/contracts")).body.total ?? 0;
+    const answer = await transfer([
+      send(refused, 1, { amount: 2 }),
+      send(accepted, 1, { amount: 1 }),
+      send(accepted, 1, { amount: 1 }),
+    ]);
+    expect(outcomes(answer)).to.deep.equal(["insufficient_balance token_id", "ok", "insufficient_balance token_id"]);
+    const { contracts = [], total: now } = (await api.get("/v1/contracts")).body;
+    expect(now).to.equal(total + 1);
+    expect(contracts.map(({ address }) => address))
+      .to.include(accepted)
+      .and.to.not.include(refused);
+    const holdings = await api.database.read
+      .selectFrom("holdings")
+      .select(["contract", "reserved"])
+      .where("contract", "in", [refused, accepted])
+      .execute();
+    expect(holdings).to.deep.equal([{ contract: accepted, reserved: "1" }]);
+  });
+
+  it("refuses the contracts for which there is no room", async () => {
+    const contracts = [randomAddress(), randomAddress()];
+    for (const contract of contracts) {
+      api.foreign.contracts.set(contract, { type: "ERC721", name: null });
+      api.foreign.give(contract, "1", wallet);
+    }
+    const total = (await api.get("/v1/contracts")).body.total ?? 0;
+    const room = DEFAULT_LIMITS.contracts - total - 1;
+    const reserve = (delta: number) =>
+      api.database.write((trx) => addToCounter(trx, counterKeys.contracts(api.app.id), delta));
+    await reserve(room);
+    const answer = await transfer(contracts.map((contract) => send(contract, 1)));
+    await reserve(-room);
+    expect(outcomes(answer)).to.deep.equal(["ok", "too_many_contracts contract_address"]);
+  });
+
+  it("gives the room of a refused item's contract to another item", async () => {
+    const [refused, accepted] = [randomAddress(), randomAddress()];
+    for (const contract of [refused, accepted]) {
+      api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
+      api.foreign.give(contract, "1", wallet, 1n);
+    }
+    const total = (await api.get("/v1/contracts")).body.total ?? 0;
+    const room = DEFAULT_LIMITS.contracts - total - 1;
+    const reserve = (delta: number) =>
+      api.database.write((trx) => addToCounter(trx, counterKeys.contracts(api.app.id), delta));
+    await reserve(room);
+    const answer = await transfer([send(refused, 1, { amount: 2 }), send(accepted, 1, { amount: 1 })]);
+    await reserve(-room);
+    expect(outcomes(answer)).to.deep.equal(["insufficient_balance token_id", "ok"]);
+  });
+
+  describe("given blocks that are stored while the balances are read", () => {
+    afterEach(() => {
+      api.foreign.beforeHoldings = null;
+    });
+
+    it("marks the balances to be read again", async () => {
+      for (const moved of [false, true]) {
+        const contract = randomAddress();
+        api.foreign.contracts.set(contract, { type: "ERC721", name: null });
+        api.foreign.give(contract, "1", wallet);
+        api.foreign.beforeHoldings = async () => {
+          if (moved) await api.database.write((trx) => writeMeta(trx, "checkpoint", "77"));
+        };
+        expect(outcomes(await transfer([send(contract, 1)]))).to.deep.equal(["ok"]);
+        const marked = await api.database.read
+          .selectFrom("uncertain_holdings")
+          .select(["owner", "block"])
+          .where("contract", "=", contract)
+          .execute();
+        expect(marked).to.deep.equal(moved ? [{ owner: wallet, block: 77 }] : []);
+      }
+    });
+  });
+
+  it("refuses only the items that need the chain while it is unavailable", async () => {
+    const contract = await addCollection(api);
+    await addMint(api, { contract, to: wallet, tokenId: 1 });
+    api.foreign.down = true;
+    const answer = await transfer([send(randomAddress(), 1), send(contract, 1)]);
+    api.foreign.down = false;
+    expect(outcomes(answer)).to.deep.equal(["unavailable", "ok"]);
+    expect(answer.headers.get("retry-after")).to.equal("5");
+  });
+
+  describe("given a call whose reads of the chain fail", () => {
+    afterEach(() => {
+      api.foreign.down = false;
+      api.foreign.beforeHoldings = null;
+    });
+
+    function contractOfOthers(): string {
+      const contract = randomAddress();
+      api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
+      api.foreign.give(contract, "1", wallet, 10n);
+      return contract;
+    }
+
+    it("answers 503 when no item was accepted, and the key stays free", async () => {
+      const contract = contractOfOthers();
+      const body = { items: [send(contract, 1, { amount: 1 }), send(contract, 2, { from_address: randomAddress() })] };
+      const call = () => api.post("/v1/transfers/batch", body, { headers: { "idempotency-key": "repeat-1" } });
+      api.foreign.down = true;
+      const refused = await call();
+      expectRefusal(refused, 503, "unavailable");
+      expect(refused.headers.get("retry-after")).to.equal("5");
+      api.foreign.down = false;
+      expect(outcomes(await call())).to.deep.equal(["ok", "wallet_not_found from_address"]);
+    });
+
+    it("answers what an equal call got that was accepted meanwhile", async () => {
+      const body = { items: [send(contractOfOthers(), 1, { amount: 1 })] };
+      const content = `POST /v1/transfers/batch\n${JSON.stringify(body)}`;
+      const first = JSON.stringify({ results: [{ request_id: randomId() }] });
+      const answer = newAnswerOf(api, { appId: api.app.id, idempotency: { key: "repeat-2", content } }, first);
+      // Another process accepts the first call while this one reads the chain.
+      api.foreign.beforeHoldings = async () => {
+        api.foreign.down = true;
+        await api.database.write((trx) => insertAnswers(trx, answer === null ? [] : [answer], Date.now()));
+      };
+      const repeat = await api.post("/v1/transfers/batch", body, { headers: { "idempotency-key": "repeat-2" } });
+      expect(repeat.text).to.equal(first);
+    });
+  });
+});

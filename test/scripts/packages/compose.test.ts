@@ -1,0 +1,169 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import { HDNodeWallet } from "ethers";
+import { parse } from "yaml";
+
+import { LIMIT_SETTINGS } from "../../../api/config/limits.ts";
+import { parseSettings } from "../../../api/config/settings.ts";
+import { ROLES, VARIABLES } from "../../../api/config/variables.ts";
+import { ROOT } from "../../support/process.ts";
+
+type Volume = string | { source: string; target: string; read_only?: boolean };
+
+interface ComposeService {
+  image: string;
+  profiles?: string[];
+  command?: string[];
+  environment?: Record<string, string>;
+  deploy?: { replicas: number };
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  ports?: string[];
+  networks?: string[];
+  volumes?: Volume[];
+  secrets?: string[];
+}
+
+interface ComposeFile {
+  services: Record<string, ComposeService>;
+  secrets: Record<string, { file: string }>;
+  volumes: Record<string, unknown>;
+  networks: Record<string, unknown>;
+}
+
+/** Values of the variables that an installation must set. */
+const FILLED: Record<string, string> = {
+  DATABASE_PASSWORD: "0123456789abcdef",
+  RPC_URL: "https://node.example/key",
+  PUBLIC_URL: "https://nft.example.com",
+  SECRET_KEYS: Buffer.alloc(32, 7).toString("base64"),
+  XPUB: HDNodeWallet.fromSeed(Buffer.alloc(32, 7)).derivePath("m/44'/60'/0'").neuter().extendedKey,
+  SEED_PASSPHRASE: "correct horse",
+};
+/** Made by the operator before the first start. */
+const OF_THE_OPERATOR = ["./deployments", "./secrets/seed.jwe"];
+
+const text = fileOf("compose.yaml");
+const file = composeOf(FILLED);
+const processes = Object.entries(file.services).filter(([, { image }]) => image === "moneta");
+const workers = processes.filter(([name]) => name !== "migrate");
+
+describe("compose.yaml", () => {
+  it("gives each process settings that exist and are valid", () => {
+    const known = [...Object.keys(VARIABLES), ...Object.values(LIMIT_SETTINGS).map(({ variable }) => variable)];
+    for (const [name, { environment = {} }] of processes) {
+      expect(known, name).to.include.members(Object.keys(environment));
+      expect(() => parseSettings(environment), name).not.to.throw();
+    }
+  });
+
+  it("runs every role, each with no more keys than it needs", () => {
+    const rolesOf = ({ environment }: ComposeService) => environment!["ROLES"]!.split(",");
+    expect(workers.flatMap(([, service]) => rolesOf(service))).to.have.members([...ROLES]);
+    for (const [name, service] of processes) {
+      const roles = name === "migrate" ? [] : rolesOf(service);
+      const { SECRET_KEYS, XPUB, SEED_PASSPHRASE } = service.environment!;
+      expect(SECRET_KEYS !== undefined, name).to.equal(roles.includes("api") || roles.includes("webhooks"));
+      expect(XPUB !== undefined, name).to.equal(roles.includes("api"));
+      expect(SEED_PASSPHRASE !== undefined, name).to.equal(roles.includes("relayer"));
+      expect(service.secrets ?? [], name).to.deep.equal(roles.includes("relayer") ? ["seed"] : []);
+    }
+  });
+
+  it("asks for each needed variable, and has a line for every variable in ops/compose.env", () => {
+    const needed = new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name!));
+    const all = new Set([...text.matchAll(/\$\{(\w+):/g)].map(([, name]) => name!));
+    const [mandatory, optional] = fileOf("ops/compose.env").split("# Optional\n");
+    const named = (part: string) => [...part.matchAll(/^(\w+)=$/gm)].map(([, name]) => name!);
+    expect(named(mandatory!)).to.have.members([...needed]);
+    // Compose itself reads COMPOSE_PROFILES.
+    expect(named(optional!)).to.have.members([...[...all].filter((name) => !needed.has(name)), "COMPOSE_PROFILES"]);
+    expect(() => composeOf({ ...FILLED, RPC_URL: "" })).to.throw("RPC_URL is not set. Copy ops/compose.env to .env");
+  });
+
+  it("mounts files that exist, and volumes, networks and secrets that it declares", () => {
+    for (const [name, service] of Object.entries(file.services)) {
+      for (const volume of service.volumes ?? []) {
+        const source = typeof volume === "string" ? volume.split(":")[0]! : volume.source;
+        if (!source.startsWith(".")) expect(Object.keys(file.volumes), name).to.include(source);
+        else if (!OF_THE_OPERATOR.includes(source)) expect(existsSync(join(ROOT, source)), source).to.equal(true);
+      }
+      expect(Object.keys(file.networks)).to.include.members(service.networks ?? []);
+    }
+    for (const secret of Object.values(file.secrets)) expect(OF_THE_OPERATOR).to.include(secret.file);
+  });
+
+  it("lets no service write outside its volumes, or gain rights, or be reached from outside", () => {
+    for (const [name, service] of Object.entries(file.services)) {
+      expect(service.read_only, name).to.equal(true);
+      expect(service.cap_drop, name).to.deep.equal(["ALL"]);
+      expect(service.security_opt, name).to.deep.equal(["no-new-privileges:true"]);
+      // The port for other IPFS nodes is public by its nature, and its services are optional.
+      for (const port of service.ports ?? []) {
+        if (service.profiles === undefined) expect(port, name).to.match(/^127\.0\.0\.1:/);
+        else expect(port, name).to.match(/^4001:4001(\/udp)?$/);
+      }
+    }
+  });
+
+  it("has a database with enough connections for a rolling restart", () => {
+    const max = Number(/max_connections=(\d+)/.exec(file.services["database"]!.command!.join(" "))![1]);
+    const pools = workers.map(([, { environment, deploy }]) => [environment!["DATABASE_POOL"], deploy?.replicas ?? 1]);
+    const used = pools.reduce((sum, [pool, replicas]) => sum + Number(pool) * Number(replicas), 0);
+    expect(2 * used + 10).to.be.at.most(max);
+  });
+});
+
+describe("monitoring of compose.yaml", () => {
+  const prometheus = parse(fileOf("ops/prometheus.yml")) as {
+    rule_files: string[];
+    scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
+  };
+  const mountsOf = (name: string) => (file.services[name]!.volumes as string[]).map((volume) => volume.split(":"));
+
+  it("scrapes each process that runs by default", () => {
+    const expected = workers
+      .filter(([, { profiles }]) => profiles === undefined)
+      .flatMap(([name, { deploy }]) =>
+        Array.from({ length: deploy?.replicas ?? 1 }, (_, index) => `moneta-${name}-${(index + 1).toString()}:9464`),
+      );
+    const [job] = prometheus.scrape_configs;
+    expect(job!.job_name).to.equal("moneta");
+    expect(job!.static_configs.flatMap(({ targets }) => targets)).to.have.members(expected);
+    expect(fileOf("Dockerfile")).to.contain("METRICS_PORT=9464");
+    for (const [name, { environment, networks }] of workers) {
+      expect(environment!["METRICS_HOST"], name).to.equal("0.0.0.0");
+      expect(networks, name).to.include("metrics");
+    }
+  });
+
+  it("gives Prometheus the rules, and Grafana the dashboard, where their configuration expects them", () => {
+    const rules = mountsOf("prometheus").map(([, target]) => target);
+    for (const name of prometheus.rule_files) expect(rules).to.include(`/etc/prometheus/${name}`);
+    const { providers } = parse(fileOf("ops/grafana/dashboards.yml")) as { providers: { options: { path: string } }[] };
+    const dashboard = mountsOf("grafana").find(([source]) => source === "./ops/grafana.json")![1];
+    expect(dashboard).to.equal(`${providers[0]!.options.path}/moneta.json`);
+    expect(file.services["grafana"]!.environment!["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]).to.equal(dashboard);
+    const { datasources } = parse(fileOf("ops/grafana/datasources.yml")) as { datasources: { url: string }[] };
+    expect(datasources[0]!.url).to.equal("http://prometheus:9090");
+  });
+});
+
+/** The file with the variables replaced as Compose does: after it is parsed. @throws when a needed one is missing */
+function composeOf(variables: Record<string, string>): ComposeFile {
+  const replace = (value: string) =>
+    value.replace(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
+      const given = variables[name] ?? "";
+      if (given === "" && kind === "?") throw new Error(`${name} ${rest}`);
+      return given === "" ? rest : given;
+    });
+  const reviver = (_: unknown, value: unknown) => (typeof value === "string" ? replace(value) : value);
+  return JSON.parse(JSON.stringify(parse(text, { merge: true })), reviver) as ComposeFile;
+}
+
+function fileOf(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
+}
