@@ -43,7 +43,7 @@ describe("image", function () {
     expect(files.length).to.be.above(400);
     for (const file of files) {
       const code = stripTypeScriptTypes(readFileSync(join(ROOT, file), "utf8"));
-      for (const [, path] of code.matchAll(/^\s*(?:import|export)\s[^"]*"(\.[^"]+)"/gm)) {
+      for (const [, path] of code.matchAll(/^\s*(?:import|export)\s(?:[^"]*\sfrom\s)?"(\.[^"]+)"/gm)) {
         expect(path, `${file} imports a file by a name that does not exist`).to.match(/\.(ts|json)$/);
       }
     }

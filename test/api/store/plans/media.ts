@@ -45,7 +45,7 @@ import {
   readMediaPlace,
   switchMediaStore,
 } from "../../../../api/store/media/media-store.ts";
-import { countCopied, findMediaType, insertMedia, storedBytes } from "../../../../api/store/media/media.ts";
+import { countCopied, findMediaType, insertMedia, isStored, storedBytes } from "../../../../api/store/media/media.ts";
 import {
   addPin,
   finishPin,
@@ -70,6 +70,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => insertMedia(trx, [{ cid: "new", type: "image/png", size: 1 }], NOW));
   await write((trx) => countCopied(trx, BUSY.app, [{ cid: "new", type: "image/png", size: 1 }], NOW));
   await storedBytes(read, BUSY.app);
+  await isStored(read, BUSY.app, "new");
   await findMediaType(read, "cid-1");
   await firstPages(storedFiles(read), 1_000);
   await firstPages(hostedContent(read), 1_000);
