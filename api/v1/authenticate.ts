@@ -4,14 +4,24 @@ import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/ac
 import type { LookUps } from "../commands/look-ups.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
-/** The app behind the token of a call, and the token's scopes. */
+/** A session of the console. The operator's session is for all apps. */
+export interface SessionIdentity {
+  id: string;
+  kind: "app" | "operator";
+}
+
+/** Who makes a call: the app behind its token or its session, and what that permits. */
 export interface Identity {
-  appId: string;
+  /** Null: the operator's session, without a choice of an app. */
+  appId: string | null;
   /** SHA-256 of the token, hex. */
   tokenHash: string;
   scopes: readonly Scope[];
+  /** Null: the call has a token. */
+  session: SessionIdentity | null;
 }
 
 const identities = new WeakMap<Request, Identity>();
@@ -26,7 +36,8 @@ export function authenticate(lookUps: LookUps, rates: RateLimit): RequestHandler
       throw new ApiError("unauthorized");
     }
     await rates.countToken(row.id, response);
-    identities.set(request, { appId: row.app_id, tokenHash: row.hash, scopes: row.scopes.filter(isScope) });
+    const scopes = row.scopes.filter(isScope);
+    identities.set(request, { appId: row.app_id, tokenHash: row.hash, scopes, session: null });
     next();
   };
 }
@@ -36,15 +47,27 @@ export function isValid(token: Pick<StoredToken, "revoked_at" | "expires_at">, n
   return token.revoked_at === null && (token.expires_at ?? Infinity) > now;
 }
 
-/** @throws ApiError `forbidden` when the token lacks the scope. */
-export function identityFor(request: Request, scope: Scope): Identity {
+/** @throws ApiError `forbidden` when the endpoint is not for such callers, or the token or session lacks the scope. */
+export function identityFor(request: Request, { caller = "any", scope }: Pick<Endpoint, "caller" | "scope">): Identity {
   const identity = identities.get(request);
   if (identity === undefined) throw new ApiError("unauthorized");
-  if (!identity.scopes.includes(scope)) {
-    const message = `The token lacks the scope \`${scope}\`, which this call needs. Use a token with that scope.`;
-    throw new ApiError("forbidden", null, { message });
+  const { scopes, session } = identity;
+  if (caller === "session" && session === null) throw forbidden(NEEDS_SESSION);
+  if (caller === "operator" && session?.kind !== "operator") throw forbidden(NEEDS_OPERATOR);
+  if (scope !== null && !scopes.includes(scope)) {
+    const kind = session === null ? "token" : "session";
+    throw forbidden(`The ${kind} lacks the scope \`${scope}\`, which this call needs. Use a ${kind} with that scope.`);
   }
   return identity;
+}
+
+const NEEDS_SESSION =
+  "This call is for console sessions, not for tokens. Sign in with the link that `npm run cli -- console` prints.";
+const NEEDS_OPERATOR =
+  "This call is for the operator's console session. Sign in with the link that `npm run cli -- console` prints, without `--app`.";
+
+function forbidden(message: string): ApiError {
+  return new ApiError("forbidden", null, { message });
 }
 
 /** Reads `Bearer <token>`, or the token alone. */

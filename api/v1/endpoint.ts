@@ -5,19 +5,27 @@ import type { Scope } from "../commands/access-token.ts";
 import type { Caller } from "../commands/idempotency.ts";
 import type { SentFile } from "../commands/upload-media.ts";
 import type { HttpErrorCode } from "../domain/error-codes.ts";
-import type { Identity } from "./authenticate.ts";
+import type { Identity, SessionIdentity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
 
 /** A call that has passed authentication, the scope check and validation. */
 export interface Call<P, Q, B> extends Caller {
-  /** Scopes of the caller's token. */
+  /** Scopes of the caller's token or session. */
   scopes: readonly Scope[];
+  /** The caller's console session; null when the caller has a token. */
+  session: SessionIdentity | null;
   params: P;
   query: Q;
   body: B;
   /** The body of an endpoint that takes a file; null for all others. */
   file: SentFile | null;
 }
+
+/** A call that concerns no single app. */
+export type ServiceCall<P, Q, B> = Omit<Call<P, Q, B>, "appId">;
+
+/** Who may call an endpoint: every token and session, every console session, or only the operator's. */
+export type AllowedCaller = "any" | "session" | "operator";
 
 /** An answer that is already JSON text: a repeated call gets the first answer byte for byte. */
 export class Verbatim {
@@ -31,12 +39,15 @@ export class Verbatim {
   }
 }
 
+/** A call that asked for server-sent events. */
+export type StreamCall<Q> = Identity & { appId: string; query: Q };
+
 /** How an endpoint answers with server-sent events. */
 export interface EventStreamSpec<Q> {
   /** An example for the document. */
   example: string;
   /** Sends the answer, and returns while the stream stays open. */
-  open(deps: HttpDeps, request: Request, response: Response, call: Identity & { query: Q }): Promise<void>;
+  open(deps: HttpDeps, request: Request, response: Response, call: StreamCall<Q>): Promise<void>;
 }
 
 /**
@@ -54,7 +65,12 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   description?: string;
   /** Examples for the document: accepted bodies, each under a title, and an answer. */
   examples: { bodies?: Record<string, z.input<B>>; answer: z.input<R> };
-  scope: Scope;
+  /** Null: no scope is needed. */
+  scope: Scope | null;
+  /** By default any. */
+  caller?: AllowedCaller;
+  /** Whether it concerns no single app. Then the operator's session needs no `X-Moneta-App`. */
+  withoutApp?: boolean;
   params: P;
   query: Q;
   /** Absent when the endpoint takes no body. */
@@ -81,3 +97,22 @@ export function defineEndpoint<P extends z.ZodType, Q extends z.ZodType, B exten
 ): Endpoint {
   return spec;
 }
+
+/** The same for an endpoint that concerns no single app, for sessions only. */
+export function defineServiceEndpoint<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+>(spec: ServiceEndpointSpec<P, Q, B, R>): Endpoint {
+  const endpoint: EndpointSpec<P, Q, B, R> = { ...spec, withoutApp: true };
+  return endpoint;
+}
+
+type ServiceEndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> = Omit<
+  EndpointSpec<P, Q, B, R>,
+  "handle" | "stream" | "withoutApp" | "caller"
+> & {
+  caller: Exclude<AllowedCaller, "any">;
+  handle(deps: HttpDeps, call: ServiceCall<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R> | Verbatim>;
+};

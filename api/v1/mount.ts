@@ -2,19 +2,22 @@ import { type Request, type RequestHandler, type Response, Router } from "expres
 
 import type { IdempotentCall } from "../commands/idempotency.ts";
 import { BATCH_BODY_SECONDS } from "../config/limits.ts";
-import { ApiError } from "../domain/error-codes.ts";
-import { identityFor } from "./authenticate.ts";
+import { ApiError, requiredField } from "../domain/error-codes.ts";
+import { type Identity, identityFor } from "./authenticate.ts";
 import { BatchSlots } from "./batch-slots.ts";
 import { type BodyReader, bodyReader, type JsonBody } from "./body.ts";
 import type { HttpDeps } from "./deps.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, Verbatim } from "./endpoint.ts";
 import { nameRoute } from "./measure.ts";
+import { APP_HEADER } from "./sessions/headers.ts";
 import { prefersStream } from "./streams/open-stream.ts";
 import { validate } from "./validate.ts";
 
 /** `Retry-After` in seconds while the node serves another chain. */
 const RETRY_ON_WRONG_CHAIN = 30;
+/** Handlers of endpoints without an app do not see it: their calls have no `appId` (`ServiceCall`). */
+const NO_APP = "";
 
 /**
  * Routes for the endpoints, in their order. Any other method on one of their paths is a 405. Express tries its routes one
@@ -64,16 +67,17 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
   const readBody = endpoint.batch === true ? read.batch : read.single;
   return async (request, response) => {
     nameRoute(response, `/v1${endpoint.path}`);
-    const identity = identityFor(request, endpoint.scope);
-    const { appId, scopes } = identity;
+    const identity = identityFor(request, endpoint);
+    const { scopes, session } = identity;
+    const appId = endpoint.withoutApp === true ? NO_APP : appOf(identity);
     if (endpoint.method !== "get") refuseOnWrongChain(deps);
     const params = validate(endpoint.params, request.params);
     const query = validate(endpoint.query, request.query);
     if (endpoint.stream !== undefined) {
       response.vary("Accept");
-      if (prefersStream(request)) return endpoint.stream.open(deps, request, response, { ...identity, query });
+      if (prefersStream(request)) return endpoint.stream.open(deps, request, response, { ...identity, appId, query });
     }
-    const common = { appId, scopes, params, query };
+    const common = { appId, scopes, session, params, query };
     if (endpoint.takesFile === true) {
       send(response, await answerToFile(endpoint, deps, request, common));
       return;
@@ -94,6 +98,13 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
   };
 }
 
+/** @throws ApiError `validation_failed` when the operator has not chosen an app. */
+function appOf({ appId }: Identity): string {
+  if (appId !== null) return appId;
+  const message = "The operator's session must say which app the call concerns: send its id in this header.";
+  throw new ApiError("validation_failed", [{ ...requiredField(APP_HEADER), message }]);
+}
+
 function send(response: Response, answer: unknown): void {
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Cache-Control", "no-store");
@@ -112,7 +123,7 @@ function closing(response: Response): AbortSignal {
   return closed.signal;
 }
 
-type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "scopes" | "params" | "query">;
+type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "scopes" | "session" | "params" | "query">;
 
 /** The same file always gets the same answer, so no idempotency key is stored. */
 async function answerToFile(endpoint: Endpoint, deps: HttpDeps, request: Request, common: Common) {

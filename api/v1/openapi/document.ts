@@ -11,6 +11,7 @@ import { webhookCalls } from "./webhooks.ts";
 import { PUBLIC_ERRORS } from "./public-operation.ts";
 import { describeParameters } from "./parameters.ts";
 import { publicPaths } from "./public.ts";
+import { securitySchemes } from "./security.ts";
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 
@@ -52,14 +53,7 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
       paths,
       webhooks: webhookCalls(),
       components: {
-        securitySchemes: {
-          token: {
-            type: "http",
-            scheme: "bearer",
-            description:
-              "A token of the app, created with the command line. The token alone, without `Bearer`, works too.",
-          },
-        },
+        securitySchemes: securitySchemes(settings.publicUrl, endpoints),
         headers: RESPONSE_HEADERS,
         parameters: { IdempotencyKey: IDEMPOTENCY_KEY, LastEventId: LAST_EVENT_ID },
         responses: sharedErrorResponses([...endpoints.map(errorCodesOf), ...Object.values(PUBLIC_ERRORS)]),

@@ -4,6 +4,7 @@ import type { ZodOpenApiOperationObject } from "zod-openapi";
 import type { Endpoint } from "../endpoint.ts";
 import { errorCodesOf, errorResponses } from "./errors.ts";
 import { headerRefs, RATE_HEADERS } from "./headers.ts";
+import { securityOf } from "./security.ts";
 
 /** Groups of endpoints, by the first segment of their paths. */
 const TAGS: Record<string, string> = {
@@ -45,7 +46,7 @@ export function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     tags: [tagOf(endpoint.path)],
     summary: endpoint.summary,
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-    security: [{ token: [endpoint.scope] }],
+    security: securityOf(endpoint),
     requestParams: { path: endpoint.params as ZodObject, query: endpoint.query as ZodObject },
     ...parametersOf(endpoint),
     ...(endpoint.takesFile === true ? { requestBody: FILE_BODY } : {}),

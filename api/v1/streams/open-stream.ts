@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
-import type { Identity } from "../authenticate.ts";
 import type { HttpDeps } from "../deps.ts";
+import type { StreamCall } from "../endpoint.ts";
 import { endMeasurement } from "../measure.ts";
 import { readPosition } from "../schemas/events.ts";
 import { beginStream } from "./event-stream.ts";
@@ -20,7 +20,7 @@ export async function openEventStream(
   { lookUps, streams }: HttpDeps,
   request: Request,
   response: Response,
-  { appId, tokenHash, query }: Identity & { query: { after?: number | undefined; limit?: number | undefined } },
+  { appId, tokenHash, query }: StreamCall<{ after?: number | undefined; limit?: number | undefined }>,
 ): Promise<void> {
   if (query.limit !== undefined) {
     const message = "A stream has no pages. Remove `limit`.";

@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { ERRORS, HTTP_ERROR_CODES, type HttpErrorCode, statusOf } from "../../../api/domain/error-codes.ts";
 import { endpointsOf } from "../../../api/v1/endpoints.ts";
 import { apiDocument } from "../../../api/v1/openapi/document.ts";
+import { securityOf } from "../../../api/v1/openapi/security.ts";
 import { documentPath } from "../../../api/v1/openapi/operation.ts";
 import { Conformance, type OpenApiDocument, type Operation } from "../../support/conformance.ts";
 import { PUBLIC_URL, type TestApi, startApi } from "../support/api.ts";
@@ -46,7 +47,7 @@ describe("the published document", () => {
     expect(new Set(names).size).to.equal(operations.length);
     for (const endpoint of endpoints) {
       const operation = document.paths[documentPath(endpoint.path)]?.[endpoint.method];
-      expect(operation?.security, endpoint.path).to.deep.equal([{ token: [endpoint.scope] }]);
+      expect(operation?.security, endpoint.path).to.deep.equal(securityOf(endpoint));
     }
   });
 
