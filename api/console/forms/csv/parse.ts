@@ -1,0 +1,68 @@
+/** A line of a table. */
+export interface CsvLine {
+  /** Where it begins in the file, counted from 1. */
+  line: number;
+  cells: string[];
+}
+
+/** The text is no table. */
+export class CsvProblem extends Error {
+  override readonly name = "CsvProblem";
+  readonly line: number;
+
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
+}
+
+const BYTE_ORDER_MARK = /^\uFEFF/;
+/** A quoted cell, with the space around it; or the text up to the next comma or end of line. */
+const CELL = /[^\S\r\n]*"((?:[^"]|"")*)"[^\S\r\n]*(?=[,\r\n]|$)|([^,\r\n]*)/y;
+
+/**
+ * Reads comma-separated values (RFC 4180). Space around cells is removed, except inside quotes, and empty lines are left out.
+ * @throws CsvProblem
+ */
+export function parseCsv(file: string): CsvLine[] {
+  const text = file.replace(BYTE_ORDER_MARK, "");
+  const lines: CsvLine[] = [];
+  let current: CsvLine = { line: 1, cells: [] };
+  let line = 1;
+  let quoted = false;
+  for (let at = 0; at <= text.length;) {
+    CELL.lastIndex = at;
+    const [found = "", inQuotes, plain = ""] = CELL.exec(text) ?? [];
+    if (inQuotes === undefined && plain.includes('"')) {
+      throw new CsvProblem(
+        line,
+        "A quote is not closed, or stands inside a cell. Put the whole cell in quotes, and double the quotes in it.",
+      );
+    }
+    current.cells.push(inQuotes === undefined ? plain.trim() : inQuotes.replaceAll('""', '"'));
+    quoted ||= inQuotes !== undefined;
+    line += countLines(inQuotes ?? "");
+    at += found.length;
+    if (text[at] === ",") {
+      at += 1;
+      continue;
+    }
+    const isEmpty = current.cells.length === 1 && current.cells[0] === "" && !quoted;
+    if (!isEmpty) lines.push(current);
+    at += text.startsWith("\r\n", at) ? 2 : 1;
+    line += 1;
+    current = { line, cells: [] };
+    quoted = false;
+  }
+  return lines;
+}
+
+function countLines(text: string): number {
+  return text.split(/\r\n|\r|\n/).length - 1;
+}
+
+/** One line of a table, with its end. */
+export function csvLine(cells: readonly string[]): string {
+  const quoted = cells.map((cell) => (/[",\r\n]|^\s|\s$|^$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+  return `${quoted.join(",")}\r\n`;
+}

@@ -1,0 +1,55 @@
+import type { Problem } from "./check.ts";
+import type { Field } from "./fields.ts";
+
+/** Where the problems of a form are shown. */
+export interface PlacedProblems {
+  /** By the path of the field that shows them. */
+  byField: ReadonlyMap<string, readonly string[]>;
+  /** Those that belong to no field of the form, as sentences. They are shown above it. */
+  others: readonly string[];
+  /** The path of the first field with a problem, in the order of the form; null when no field has one. */
+  first: string | null;
+}
+
+export const NO_PROBLEMS: PlacedProblems = { byField: new Map(), others: [], first: null };
+
+/** Finds the field of each problem: the one that it names, or the nearest one around it. */
+export function placeProblems(fields: readonly Field[], problems: readonly Problem[]): PlacedProblems {
+  const byField = new Map<string, string[]>();
+  const others: string[] = [];
+  for (const { field, message } of problems) {
+    const place = placeOf(fields, field);
+    if (place === null) others.push(field === "body" ? message : `${field}: ${message}`);
+    else byField.set(place, [...(byField.get(place) ?? []), message]);
+  }
+  return { byField, others, first: pathsOf(fields, byField) };
+}
+
+/** The API writes a path with dots, `attributes.2.value`. Brackets mean the same. */
+function placeOf(fields: readonly Field[], path: string): string | null {
+  const [name = "", ...rest] = path.replace(/\[(\d+)\]/g, ".$1").split(".");
+  const field = fields.find((one) => one.name === name);
+  if (field === undefined) return null;
+  if (field.kind === "group") {
+    const inner = placeOf(field.fields, rest.join("."));
+    return inner === null ? name : `${name}.${inner}`;
+  }
+  if (field.kind !== "attributes" || rest[0] === undefined || !/^\d+$/.test(rest[0])) return name;
+  return `${name}.${rest[0]}.${rest[1] === "trait_type" ? "trait_type" : "value"}`;
+}
+
+function pathsOf(fields: readonly Field[], byField: ReadonlyMap<string, unknown>, prefix = ""): string | null {
+  for (const field of fields) {
+    const path = `${prefix}${field.name}`;
+    if (field.kind === "group") {
+      const inner = pathsOf(field.fields, byField, `${path}.`);
+      if (inner !== null) return inner;
+    }
+    const own = [...byField.keys()].filter(
+      (one) => one === path || (field.kind === "attributes" && one.startsWith(`${path}.`)),
+    );
+    const [first] = own.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    if (first !== undefined) return first;
+  }
+  return null;
+}

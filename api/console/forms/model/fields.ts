@@ -1,0 +1,138 @@
+import { labelOf } from "./labels.ts";
+import { alternativesOf, type ApiDocument, bodySchemaOf, type JsonSchema, resolved } from "./schema.ts";
+
+/** What every field has. */
+interface FieldBase {
+  /** Its name in the body. */
+  name: string;
+  label: string;
+  /** The description of the schema; null when it has none. */
+  help: string | null;
+  required: boolean;
+}
+
+export interface TextField extends FieldBase {
+  kind: "text" | "long-text" | "address" | "uri";
+  minLength: number;
+  maxLength: number | null;
+  pattern: string | null;
+  /** Of a URI: the schemes that it may have, such as `ipfs:`. */
+  schemes: readonly string[];
+}
+
+export interface NumberField extends FieldBase {
+  /** An integer may have any length. A number is a decimal fraction. */
+  kind: "integer" | "number";
+  minimum: number | null;
+  maximum: number | null;
+}
+
+export interface BooleanField extends FieldBase {
+  kind: "boolean";
+  initial: boolean;
+}
+
+export interface ChoiceField extends FieldBase {
+  /** One of the options, or any number of them. */
+  kind: "choice" | "choices";
+  options: readonly string[];
+}
+
+export interface AttributesField extends FieldBase {
+  kind: "attributes";
+  maxItems: number | null;
+}
+
+export interface GroupField extends FieldBase {
+  kind: "group";
+  fields: Field[];
+}
+
+/** Anything else is written as JSON. */
+export interface JsonField extends FieldBase {
+  kind: "json";
+}
+
+export type Field = TextField | NumberField | BooleanField | ChoiceField | AttributesField | GroupField | JsonField;
+
+/** Strings that may be longer than this get several lines. */
+const LONG = 500;
+const ADDRESS = "^0x[0-9a-fA-F]{40}$";
+/** The schema writes integers of any length as an integer or such a string. */
+const DIGITS = "^[0-9]{1,78}$";
+
+/** The fields of the body of a call such as `post /v1/nfts`, in the order of the schema. */
+export function fieldsOf(document: ApiDocument, call: string): Field[] {
+  return fieldsOfObject(document, bodySchemaOf(document, call));
+}
+
+function fieldsOfObject(document: ApiDocument, schema: JsonSchema): Field[] {
+  const required = new Set(schema.required);
+  return Object.entries(schema.properties ?? {}).map(([name, property]) =>
+    fieldOf(document, name, property, required.has(name)),
+  );
+}
+
+function fieldOf(document: ApiDocument, name: string, schema: JsonSchema, required: boolean): Field {
+  const alternatives = alternativesOf(document, schema);
+  const whole = resolved(document, schema);
+  const help = whole.description ?? alternatives.find(({ description }) => description !== undefined)?.description;
+  const base = { name, label: labelOf(name), help: help ?? null, required };
+  const ofType = (type: string) => alternatives.find((one) => one.type === type);
+  const options = optionsOf(alternatives);
+  if (options !== null) return { ...base, kind: "choice", options };
+  const integer = ofType("integer");
+  if (integer !== undefined || alternatives.some(({ pattern }) => pattern === DIGITS)) {
+    return numberField(base, "integer", integer ?? {});
+  }
+  const number = ofType("number");
+  if (number !== undefined) return numberField(base, "number", number);
+  const array = ofType("array");
+  if (array !== undefined) return listField(document, base, array);
+  const object = ofType("object");
+  if (object?.properties !== undefined) {
+    return { ...base, kind: "group", fields: fieldsOfObject(document, object) };
+  }
+  if (ofType("boolean") !== undefined) return { ...base, kind: "boolean", initial: whole.default === true };
+  const text = ofType("string");
+  return text === undefined ? { ...base, kind: "json" } : textField(base, text);
+}
+
+/** The values when every alternative names some; null otherwise. */
+function optionsOf(alternatives: readonly JsonSchema[]): string[] | null {
+  const values = alternatives.map((one) => one.enum ?? (one.const === undefined ? null : [one.const]));
+  if (values.length === 0 || values.includes(null)) return null;
+  return values.flatMap((some) => some ?? []).map(String);
+}
+
+function numberField(base: FieldBase, kind: NumberField["kind"], { minimum, maximum }: JsonSchema): NumberField {
+  return { ...base, kind, minimum: minimum ?? null, maximum: maximum ?? null };
+}
+
+function listField(document: ApiDocument, base: FieldBase, array: JsonSchema): Field {
+  const options = optionsOf(alternativesOf(document, array.items ?? {}));
+  if (options !== null) return { ...base, kind: "choices", options };
+  if (base.name === "attributes") return { ...base, kind: "attributes", maxItems: array.maxItems ?? null };
+  return { ...base, kind: "json" };
+}
+
+function textField(base: FieldBase, { minLength, maxLength, pattern }: JsonSchema): TextField {
+  const schemes = schemesOf(base.help);
+  const long = maxLength === undefined || maxLength > LONG;
+  const kind =
+    pattern === ADDRESS ? "address" : schemes.length > 0 ? "uri" : long && pattern === undefined ? "long-text" : "text";
+  return {
+    ...base,
+    kind,
+    minLength: minLength ?? 0,
+    maxLength: maxLength ?? null,
+    pattern: pattern ?? null,
+    schemes,
+  };
+}
+
+/** The document describes a URI by the schemes that it may have: a JSON schema cannot express them. */
+function schemesOf(help: string | null): string[] {
+  const [, list] = /schemes:? ([a-z][a-z:, ]*:)\.?$/i.exec(help ?? "") ?? [];
+  return list === undefined ? [] : list.split(", ");
+}

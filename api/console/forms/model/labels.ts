@@ -1,0 +1,29 @@
+/** Labels of fields whose names alone say too little. The other labels are made of the names. */
+const LABELS: Readonly<Record<string, string>> = {
+  animation_url: "Video, sound or model",
+  base_uri: "Base URI",
+  collection_address: "Collection",
+  collection_uri: "Collection URI",
+  copy_media: "Copy the media to IPFS",
+  contract_address: "Contract",
+  external_link: "Website",
+  external_url: "Website",
+  from_address: "From",
+  image: "Picture",
+  initial_owner: "Owner",
+  initial_supply: "Copies",
+  mint_supply_count: "Most tokens",
+  new_owner: "Owner of the contract",
+  seller_fee_basis_points: "Royalty (basis points)",
+  to_address: "To",
+  token_id: "Token id",
+  uri: "Metadata URI",
+  url: "URL",
+  youtube_url: "YouTube video",
+};
+
+/** `user_identifier` becomes "User identifier". */
+export function labelOf(name: string): string {
+  const words = name.replaceAll("_", " ");
+  return LABELS[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
+}

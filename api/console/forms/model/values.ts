@@ -1,0 +1,55 @@
+import type { Field } from "./fields.ts";
+
+/** What a person typed into one attribute. */
+export interface AttributeRow {
+  trait: string;
+  value: string;
+  /** The attribute as it was, with the fields that the form does not show; null for a new one. */
+  before: unknown;
+}
+
+export type Value = string | boolean | string[] | AttributeRow[] | Values;
+/** What a person typed, by the name of the field. */
+export interface Values {
+  [name: string]: Value;
+}
+
+/** The values of an empty form. @param known values to begin with, as the API writes them. */
+export function initialValues(fields: readonly Field[], known: Record<string, unknown> = {}): Values {
+  return Object.fromEntries(fields.map((field) => [field.name, initialValue(field, known[field.name])]));
+}
+
+function initialValue(field: Field, known: unknown): Value {
+  switch (field.kind) {
+    case "boolean":
+      return typeof known === "boolean" ? known : field.initial;
+    case "choices":
+      return Array.isArray(known) ? known.map(String) : [];
+    case "attributes":
+      return Array.isArray(known) ? known.map(attributeRow) : [];
+    case "group":
+      return initialValues(field.fields, isRecord(known) ? known : {});
+    case "choice":
+      return textOf(known) || (field.required ? (field.options[0] ?? "") : "");
+    case "json":
+      return known == null ? "" : JSON.stringify(known, null, 2);
+    default:
+      return textOf(known);
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";
+}
+
+/** An attribute in the form of the marketplaces has a trait and a value. Any other one is shown as JSON. */
+function attributeRow(attribute: unknown): AttributeRow {
+  if (!isRecord(attribute)) return { trait: "", value: JSON.stringify(attribute), before: attribute };
+  const { trait_type: trait, value } = attribute;
+  const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+  return { trait: typeof trait === "string" ? trait : "", value: text, before: attribute };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
