@@ -191,7 +191,7 @@ function reasonOf(error: unknown, lostBefore: boolean): string {
   if (!REFUSES_BEFORE_KEY.includes(refusal.status)) throw error;
   if (!lostBefore) return refusal.message;
   throw new OperatorError(
-    `A batch was sent, its answer was lost, and now it is refused: ${refusal.message}. It may have been accepted before, so its tokens stay as they are. Allow bodies as large and as slow as before, at the service and its proxies, and run the same command again.`,
+    `A batch was sent, its answer was lost, and now it is refused: ${refusal.message}. It may have been accepted before, so its tokens stay as they are. Let the service and its proxies accept a body of this size again, then run the same command again.`,
     { cause: refusal },
   );
 }
