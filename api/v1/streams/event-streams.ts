@@ -33,7 +33,7 @@ export interface StreamTimes {
   checkTokens: number;
   /** A stream that is quiet for so long gets a comment: proxies close connections that seem idle. */
   heartbeat: number;
-  /** A client that has taken nothing for so long is disconnected. */
+  /** A connection whose buffers stay full for so long is closed. */
   stalled: number;
 }
 
