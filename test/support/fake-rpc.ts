@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+
+import { listenOnLoopback } from "./loopback-server.ts";
 
 interface Call {
   id: number;
@@ -44,20 +45,7 @@ export async function startFakeRpc(answer: Reply): Promise<FakeRpc> {
         .end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const fake: FakeRpc = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`,
-    calls: [],
-    answer,
-    raw: null,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
-  };
+  const fake: FakeRpc = { ...(await listenOnLoopback(server)), calls: [], answer, raw: null };
   return fake;
 }
 

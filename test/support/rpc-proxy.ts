@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+
+import { listenOnLoopback } from "./loopback-server.ts";
 
 export interface ProxiedCall {
   id: number;
@@ -46,16 +47,7 @@ export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
         .end(JSON.stringify(Array.isArray(body) ? ordered : ordered[0]));
     })().catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
-  proxy.stop = () =>
-    new Promise((resolve) => {
-      server.close(() => {
-        resolve();
-      });
-      server.closeAllConnections();
-    });
-  return proxy;
+  return Object.assign(proxy, await listenOnLoopback(server));
 }
 
 async function read(request: IncomingMessage): Promise<string> {

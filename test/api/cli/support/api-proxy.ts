@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+
+import { listenOnLoopback } from "../../../support/loopback-server.ts";
 
 export interface ApiCall {
   /** Such as `POST /v1/media`. */
@@ -42,16 +43,7 @@ export async function startApiProxy(target: string): Promise<ApiProxy> {
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
-  proxy.stop = () =>
-    new Promise((resolve) => {
-      server.close(() => {
-        resolve();
-      });
-      server.closeAllConnections();
-    });
-  return proxy;
+  return Object.assign(proxy, await listenOnLoopback(server));
 }
 
 async function forward(
