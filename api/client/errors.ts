@@ -55,6 +55,17 @@ export function refusalOf(response: Response, error: unknown): ApiRefusal {
   return new ApiRefusal(response.status, readErrorBody(error), response.headers.get("x-request-id"));
 }
 
+/** @param text the body as it came. It is not JSON when a proxy answered. */
+export function refusalOfText(response: Response, text: string): ApiRefusal {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = null;
+  }
+  return refusalOf(response, body);
+}
+
 /**
  * The service did not answer. If the call changes something, it may or may not have happened: repeat it with the same
  * `Idempotency-Key`.

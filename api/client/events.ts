@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 
 import type { components } from "./document.ts";
-import { type ApiRefusal, ConnectionFailed, refusalOf } from "./errors.ts";
+import { type ApiRefusal, ConnectionFailed, refusalOfText } from "./errors.ts";
 import { orAborted, pause } from "./pause.ts";
 import { growingWait, isBusy, retryAfterOf } from "./retries.ts";
 
@@ -131,7 +131,7 @@ async function connect(send: Open, url: string, { token, cursor, signal, silence
   try {
     const response = await within(send(new Request(url, { headers, cache: "no-store", signal: end.signal })));
     if (!response.ok) {
-      const refusal = refusalOf(response, parsed(await within(response.text())));
+      const refusal = refusalOfText(response, await within(response.text()));
       return { response, refusal, read: () => Promise.resolve(null), close };
     }
     const reader = response.body?.getReader();
@@ -178,14 +178,5 @@ async function* eventsOf({ read, close }: Connection): AsyncGenerator<StreamedEv
     throw new ConnectionFailed(1, error);
   } finally {
     close();
-  }
-}
-
-/** The body of a refusal, or its text when it is not the service's own. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }

@@ -1,5 +1,5 @@
 import type { components } from "./document.ts";
-import { refusalOf } from "./errors.ts";
+import { refusalOfText } from "./errors.ts";
 import { once, repeated, type Send } from "./retries.ts";
 
 /** A file. A Blob, such as that of `openAsBlob` of Node, is read as it is sent. A stream can be sent once, so without retries. */
@@ -47,15 +47,6 @@ export async function upload(
     signal,
   });
   const text = await response.text();
-  if (!response.ok) throw refusalOf(response, parsed(text));
+  if (!response.ok) throw refusalOfText(response, text);
   return JSON.parse(text) as UploadedMedia;
-}
-
-/** The error of a proxy is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
