@@ -10,6 +10,11 @@ import { temporaryFolder } from "../support/folder.ts";
 import { occupy, released } from "./support/ports.ts";
 import { serving, start } from "./support/start.ts";
 
+interface Listed {
+  address?: string;
+  image?: string | null;
+}
+
 describe("npm start", function () {
   this.timeout(120_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -41,8 +46,11 @@ describe("npm start", function () {
     const program = run();
     const token = await serving(program);
     expect(program.output).to.match(/all with a valid signature/);
-    const shared = [...program.output.matchAll(/\((\d+) requests\)/g)].map(([, count]) => Number(count));
-    expect(shared.reduce((sum, count) => sum + count, 0)).to.equal(100);
+    const [, completed] = /^ +(\d+) of them are "completed" events/m.exec(program.output) ?? [];
+    const shared = [...program.output.matchAll(/\((\d+) requests?\)/g)].map(([, count]) => Number(count));
+    expect(shared.reduce((sum, count) => sum + count, 0))
+      .to.equal(Number(completed))
+      .and.to.equal(120);
     // Not a terminal: no colours, and no line is drawn twice.
     expect(program.output).not.to.match(/[\r\x1b]/);
     expect(program.output.match(new RegExp(token, "g"))).to.have.length(1);
@@ -51,8 +59,21 @@ describe("npm start", function () {
     expect(program.output).to.contain("minted 100/100");
 
     const api = ApiClient.at(`http://127.0.0.1:${ports.PORT}`, token);
-    const { total } = await api.ok<{ total: number }>("GET", "/v1/collections");
-    expect(total).to.equal(2);
+    const { collections } = await api.ok<{ collections: Listed[] }>("GET", "/v1/collections");
+    expect(collections).to.have.length(2);
+    const { nfts } = await api.ok<{ nfts: { metadata: Listed }[] }>(
+      "GET",
+      `/v1/collections/${collections[0]!.address}`,
+    );
+    // Everything that a first look at the service meets has a picture, and the service itself serves it.
+    const images = [...collections, ...nfts.map(({ metadata }) => metadata)].map(({ image }) => image);
+    for (const image of new Set(images)) {
+      expect(image).to.match(/^ipfs:/);
+      const answer = await fetch(`http://127.0.0.1:${ports.PORT}/ipfs/${image!.slice("ipfs://".length)}`);
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get("content-type")).to.equal("image/svg+xml");
+      expect(answer.headers.get("content-security-policy")).to.match(/default-src 'none';.* sandbox$/);
+    }
     expect((await api.done("/v1/collections", { type: "ERC721", name: "Own", symbol: "OWN" })).status).to.equal(
       "completed",
     );

@@ -6,6 +6,7 @@ import { Requests } from "./requests.ts";
 import { mintBurst } from "./steps/burst.ts";
 import { createErc1155, createErc721 } from "./steps/collections.ts";
 import { transferForeignTokens } from "./steps/foreign.ts";
+import { mintPictures } from "./steps/pictures.ts";
 import { transferOne } from "./steps/transfer.ts";
 import { moveUnlockableContent } from "./steps/unlockable.ts";
 import { createWallets } from "./steps/wallets.ts";
@@ -29,12 +30,13 @@ export async function runTour({ baseUrl, token, rpcUrl, signal }: TourOptions): 
   const webhooks = await WebhookReceiver.listen();
   try {
     const requests = new Requests(api, webhooks, signal);
-    const tour: Tour = { api, webhooks, requests, report: new Report(process.stdout), rpcUrl, signal };
+    const tour: Tour = { baseUrl, api, webhooks, requests, report: new Report(process.stdout), rpcUrl, signal };
     await registerWebhook(tour);
     const wallets = await createWallets(tour);
     const collection = await createErc721(tour, wallets);
+    const cats = await mintPictures(tour, collection, wallets);
     await createErc1155(tour, wallets);
-    await mintBurst(tour, collection, wallets);
+    await mintBurst(tour, collection, wallets, cats);
     await transferOne(tour, collection, wallets);
     await moveUnlockableContent(tour, collection, wallets);
     await transferForeignTokens(tour, wallets);

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-import type { Completed } from "./requests.ts";
+import type { Completed, Requests } from "./requests.ts";
 
 const INDENT = "    ";
 const BAR_WIDTH = 40;
@@ -35,9 +35,21 @@ export class Report {
   /** @param sharing number of requests in the same transaction. */
   completed(request: Completed, sharing: number): void {
     this.line(`request     ${styleText("dim", request.requestId)}`);
-    this.line(
-      `transaction ${styleText("dim", request.transaction)} (${sharing === 1 ? "1 request" : `${sharing} requests`})`,
-    );
+    this.#transaction(request.transaction, sharing);
+  }
+
+  /** Requests that were sent together, and the transactions that they share. */
+  shared(completed: Completed[], requests: Requests): void {
+    const [first] = completed;
+    if (first === undefined) return;
+    this.line(`requests    ${styleText("dim", first.requestId)} and ${completed.length - 1} more`);
+    for (const transaction of new Set(completed.map((request) => request.transaction))) {
+      this.#transaction(transaction, requests.sharing(transaction));
+    }
+  }
+
+  #transaction(hash: string, sharing: number): void {
+    this.line(`transaction ${styleText("dim", hash)} (${sharing === 1 ? "1 request" : `${sharing} requests`})`);
   }
 
   /** A progress bar on a terminal; otherwise a few plain lines. */

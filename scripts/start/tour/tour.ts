@@ -5,6 +5,8 @@ import type { WebhookReceiver } from "./webhook-receiver.ts";
 
 /** What every step uses. */
 export interface Tour {
+  /** URL of the service. */
+  baseUrl: string;
   api: Client;
   webhooks: WebhookReceiver;
   requests: Requests;

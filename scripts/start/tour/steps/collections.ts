@@ -1,5 +1,7 @@
 import { answerOf } from "../../../../api/client/client.ts";
 import { check } from "../check.ts";
+import { gem, paw } from "../pictures/emblems.ts";
+import { dataUri, fileOf } from "../pictures/picture.ts";
 import { complete, held, type Tour } from "../tour.ts";
 import type { Wallets } from "./wallets.ts";
 
@@ -11,6 +13,7 @@ const GEM = 7;
 export async function createErc721(tour: Tour, { alice }: Wallets): Promise<string> {
   const { api, report } = tour;
   report.step(`Create a hosted ERC721 collection: at most ${CAP} tokens, ${ROYALTY_BASIS_POINTS / 100} % royalties`);
+  const { uri: image } = await api.uploadMedia(fileOf(paw()));
   const { collection } = await complete(
     tour,
     api.POST("/v1/collections", {
@@ -19,6 +22,7 @@ export async function createErc721(tour: Tour, { alice }: Wallets): Promise<stri
         name: "Tour Cats",
         symbol: "CATS",
         description: "Cats of the tour",
+        image,
         mint_supply_count: CAP,
         seller_fee_basis_points: ROYALTY_BASIS_POINTS,
         fee_recipient: alice,
@@ -33,6 +37,7 @@ export async function createErc721(tour: Tour, { alice }: Wallets): Promise<stri
   check(listed !== undefined, "the collection is not listed");
   check(listed.mint_supply_count === CAP, "the collection has the wrong supply cap");
   check(listed.seller_fee_basis_points === ROYALTY_BASIS_POINTS, "the collection has the wrong royalties");
+  check(listed.image === image, "the collection has the wrong picture");
   check(listed.fee_recipient === alice, "the royalties go to the wrong recipient");
   return collection;
 }
@@ -40,6 +45,7 @@ export async function createErc721(tour: Tour, { alice }: Wallets): Promise<stri
 export async function createErc1155(tour: Tour, { alice, bob }: Wallets): Promise<void> {
   const { api, report } = tour;
   report.step("Create a hosted ERC1155 collection");
+  const { uri: image } = await api.uploadMedia(fileOf(gem("sapphire")));
   const { collection } = await complete(
     tour,
     api.POST("/v1/collections", {
@@ -47,12 +53,14 @@ export async function createErc1155(tour: Tour, { alice, bob }: Wallets): Promis
         type: "ERC1155",
         name: "Tour Gems",
         symbol: "GEMS",
+        image,
       },
     }),
   );
   check(collection !== null, "the collection completed without an address");
   report.line(`collection  ${collection}`);
 
+  const stone = gem("amethyst");
   report.step(`Create token ${GEM} of it, with 10 copies for tour-alice`);
   await complete(
     tour,
@@ -63,6 +71,9 @@ export async function createErc1155(tour: Tour, { alice, bob }: Wallets): Promis
         initial_supply: 10,
         initial_owner: alice,
         name: "Gem {token_id}",
+        image: dataUri(stone),
+        attributes: stone.attributes,
+        copy_media: true,
       },
     }),
   );

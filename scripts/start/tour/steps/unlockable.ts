@@ -1,8 +1,10 @@
 import { check } from "../check.ts";
+import { CATS } from "../pictures/cats.ts";
 import { complete, held, type Tour } from "../tour.ts";
 import type { Wallets } from "./wallets.ts";
 
-const TOKEN = 2;
+/** The first token that has such content. */
+const TOKEN = CATS + 1;
 
 /** Unlockable content is not on chain. The API returns it only for the wallet that holds the token. */
 export async function moveUnlockableContent(tour: Tour, collection: string, { alice, bob }: Wallets): Promise<void> {
