@@ -1,0 +1,59 @@
+import chromium from "@sparticuz/chromium";
+import { type Browser, type BrowserContextOptions, chromium as playwright, type Page } from "playwright-core";
+
+/**
+ * The arguments that the package suggests are not used: they switch off the rules between origins, which tests rely on. The
+ * sandbox needs rights that containers do not have; the pages here are our own.
+ */
+const ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+
+/** A real browser from npm packages alone. */
+export async function launchBrowser(): Promise<Browser> {
+  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS, headless: true });
+}
+
+/** Gives the tests of a `describe` block a browser. Each page is a person of its own, with no cookies. */
+export function useBrowser(): BrowserFixture {
+  const fixture = new BrowserFixture();
+  before("start a browser", async function () {
+    // The first start on a machine unpacks the browser.
+    this.timeout(90_000);
+    await fixture.start();
+  });
+  afterEach("close the pages", () => fixture.closePages());
+  after("stop the browser", () => fixture.stop());
+  return fixture;
+}
+
+class BrowserFixture {
+  #browser: Browser | null = null;
+  /** Errors in the consoles of the pages of this test: exceptions, failed loads, and what a content policy refused. */
+  problems: string[] = [];
+
+  async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+    if (this.#browser === null) throw new Error("The browser runs only during tests.");
+    const context = await this.#browser.newContext(options);
+    context.on("console", (message) => {
+      if (message.type() === "error") this.problems.push(message.text());
+    });
+    context.on("weberror", (error) => this.problems.push(String(error.error())));
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    await page.goto(url);
+    return page;
+  }
+
+  async start(): Promise<void> {
+    this.#browser = await launchBrowser();
+  }
+
+  async closePages(): Promise<void> {
+    this.problems = [];
+    await Promise.all((this.#browser?.contexts() ?? []).map((context) => context.close()));
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+    this.#browser = null;
+  }
+}
