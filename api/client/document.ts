@@ -386,7 +386,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the app's requests, newest first */
+        /**
+         * List the app's requests, newest first
+         * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final.
+         */
         get: operations["listRequests"];
         put?: never;
         post?: never;
@@ -1343,6 +1346,8 @@ export interface components {
             fee_wei: components["schemas"]["Wei"] | null;
             /** @description Why the request failed. null unless it failed. */
             error_code: components["schemas"]["RequestFailure"] | null;
+            /** @description The same as a sentence for a person, with what to do next. `errors` can have more. null unless it failed. */
+            error_message: string | null;
             errors: components["schemas"]["FieldErrors"];
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
@@ -3429,6 +3434,8 @@ export interface operations {
                 status?: "pending" | "processing" | "completed" | "failed";
                 /** @description Only requests of this type. */
                 type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+                /** @description Only requests that this transaction carries. In any case. */
+                transaction_hash?: string;
                 /** @description Most items on the page. The default is the maximum. */
                 limit?: number;
                 /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
@@ -3465,6 +3472,7 @@ export interface operations {
                      *           "gas_used": 61204,
                      *           "fee_wei": "122408000000000",
                      *           "error_code": null,
+                     *           "error_message": null,
                      *           "errors": null,
                      *           "created_at": "2026-05-04T10:15:30.000Z",
                      *           "updated_at": "2026-05-04T10:15:30.000Z"
@@ -3521,6 +3529,7 @@ export interface operations {
                      *       "gas_used": 61204,
                      *       "fee_wei": "122408000000000",
                      *       "error_code": null,
+                     *       "error_message": null,
                      *       "errors": null,
                      *       "created_at": "2026-05-04T10:15:30.000Z",
                      *       "updated_at": "2026-05-04T10:15:30.000Z"

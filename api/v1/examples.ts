@@ -79,6 +79,7 @@ export const requestExample = {
   gas_used: 61_204,
   fee_wei: "122408000000000",
   error_code: null,
+  error_message: null,
   errors: null,
   created_at: TIME,
   updated_at: TIME,

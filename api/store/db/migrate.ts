@@ -5,6 +5,7 @@ import { DatabaseError } from "./database-error.ts";
 import { isDue } from "./due.ts";
 import { type Db, engineOf, type Trx } from "./engine.ts";
 import * as initial from "./migrations/0001-initial.ts";
+import * as requestsByTransaction from "./migrations/0003-v0.3.0-requests-by-transaction.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
 import { requireRestoreFinished } from "./unfinished-restore.ts";
@@ -15,7 +16,10 @@ export type Migrations = Readonly<Record<string, Migration>>;
  * All migrations in order. A released one never changes. The name of a new one contains the version that has it first:
  * `0002-v0.3.0-what-it-does`. An older version that meets the name then knows which version to ask for.
  */
-export const MIGRATIONS: Migrations = { "0001-initial": initial };
+export const MIGRATIONS: Migrations = {
+  "0001-initial": initial,
+  "0003-v0.3.0-requests-by-transaction": requestsByTransaction,
+};
 
 /** PostgreSQL's code: this user may not do that. */
 const NO_PRIVILEGE = "42501";

@@ -118,26 +118,51 @@ export async function requestsByNumber(db: Db, numbers: readonly bigint[]): Prom
   return rows.map(toNumberedRequest);
 }
 
+export interface RequestFilter {
+  status: RequestStatus | null;
+  type: RequestType | null;
+  /** The transaction that carries the request. */
+  transactionHash?: string | null;
+}
+
 /** Newest first. */
 export async function listRequests(
   db: Db,
   appId: string,
-  filter: { status: RequestStatus | null; type: RequestType | null },
+  filter: RequestFilter,
   page: PageQuery,
 ): Promise<Page<StoredRequest>> {
-  let query = db.selectFrom("requests").selectAll().where("app_id", "=", appId);
-  if (filter.status !== null) query = query.where("status", "=", filter.status);
-  if (filter.type !== null) query = query.where("type", "=", filter.type);
+  let query = matching(db, appId, filter).selectAll();
   if (page.after !== null) query = query.where("seq", "<", page.after);
   const rows = await query.orderBy("seq", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  return pageOf(rows.map(toRequest), await countMatching(db, appId, filter), page, (row) => row.seq);
+}
+
+function matching(db: Db, appId: string, { status, type, transactionHash = null }: RequestFilter) {
+  let query = db.selectFrom("requests").where("app_id", "=", appId);
+  if (transactionHash === null) {
+    if (status !== null) query = query.where("status", "=", status);
+    if (type !== null) query = query.where("type", "=", type);
+    return query;
+  }
+  query = query.where("transaction_hash", "=", transactionHash);
+  // A transaction has few requests. As expressions, these conditions cannot lead to an index of many requests.
+  if (status !== null) query = query.where(sql`coalesce(status, '')`, "=", status);
+  if (type !== null) query = query.where(sql`coalesce(type, '')`, "=", type);
+  return query;
+}
+
+async function countMatching(db: Db, appId: string, filter: RequestFilter): Promise<number> {
+  if (filter.transactionHash != null) {
+    // One transaction has few requests: they can be counted.
+    const { count } = await matching(db, appId, filter)
+      .select((eb) => eb.fn.countAll<number>().as("count"))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
   const statuses = filter.status === null ? REQUEST_STATUSES : [filter.status];
   const types = filter.type === null ? REQUEST_TYPES : [filter.type];
   const keys = statuses.flatMap((status) => types.map((type) => counterKeys.requests(appId, status, type)));
   const totals = await readCounters(db, keys);
-  return pageOf(
-    rows.map(toRequest),
-    [...totals.values()].reduce((sum, total) => sum + total, 0),
-    page,
-    (row) => row.seq,
-  );
+  return [...totals.values()].reduce((sum, total) => sum + total, 0);
 }

@@ -12,13 +12,19 @@ export function listRequests() {
     path: "/requests",
     summary: "List the app's requests, newest first",
     name: "listRequests",
+    description:
+      "`transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final.",
     examples: { answer: { requests: [requestExample], ...pageExample } },
     scope: "read",
     params: none,
     query: requestsQuery,
     response: requestsPage,
     handle: async ({ database }, { appId, query }) => {
-      const filter = { status: query.status ?? null, type: query.type ?? null };
+      const filter = {
+        status: query.status ?? null,
+        type: query.type ?? null,
+        transactionHash: query.transaction_hash ?? null,
+      };
       const page = await list(database.read, appId, filter, readPage(query, "requests"));
       return { requests: page.items.map(presentRequest), ...pageFrame(page, "requests") };
     },

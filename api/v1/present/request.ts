@@ -1,5 +1,6 @@
 import type { z } from "zod";
 
+import { ERRORS } from "../../domain/error-codes.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
 import type { StoredRequest } from "../../store/requests/stored-request.ts";
 import type { request } from "../schemas/requests.ts";
@@ -17,6 +18,7 @@ export function presentRequest(row: StoredRequest): z.input<typeof request> {
     gas_used: row.gas_used,
     fee_wei: row.fee_wei,
     error_code: row.error_code,
+    error_message: row.error_code === null ? null : ERRORS[row.error_code].message,
     errors: row.errors,
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),

@@ -84,6 +84,16 @@ export const address = z
     }
   });
 
+/** The hash of a transaction, in any case. Read in lower case. */
+export const transactionHash = z
+  .string()
+  .meta({ pattern: "^0x[0-9a-fA-F]{64}$" })
+  .transform((value, context) => {
+    if (/^0x[0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase();
+    refuse(context, "invalid_format", "Must be the hash of a transaction: 0x and 64 hex digits.");
+    return z.NEVER;
+  });
+
 /** An address that may receive tokens, fees or ownership. */
 export const destination = address.check((context) => {
   if (context.value === ZeroAddress) refuse(context, "zero_address", "Must not be the zero address.");

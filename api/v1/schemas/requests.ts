@@ -2,11 +2,15 @@ import { z } from "zod";
 
 import { REQUEST_STATUSES, REQUEST_TYPES } from "../../domain/request.ts";
 import { address, fieldErrors, integer, requestFailure, requestId, time, transactionHash, wei } from "./outputs.ts";
+import { transactionHash as anyTransactionHash } from "./inputs.ts";
 import { pageFields, pageFrameFields, pageOf } from "./pages.ts";
 
 export const requestsQuery = z.strictObject({
   status: z.enum(REQUEST_STATUSES).optional().meta({ description: "Only requests with this status." }),
   type: z.enum(REQUEST_TYPES).optional().meta({ description: "Only requests of this type." }),
+  transaction_hash: anyTransactionHash
+    .optional()
+    .meta({ description: "Only requests that this transaction carries. In any case." }),
   ...pageFields,
 });
 
@@ -38,6 +42,10 @@ export const request = z
       .nullable()
       .meta({ description: "Its share of their fees, in wei. It is set together with `gas_used`." }),
     error_code: requestFailure.nullable().meta({ description: "Why the request failed. null unless it failed." }),
+    error_message: z.string().nullable().meta({
+      description:
+        "The same as a sentence for a person, with what to do next. `errors` can have more. null unless it failed.",
+    }),
     errors: fieldErrors,
     created_at: time,
     updated_at: time,

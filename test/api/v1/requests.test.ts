@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { ERRORS } from "../../../api/domain/error-codes.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
@@ -31,6 +32,7 @@ describe("requests", () => {
         gas_used: null,
         fee_wei: null,
         error_code: null,
+        error_message: null,
         errors: null,
         updated_at: created,
       });
@@ -53,6 +55,7 @@ describe("requests", () => {
       expect((await api.get(`/v1/requests/${id}`)).body).to.deep.include({
         status: "failed",
         error_code: "execution_reverted",
+        error_message: ERRORS.execution_reverted.message,
         errors,
       });
     });
@@ -99,6 +102,28 @@ describe("requests", () => {
       const second = await api.get(`/v1/requests?limit=2&cursor=${first.body.next ?? ""}`);
       const seen = [first, second].flatMap(({ body }) => (body.requests ?? []).map((request) => request.request_id));
       expect(seen).to.deep.equal(ids);
+    });
+
+    it("lists the requests of a transaction, of this app only", async () => {
+      const hash = `0x${"ab".repeat(32)}`;
+      const create = async (token: string) => expectAccepted(await api.post("/v1/collections", COLLECTION, { token }));
+      const carried = [await create(api.app.token), await create(api.other.token), await create(api.app.token)];
+      await create(api.app.token);
+      await api.database.write((trx) =>
+        trx.updateTable("requests").set({ transaction_hash: hash }).where("id", "in", carried).execute(),
+      );
+
+      const list = async (query: string) => {
+        const { body } = await api.get(`/v1/requests?transaction_hash=${query}`);
+        return { ids: body.requests?.map((request) => request.request_id), total: body.total };
+      };
+      const mine = [carried[2], carried[0]];
+      expect(await list(hash)).to.deep.equal({ ids: mine, total: 2 });
+      expect(await list(`0x${"AB".repeat(32)}&status=pending&type=collection`)).to.deep.equal({ ids: mine, total: 2 });
+      expect(await list(`${hash}&status=failed`)).to.deep.equal({ ids: [], total: 0 });
+      expect(await list(`${hash}&limit=1`)).to.deep.equal({ ids: [carried[2]], total: 2 });
+      expect(await list(`0x${"cd".repeat(32)}`)).to.deep.equal({ ids: [], total: 0 });
+      expectInvalid(await api.get("/v1/requests?transaction_hash=0x12"), { transaction_hash: "invalid_format" });
     });
 
     it("refuses unknown filters", async () => {

@@ -33,6 +33,13 @@ export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promi
     ["contents of a wallet", (page) => listContents(read, wallet, null, page)],
     ["contents, one contract", (page) => listContents(read, wallet, { contract: collection, tokenId: null }, page)],
     ["contents, one token", (page) => listContents(read, wallet, { contract: collection, tokenId: "8" }, page)],
+    ...requests.map(
+      (filter) =>
+        [
+          `requests of a transaction, status ${filter.status ?? "any"}, type ${filter.type ?? "any"}`,
+          (page: PageQuery) => listRequests(read, app, { ...filter, transactionHash: "hash-7" }, page),
+        ] as const,
+    ),
     ["deliveries", (page) => listDeliveries(read, app, page)],
     ...requests.map(
       (filter) =>
