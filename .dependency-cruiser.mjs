@@ -1,6 +1,8 @@
 // Who may import whom. Data flows through the folders of api/ like this:
 //   v1 (HTTP) -> commands (rules) -> store (SQL) <- relayer -> chain -> indexer -> store <- webhooks (meeting only in rows)
 
+import { browserRules } from "./scripts/lint/browser-rules.mjs";
+
 const ENTRIES = "^api/((main|pipeline-thread)\\.ts$|cli/)";
 const OUTSIDE = "^(scripts|test)/";
 /** Folders outside the data flow. Every stage of the flow may import them. */
@@ -118,7 +120,8 @@ export default {
     {
       name: "no-dev-package-in-the-service",
       severity: "error",
-      from: { path: "^api/" },
+      // The packages of the console are in its built files.
+      from: { path: "^api/", pathNot: folder("console") },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only", "npm"], pathNot: "^node_modules/@types/" },
     },
 
@@ -146,15 +149,7 @@ export default {
     only("ipfs-node", ["ipfs", "outbound", "shared"], "The IPFS node serves blocks and does nothing else."),
     only("ipfs", ["domain", "shared"], "Content and its blocks: no network, no SQL."),
     only("config", ["domain", "shared"]),
-    {
-      name: "client-stands-alone",
-      comment:
-        "Apps install the client as a package, for Node and browsers. It has only its own files and its dependencies.",
-      severity: "error",
-      from: { path: folder("client") },
-      to: { pathNot: [folder("client"), "^node_modules/(openapi-fetch|eventsource-parser)/"] },
-    },
-    rule("client-is-for-others", { path: "^api/", pathNot: folder("client", "cli") }, { path: folder("client") }),
+    ...browserRules(folder),
     only("shared", ["domain"]),
     only("domain", [], "Types and pure rules."),
     {
@@ -240,6 +235,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: ["node_modules", "^types/", "^contracts/generated/"] },
+    // The bundle of the console has chunks that import each other.
+    exclude: { path: "^api/console/built/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },

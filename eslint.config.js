@@ -63,6 +63,7 @@ export default tseslint.config(
   {
     ignores: [
       "api/client/document.ts",
+      "api/console/built/",
       "artifacts/",
       "cache/",
       "contracts/generated/",
@@ -73,7 +74,7 @@ export default tseslint.config(
     ],
   },
   {
-    files: ["**/*.ts"],
+    files: ["**/*.{ts,tsx}"],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -91,7 +92,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["**/*.{js,mjs,ts}"],
+    files: ["**/*.{js,mjs,ts,tsx}"],
     plugins: { moneta },
     rules: {
       eqeqeq: ["error", "always", { null: "ignore" }],
@@ -112,7 +113,7 @@ export default tseslint.config(
   },
   // A package has one entry, which exports from its files.
   { files: ["api/client/entry.ts"], rules: { "no-restricted-syntax": "off" } },
-  bans(["api/**/*.ts"], {
+  bans(["api/**/*.{ts,tsx}"], {
     ignores: ["api/config/**"],
     properties: [...environmentProperties, ...contractProperties],
     imports: [...environmentImports, ...contractImports],

@@ -13,8 +13,10 @@ export type Shape<Name extends keyof components["schemas"]> = components["schema
 export interface ClientOptions {
   /** URL of the service, without `/v1`. */
   baseUrl: string;
-  /** A token of the app. */
-  token: string;
+  /** A token of the app. Without it the calls have no `Authorization` header, for a page whose session is a cookie. */
+  token?: string;
+  /** Headers of every call, also of `events` and `uploadMedia`. */
+  headers?: Record<string, string>;
   /**
    * How often a call is repeated at most after a broken connection, a 429 or a 503. Default: 2. Calls that create something
    * get an `Idempotency-Key`, so that they happen once. 0 repeats nothing and adds no key.
@@ -48,12 +50,13 @@ const MAX_RETRIES = 2;
 const TIMEOUT = 60_000;
 
 export function createClient(options: ClientOptions): Client {
-  const { baseUrl, token, maxRetries = MAX_RETRIES, timeout = TIMEOUT, signal } = options;
+  const { baseUrl, maxRetries = MAX_RETRIES, timeout = TIMEOUT, signal } = options;
+  const headers = headersOf(options);
   const send = options.fetch ?? ((request: Request, init: RequestInit) => globalThis.fetch(request, init));
   const base = baseUrl.replace(/\/+$/, "");
   const client = createFetchClient<paths, "application/json">({
     baseUrl: base,
-    headers: { Authorization: `Bearer ${token}` },
+    headers,
     fetch: withRetries(send, { maxRetries, timeout }),
     ...(signal === undefined ? {} : { signal }),
   });
@@ -69,13 +72,17 @@ export function createClient(options: ClientOptions): Client {
     },
     events: (stream = {}) => {
       const abort = AbortSignal.any([signal, stream.signal].filter((one) => one !== undefined));
-      return streamEvents(single, { url: `${base}/v1/events`, token }, { ...stream, signal: abort });
+      return streamEvents(single, { url: `${base}/v1/events`, headers }, { ...stream, signal: abort });
     },
     uploadMedia: (body, file = {}) => {
       const abort = AbortSignal.any([signal, file.signal].filter((one) => one !== undefined));
-      return upload(body, file, { url: `${base}/v1/media`, token, send, maxRetries, signal: abort });
+      return upload(body, file, { url: `${base}/v1/media`, headers, send, maxRetries, signal: abort });
     },
   };
+}
+
+function headersOf({ token, headers = {} }: ClientOptions): Record<string, string> {
+  return token === undefined ? headers : { ...headers, Authorization: `Bearer ${token}` };
 }
 
 interface Outcome<T> {

@@ -40,7 +40,7 @@ const ENDED = "The service has ended the stream.";
  */
 export async function* streamEvents(
   send: Open,
-  { url, token }: { url: string; token: string },
+  { url, headers }: { url: string; headers: Record<string, string> },
   { after, signal = new AbortController().signal, silence = SILENCE, onOpen, onLost }: EventsOptions,
 ): AsyncGenerator<StreamedEvent, never> {
   let cursor = after;
@@ -50,7 +50,7 @@ export async function* streamEvents(
     let wait = RETRY;
     let problem: unknown;
     try {
-      const connection = await connect(send, url, { token, cursor, signal, silence });
+      const connection = await connect(send, url, { headers, cursor, signal, silence });
       const { response, refusal } = connection;
       if (refusal === null) {
         checkStream(connection, url);
@@ -93,14 +93,14 @@ interface Connection {
 }
 
 interface Place {
-  token: string;
+  headers: Record<string, string>;
   cursor: string | undefined;
   signal: AbortSignal;
   silence: number;
 }
 
 /** @throws ConnectionFailed */
-async function connect(send: Open, url: string, { token, cursor, signal, silence }: Place): Promise<Connection> {
+async function connect(send: Open, url: string, { headers: own, cursor, signal, silence }: Place): Promise<Connection> {
   const end = new AbortController();
   const stop = () => {
     end.abort(signal.reason);
@@ -124,8 +124,8 @@ async function connect(send: Open, url: string, { token, cursor, signal, silence
     end.abort();
   };
   const headers = {
+    ...own,
     Accept: "text/event-stream",
-    Authorization: `Bearer ${token}`,
     ...(cursor === undefined ? {} : { "Last-Event-ID": cursor }),
   };
   try {

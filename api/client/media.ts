@@ -16,7 +16,7 @@ export interface UploadOptions {
 
 interface Destination {
   url: string;
-  token: string;
+  headers: Record<string, string>;
   send: Send;
   maxRetries: number;
   signal: AbortSignal;
@@ -29,13 +29,13 @@ const ANY_TYPE = "application/octet-stream";
 export async function upload(
   body: MediaBody,
   { type, timeout = TIMEOUT }: UploadOptions,
-  { url, token, send, maxRetries, signal }: Destination,
+  { url, headers, send, maxRetries, signal }: Destination,
 ): Promise<UploadedMedia> {
   const streamed = body instanceof ReadableStream;
   const blobType = body instanceof Blob && body.type !== "" ? body.type : ANY_TYPE;
   const init = {
     method: "POST",
-    headers: { Authorization: `Bearer ${token}`, "Content-Type": type ?? blobType },
+    headers: { ...headers, "Content-Type": type ?? blobType },
     body: body as NonNullable<RequestInit["body"]>,
     signal,
     // Required for a stream. The types of browsers do not have it yet.

@@ -8,6 +8,7 @@ import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
 import { checkRequest } from "./check-request.ts";
 import type { AppDeps, HttpDeps } from "./deps.ts";
+import { consolePages } from "./console/routes.ts";
 import { docs } from "./docs/routes.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { errorHandler } from "./errors.ts";
@@ -47,6 +48,7 @@ export function createApp(parts: AppDeps): Express {
   app.use(health(deps));
   app.use(home(deps));
   app.use(docs(deps));
+  app.use(consolePages());
   app.use("/metadata", hostedMetadata(deps));
   app.use("/ipfs", ipfsGateway(deps));
   app.use(() => {

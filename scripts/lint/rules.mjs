@@ -39,7 +39,7 @@ const localImports = {
     function check(node) {
       const path = node.source?.value;
       if (typeof path !== "string" || !path.startsWith(".")) return;
-      if (!/\.(ts|js|mjs|json)$/.test(path)) {
+      if (!/\.(ts|tsx|js|mjs|json)$/.test(path)) {
         context.report({ node, message: "Name the file with its extension." });
       }
       const climb = path.split("/").filter((part) => part === "..").length;

@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 
 import { ROOT } from "../../support/process.ts";
 
@@ -32,9 +32,17 @@ export function imagePlan(): ImagePlan {
   };
 }
 
+/** .dockerignore leaves the sources of the console out. */
+export function isInImage(path: string): boolean {
+  return /^api\/console\/(?!built(\/|$))/.exec(path.replaceAll("\\", "/")) === null;
+}
+
 /** Makes a folder that has the image's files, and of all packages only those that the image has. */
 export function layOut(plan: ImagePlan, folder: string): void {
-  for (const path of plan.copied) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  for (const path of plan.copied) {
+    const filter = (source: string) => isInImage(relative(ROOT, source));
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true, filter });
+  }
   for (const path of packagesOf(plan)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     symlinkSync(join(ROOT, path), join(folder, path), "junction");

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import { ROOT, TestProcess } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
-import { imagePlan, layOut } from "./image-files.ts";
+import { imagePlan, isInImage, layOut } from "./image-files.ts";
 
 /** As in the image: Node alone runs the files, and finds only what is in its folder. */
 const NODE_OPTIONS = ["--preserve-symlinks", "--preserve-symlinks-main"];
@@ -85,7 +85,7 @@ describe("image", function () {
     it("serves the API with the version of package.json, and its documentation", async () => {
       const home = await fetch(baseUrl, { headers: { Accept: "application/json" } });
       expect(((await home.json()) as { version: string }).version).to.equal(VERSION);
-      for (const path of ["/docs", "/docs/swagger-ui-bundle.js", "/openapi.json", "/readyz"]) {
+      for (const path of ["/docs", "/console/", "/docs/swagger-ui-bundle.js", "/openapi.json", "/readyz"]) {
         expect((await fetch(baseUrl + path)).status, path).to.equal(200);
       }
     });
@@ -134,5 +134,5 @@ async function filesOf(folders: string[]): Promise<string[]> {
       (await readdir(join(ROOT, folder), { recursive: true })).map((name) => join(folder, name)),
     ),
   );
-  return lists.flat().filter((file) => file.endsWith(".ts"));
+  return lists.flat().filter((file) => file.endsWith(".ts") && isInImage(file));
 }

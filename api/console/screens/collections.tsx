@@ -1,0 +1,53 @@
+import { answerOf, type Shape } from "../../client/client.ts";
+import { CursorList } from "../parts/cursor-list.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { Picture } from "../parts/picture.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { client } from "../service/client.ts";
+import { usePages } from "../service/use-data.ts";
+import { href } from "../shell/href.ts";
+
+/** Collections on a page. The pictures of a page are loaded as they come into view. */
+const LIMIT = 24;
+
+/** The first screen: the app's collections as pictures. */
+export function CollectionsScreen() {
+  const pages = usePages(async (cursor) => {
+    const query = { limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) };
+    const { collections, next } = await answerOf(client().GET("/v1/collections", { params: { query } }));
+    return { items: collections, next };
+  }, []);
+  return (
+    <Screen title="Collections">
+      <CursorList
+        pages={pages}
+        empty={<EmptyState title="No collections yet">Create a collection to mint tokens into it.</EmptyState>}
+      >
+        {(collections) => (
+          <ul class="tiles">
+            {collections.map((collection) => (
+              <li key={collection.address}>
+                <CollectionTile collection={collection} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </CursorList>
+    </Screen>
+  );
+}
+
+function CollectionTile({ collection }: { collection: Shape<"Collection"> }) {
+  const { address, name, image, type, minted } = collection;
+  return (
+    <a class="tile" href={href("/collections/:address", { address })}>
+      <Picture source={image} label="" seed={address} />
+      <span class="tile-text">
+        <bdi class="tile-name">{name}</bdi>
+        <span class="tile-facts">
+          {type} · {minted} minted
+        </span>
+      </span>
+    </a>
+  );
+}

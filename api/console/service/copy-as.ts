@@ -1,0 +1,66 @@
+import type { RecordedCall } from "./recorded-calls.ts";
+
+/* A call as a command or as code. Whoever runs it uses an API token instead of the session of the page. */
+
+const WIDTH = 80;
+
+/** @param service URL of the service, with a slash at its end. */
+export function asCurl(call: RecordedCall, service: string): string {
+  const lines = [`curl ${quoted(urlOf(call, service))}`, '-H "Authorization: Bearer $MONETA_TOKEN"'];
+  if (call.method !== "GET") lines.splice(1, 0, `-X ${call.method}`);
+  if (call.file !== undefined) {
+    lines.push("-H 'Content-Type: application/octet-stream'", `--data-binary ${quoted(`@${call.file}`)}`);
+  } else if (call.body !== undefined) {
+    lines.push("-H 'Content-Type: application/json'", `--data ${quoted(JSON.stringify(call.body))}`);
+  }
+  return lines.join(" \\\n  ");
+}
+
+/** @param service URL of the service, with a slash at its end. */
+export function asTypeScript(call: RecordedCall, service: string): string {
+  const head = [
+    'import { answerOf, createClient } from "@moneta/client";',
+    "",
+    `const client = createClient({ baseUrl: ${JSON.stringify(service.replace(/\/$/, ""))}, token: process.env.MONETA_TOKEN! });`,
+  ];
+  if (call.file !== undefined) {
+    const open = `await client.uploadMedia(await openAsBlob(${JSON.stringify(call.file)}))`;
+    return ['import { openAsBlob } from "node:fs";', ...head, `const answer = ${open};`].join("\n");
+  }
+  const params = {
+    ...(isEmpty(call.pathParams) ? {} : { path: call.pathParams }),
+    ...(isEmpty(call.query) ? {} : { query: call.query }),
+  };
+  const options = {
+    ...(isEmpty(params) ? {} : { params }),
+    ...(call.body === undefined ? {} : { body: call.body }),
+  };
+  const rest = isEmpty(options) ? "" : `, ${literal(options)}`;
+  return [...head, `const answer = await answerOf(client.${call.method}(${JSON.stringify(call.path)}${rest}));`].join(
+    "\n",
+  );
+}
+
+function urlOf({ path, pathParams = {}, query = {} }: RecordedCall, service: string): string {
+  const filled = path.replace(/\{([^}]+)\}/g, (whole, name: string) =>
+    name in pathParams ? encodeURIComponent(String(pathParams[name])) : whole,
+  );
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  return `${service.replace(/\/$/, "")}${filled}${search === "" ? "" : `?${search}`}`;
+}
+
+/** For a POSIX shell: nothing in single quotes is special, except their end. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** JSON is also TypeScript. Short values stay on one line. */
+function literal(value: object): string {
+  const line = JSON.stringify(value);
+  return line.length <= WIDTH ? line : JSON.stringify(value, null, 2);
+}
+
+function isEmpty(value: object | undefined): boolean {
+  return value === undefined || Object.keys(value).length === 0;
+}

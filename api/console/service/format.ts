@@ -1,0 +1,42 @@
+/* Values as people read them. The exact value belongs into a `title`. */
+
+const WEI_PER_GWEI = 1_000_000_000n;
+const WEI_PER_ETHER = 10n ** 18n;
+
+/** `0x1234…abcd` */
+export function shortHex(value: string): string {
+  return value.length <= 14 ? value : `${value.slice(0, 6)}…${value.slice(-4)}`;
+}
+
+/** A date and time in the language of the browser. */
+export function dateTime(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+}
+
+/** How long ago: `12 s ago`, `5 min ago`. */
+export function age(time: string, now: number = Date.now()): string {
+  return `${duration(Math.max(0, now - Date.parse(time)) / 1000)} ago`;
+}
+
+/** Seconds in their largest unit. */
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.floor(seconds).toString()} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60).toString()} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600).toString()} h`;
+  return `${Math.floor(seconds / 86_400).toString()} d`;
+}
+
+/** Wei in ether, or in gwei when that is easier to read. */
+export function ether(wei: string): string {
+  const value = BigInt(wei);
+  if (value === 0n) return "0 ETH";
+  const small = value < WEI_PER_ETHER / 10_000n;
+  return small ? `${decimal(value, WEI_PER_GWEI)} gwei` : `${decimal(value, WEI_PER_ETHER)} ETH`;
+}
+
+/** A quotient with at most six decimals. */
+function decimal(value: bigint, unit: bigint): string {
+  const millionths = (value * 1_000_000n) / unit;
+  const fraction = (millionths % 1_000_000n).toString().padStart(6, "0").replace(/0+$/, "");
+  return `${(millionths / 1_000_000n).toString()}${fraction === "" ? "" : `.${fraction}`}`;
+}

@@ -1,0 +1,43 @@
+import { Button } from "../parts/button.tsx";
+import { CursorList } from "../parts/cursor-list.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { listApps } from "../service/apps.ts";
+import { chooseApp } from "../service/session.ts";
+import { usePages } from "../service/use-data.ts";
+
+/** An operator's session sees all apps. The screens show one at a time. */
+export function ChooseApp() {
+  const pages = usePages(listApps, []);
+  return (
+    <Screen title="Choose an app">
+      <p class="muted">
+        You are signed in as the operator. Choose the app whose collections and requests you want to see.
+      </p>
+      <CursorList
+        pages={pages}
+        empty={
+          <EmptyState title="No apps yet">
+            Create one on the command line: <code>npm run cli -- app create NAME</code>
+          </EmptyState>
+        }
+      >
+        {(apps) => (
+          <ul class="choices">
+            {apps.map((app) => (
+              <li key={app.app_id}>
+                <Button
+                  onClick={() => {
+                    chooseApp({ app_id: app.app_id, name: app.name });
+                  }}
+                >
+                  <bdi>{app.name}</bdi>
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </CursorList>
+    </Screen>
+  );
+}

@@ -1,0 +1,81 @@
+import { useHashLocation } from "wouter-preact/use-hash-location";
+
+import { sayProblem } from "../parts/toasts.tsx";
+import { liveState } from "../service/live.ts";
+import { chooseApp, currentApp, isOperator, mayUse, type Session, signOut } from "../service/session.ts";
+import { href } from "./href.ts";
+import { type Screen, SCREENS } from "./routes.ts";
+
+const LIVE_TEXT = {
+  off: "No live updates",
+  connecting: "Connecting",
+  open: "Live",
+  lost: "Connection lost. Trying again",
+} as const;
+
+/** The heading of the page with the links to the screens, the app, and the end of the session. */
+export function Navigation({ session }: { session: Session }) {
+  const [path] = useHashLocation();
+  const app = currentApp();
+  return (
+    <header class="navigation">
+      <a class="brand" href="#/">
+        Moneta
+      </a>
+      <nav aria-label="Main">
+        <ul>
+          {SCREENS.filter(isOffered).map((screen) => (
+            <li key={screen.path}>
+              <a href={href(screen.path)} aria-current={isCurrent(screen, path) ? "page" : undefined}>
+                {screen.nav}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="session">
+        <div class={`live live-${liveState.value}`} role="status">
+          {LIVE_TEXT[liveState.value]}
+        </div>
+        {app !== null && (
+          <div class="session-app">
+            <span class="muted">App</span> <bdi>{app.name}</bdi>
+          </div>
+        )}
+        {isOperator() && app !== null && (
+          <button
+            type="button"
+            class="button button-small"
+            onClick={() => {
+              chooseApp(null);
+              location.hash = "#/";
+            }}
+          >
+            Change app
+          </button>
+        )}
+        <div class="muted">Chain {session.chain_id}</div>
+        <button
+          type="button"
+          class="button button-small"
+          onClick={() => {
+            signOut().catch(sayProblem);
+          }}
+        >
+          Sign out
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function isOffered({ nav, needs = "app", scope = "read" }: Screen): boolean {
+  if (nav === undefined) return false;
+  return needs === "operator" ? isOperator() : currentApp() !== null && mayUse(scope);
+}
+
+/** A token's page belongs to the collections. */
+function isCurrent(screen: Screen, path: string): boolean {
+  if (screen.path === "/") return path === "/" || path.startsWith("/collections/");
+  return path === screen.path || path.startsWith(`${screen.path}/`);
+}

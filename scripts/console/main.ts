@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { gzipSync } from "node:zlib";
+
+import { BUILT, bundle, compareWithSources, contentsOf } from "./bundle.ts";
+
+/**
+ * `npm run console:update` checks the types of the console and writes api/console/built. `npm run console:check` builds into
+ * a temporary folder and fails unless api/console/built has exactly these bytes. Both fail when the scripts are too large.
+ */
+
+/** Most bytes of all scripts together, compressed by gzip. */
+const MOST_SCRIPT_BYTES = 60_000;
+
+/** @returns whether the types are right. */
+function checkTypes(): boolean {
+  const tsc = ["node_modules/typescript/bin/tsc", "--project", "api/console"];
+  return spawnSync(process.execPath, tsc, { stdio: "inherit" }).status === 0;
+}
+
+async function run(check: boolean): Promise<boolean> {
+  if (check) {
+    const problems = await compareWithSources();
+    for (const problem of problems) console.error(`api/console/built/${problem}`);
+    if (problems.length > 0) {
+      console.error("api/console/built does not match the sources. Run `npm run console:update` and commit it.");
+      return false;
+    }
+    console.log("api/console/built matches the sources, byte by byte.");
+  } else {
+    if (!checkTypes()) return false;
+    await bundle(BUILT);
+    console.log("Wrote api/console/built. Commit it together with the sources.");
+  }
+  const scripts = [...(await contentsOf(BUILT))].filter(([name]) => name.endsWith(".js"));
+  const bytes = scripts.reduce((sum, [, content]) => sum + gzipSync(content).length, 0);
+  console.log(`Scripts: ${bytes.toString()} bytes gzip, of at most ${MOST_SCRIPT_BYTES.toString()}.`);
+  return bytes <= MOST_SCRIPT_BYTES;
+}
+
+process.exitCode = (await run(process.argv.includes("--check"))) ? 0 : 1;
