@@ -5,6 +5,9 @@ import { appList } from "./app/list.ts";
 import { appQuota } from "./app/quota.ts";
 import { appRemove } from "./app/remove.ts";
 import { backup } from "./backup.ts";
+import { consoleLink } from "./console/link.ts";
+import { consoleList } from "./console/list.ts";
+import { consoleRevoke } from "./console/revoke.ts";
 import { contractList } from "./contract/list.ts";
 import { contractUnfollow } from "./contract/unfollow.ts";
 import { doctor } from "./doctor/doctor.ts";
@@ -43,6 +46,7 @@ Commands work while the service runs. They use the database of DATABASE_URL or D
 
 Examples:
   ${PROGRAM} app create my-shop        create an app and print its token
+  ${PROGRAM} console                   print a link that opens the console
   ${PROGRAM} request list --json       print the newest requests as JSON
   ${PROGRAM} doctor                    find out what is wrong
   ${PROGRAM} token create --help       options and examples of one command`;
@@ -67,6 +71,7 @@ export function createProgram(terminal: Terminal): Command {
       tokenRotate(terminal),
       tokenRevoke(terminal),
     ]),
+    consoleGroup(terminal),
     group("keys", "Create, check and restore the seed file; rotate the encryption key.", [
       keysCreate(terminal),
       keysCheck(terminal),
@@ -104,6 +109,14 @@ export function createProgram(terminal: Terminal): Command {
   ];
   for (const command of commands) program.addCommand(command);
   return program;
+}
+
+/** `console` alone prints a link. */
+function consoleGroup(terminal: Terminal): Command {
+  return group("console", "Print a link to the console; list and revoke its sessions.", [
+    consoleList(terminal),
+    consoleRevoke(terminal),
+  ]).addCommand(consoleLink(terminal), { isDefault: true });
 }
 
 function group(name: string, description: string, commands: Command[]): Command {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { parsePruneSettings } from "../config/settings.ts";
+import { parsePruneSettings } from "../config/settings-parts.ts";
 import { PRUNED_KINDS, type PrunedKind, type Removed } from "../domain/retention.ts";
 import { addPruned, countPrunable, prune as pruneOldRows, type Pruned } from "../operator/prune.ts";
 import { plural } from "../shared/plural.ts";

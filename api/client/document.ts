@@ -560,6 +560,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/console/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the session of the console */
+        get: operations["getConsoleSession"];
+        put?: never;
+        /**
+         * Sign in to the console with the code of a link
+         * @description Needs no token, but the headers `X-Moneta-Console: 1` and an `Origin` of the service itself. A code works once, within ten minutes. The answer sets the cookie of a new session (`HttpOnly`, `SameSite=Strict`, with TLS also `Secure`), which lasts seven days. A session that the browser had before ends.
+         */
+        post: operations["createConsoleSession"];
+        /**
+         * Sign out of the console
+         * @description Ends the session, also for calls and event streams of other tabs, and removes the cookie.
+         */
+        delete: operations["deleteConsoleSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metadata/{chain_id}/{collection}": {
         parameters: {
             query?: never;
@@ -1422,6 +1447,36 @@ export interface components {
          * @description A day in UTC, such as `2026-05-04`.
          */
         Day: string;
+        /** @description A session of the console. */
+        ConsoleSession: {
+            /** @description Id of the session, for `npm run cli -- console revoke`. It is no secret. */
+            session_id: string;
+            /**
+             * @description `app`: the session is for one app. `operator`: it is for all apps.
+             * @enum {string}
+             */
+            kind: "app" | "operator";
+            /** @description The app of the session. null in the operator's session. */
+            app: {
+                /** @description Id of the app. */
+                app_id: string;
+                /** @description Name of the app. */
+                name: string;
+            } | null;
+            /** @description What the session may do. */
+            scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
+            /** @description When the session began. */
+            created_at: components["schemas"]["Time"];
+            /** @description When it ends. */
+            expires_at: components["schemas"]["Time"];
+            /** @description Id of the service's chain. */
+            chain_id: number;
+            /** @description Block explorer of the chain, for links. null: there is none. */
+            explorer_url: string | null;
+            /** @description Public URL of the service. */
+            public_url: string;
+        };
+        EndedSession: Record<string, never>;
         /** @description Contract-level metadata (ERC-7572). */
         CollectionMetadata: {
             /** @description Name of the collection. */
@@ -4117,6 +4172,144 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Usage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "session_id": "8c1d4b7e-2f3a-4c59-9b60-1d7e5a9f0c32",
+                     *       "kind": "app",
+                     *       "app": {
+                     *         "app_id": "3f0c8a51-6f0e-4d7e-9d0a-4f1f0f0f8a11",
+                     *         "name": "my-shop"
+                     *       },
+                     *       "scopes": [
+                     *         "read",
+                     *         "mint"
+                     *       ],
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "expires_at": "2026-05-11T10:15:30.000Z",
+                     *       "chain_id": 1,
+                     *       "explorer_url": "https://etherscan.io",
+                     *       "public_url": "https://nft.example"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The code of the link that `npm run cli -- console` prints. It works once, within ten minutes. */
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "session_id": "8c1d4b7e-2f3a-4c59-9b60-1d7e5a9f0c32",
+                     *       "kind": "app",
+                     *       "app": {
+                     *         "app_id": "3f0c8a51-6f0e-4d7e-9d0a-4f1f0f0f8a11",
+                     *         "name": "my-shop"
+                     *       },
+                     *       "scopes": [
+                     *         "read",
+                     *         "mint"
+                     *       ],
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "expires_at": "2026-05-11T10:15:30.000Z",
+                     *       "chain_id": 1,
+                     *       "explorer_url": "https://etherscan.io",
+                     *       "public_url": "https://nft.example"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": components["schemas"]["EndedSession"];
                 };
             };
             401: components["responses"]["Unauthorized"];

@@ -2,10 +2,12 @@ import { nextTick } from "node:process";
 
 import type { Gather } from "../shared/gather.ts";
 import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.ts";
+import { findAppsById } from "../store/apps/apps.ts";
+import { findConsoleSessionsByHash, type StoredConsoleSession } from "../store/apps/console-sessions.ts";
 import { answerKey, findStoredAnswers, type StoredAnswer } from "../store/apps/idempotency.ts";
 import { findWallets } from "../store/apps/wallets.ts";
 import type { Db } from "../store/db/engine.ts";
-import type { WalletRow } from "../store/db/schema.ts";
+import type { AppRow, WalletRow } from "../store/db/schema.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
 import { confirmedBlock } from "../store/listings/nfts.ts";
 import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
@@ -27,6 +29,8 @@ interface OfApp {
 export class LookUps {
   readonly #db: Db;
   readonly #tokens: Gather<string, StoredToken | undefined>;
+  readonly #sessions: Gather<string, StoredConsoleSession | undefined>;
+  readonly #apps: Gather<string, AppRow | undefined>;
   readonly #answers: Gather<{ appId: string; key: string }, StoredAnswer | undefined>;
   readonly #wallets: Gather<OfApp, WalletRow | undefined>;
   readonly #collections: Gather<OfApp, StoredCollection | undefined>;
@@ -38,6 +42,8 @@ export class LookUps {
   constructor(db: Db) {
     this.#db = db;
     this.#tokens = gatherCalls((hashes) => findApiTokensByHash(db, hashes));
+    this.#sessions = gatherCalls((hashes) => findConsoleSessionsByHash(db, hashes));
+    this.#apps = gatherCalls((ids) => findAppsById(db, ids), nextTick);
     // Calls that were looked up together by token also continue together.
     this.#answers = gatherCalls(async (calls) => {
       const found = await findStoredAnswers(db, calls);
@@ -57,6 +63,15 @@ export class LookUps {
   /** @param hash SHA-256 of the token, hex. */
   token(hash: string): Promise<StoredToken | undefined> {
     return this.#tokens.add(hash);
+  }
+
+  /** @param hash SHA-256 of the session's secret, hex. */
+  session(hash: string): Promise<StoredConsoleSession | undefined> {
+    return this.#sessions.add(hash);
+  }
+
+  app(id: string): Promise<AppRow | undefined> {
+    return this.#apps.add(id);
   }
 
   /** The answer that is stored under an idempotency key of the app. */

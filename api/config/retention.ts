@@ -47,6 +47,12 @@ export const RETENTION_VARIABLES = {
     description:
       "Days for which an `Idempotency-Key` is kept, or `forever`. A call that is repeated with a key that was pruned is a new call and may mint a second time: set it far above the longest time after which your apps repeat a call. A key is kept at least until its request is final.",
   },
+  RETAIN_CONSOLE_SESSIONS_DAYS: {
+    schema: days(1),
+    fallback: "30",
+    description:
+      "Days for which a link or a session of the console is listed after it has expired, or `forever`. `npm run cli -- console list` shows them.",
+  },
 } as const;
 
 type RetentionVariable = keyof typeof RETENTION_VARIABLES;
@@ -58,6 +64,7 @@ export function readRetention(read: (variable: RetentionVariable) => number | nu
     raw_transactions: read("RETAIN_RAW_TRANSACTIONS_DAYS"),
     batch_items: read("RETAIN_BATCH_ITEMS_DAYS"),
     idempotency_keys: read("RETAIN_IDEMPOTENCY_KEYS_DAYS"),
+    console_sessions: read("RETAIN_CONSOLE_SESSIONS_DAYS"),
   };
 }
 

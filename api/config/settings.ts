@@ -22,6 +22,8 @@ export interface Settings {
   /** null: nothing is traced. */
   traces: TraceSettings | null;
   publicUrl: string;
+  /** Block explorer of the chain; null: there is none. */
+  explorerUrl: string | null;
   /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
   trustProxy: string[];
   rpcUrl: string;
@@ -95,7 +97,8 @@ export function parseSettings(env: Environment): Settings {
       headers: reader.optional("OTEL_EXPORTER_OTLP_HEADERS"),
       serviceName: reader.read("OTEL_SERVICE_NAME"),
     }),
-    publicUrl: reader.read("PUBLIC_URL", `http://localhost:${port.toString()}`),
+    publicUrl: reader.publicUrl(port),
+    explorerUrl: reader.optional("EXPLORER_URL"),
     trustProxy: reader.optional("TRUST_PROXY") ?? [],
     rpcUrl: reader.read("RPC_URL"),
     logQueries: {
@@ -146,15 +149,6 @@ export function parseDatabaseSettings(env: Environment): { databaseUrl: string }
   return settings;
 }
 
-/** The part that `prune` needs. @throws SettingsError */
-export function parsePruneSettings(env: Environment): Pick<Settings, "databaseUrl" | "retain"> {
-  const reader = new Reader(env);
-  const databaseUrl = reader.read("DATABASE_URL", defaultDatabase(reader.read("DATA_DIR")));
-  const retain = readRetention((variable) => reader.read(variable));
-  reader.check();
-  return { databaseUrl, retain };
-}
-
 /** A media store that a command names. @throws SettingsError */
 export function parseMediaStoreText(env: Environment, text: string): MediaStoreSetting {
   const reader = new Reader(env);
@@ -163,12 +157,12 @@ export function parseMediaStoreText(env: Environment, text: string): MediaStoreS
   return setting;
 }
 
-function defaultDatabase(dataDir: string): string {
+export function defaultDatabase(dataDir: string): string {
   return `file:${join(dataDir, "moneta.sqlite")}`;
 }
 
 /** Reads variables and collects every problem, so that one error can list them all. */
-class Reader {
+export class Reader {
   readonly #env: Environment;
   readonly #problems: string[] = [];
 
@@ -183,6 +177,10 @@ class Reader {
   optional<V extends Variable>(variable: V): Value<V> | null {
     const text = this.#text(variable);
     return text === null ? null : (this.#parse(variable, VARIABLES[variable].schema, text) as Value<V>);
+  }
+
+  publicUrl(port: number): string {
+    return this.read("PUBLIC_URL", `http://localhost:${port.toString()}`);
   }
 
   limits(): Limits {

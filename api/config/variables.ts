@@ -49,6 +49,12 @@ export const VARIABLES = {
     fallback: "`http://localhost:<PORT>`",
     description: "Public URL of the API. Hosted metadata URIs start with it.",
   },
+  EXPLORER_URL: {
+    schema: publicUrl,
+    fallback: "none",
+    description:
+      "Block explorer of the chain, such as `https://etherscan.io`. The console links to its pages: `/tx/<hash>`, `/address/<address>`, `/token/<address>?a=<id>`.",
+  },
   TRUST_PROXY: {
     schema: addresses,
     fallback: "none",

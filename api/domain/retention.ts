@@ -10,6 +10,8 @@ export const PRUNED_KINDS = [
   "batch_items",
   /** Idempotency keys of calls that have finished. */
   "idempotency_keys",
+  /** Links and sessions of the console that have ended. */
+  "console_sessions",
 ] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
 

@@ -16,7 +16,7 @@ import { health } from "./health.ts";
 import { ipfsGateway } from "./ipfs/routes.ts";
 import { hostedMetadata } from "./metadata/routes.ts";
 import { measure } from "./measure.ts";
-import { mount } from "./mount.ts";
+import { mount, mountPublic } from "./mount.ts";
 import { home } from "./pages/home.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { requestLog } from "./request-log.ts";
@@ -31,9 +31,10 @@ export function createApp(parts: AppDeps): Express {
     creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
     uploads: new UploadSlots(),
+    rates: new RateLimit(settings.limits.ratePerMinute, { database, processes: parts.apiProcesses }),
   };
   const app = express();
-  const rates = new RateLimit(deps.settings.limits.ratePerMinute, { database, processes: deps.apiProcesses });
+  const endpoints = endpointsOf(settings.limits);
   // Express would hash every answer. Only hosted metadata needs a tag, and makes its own.
   app.disable("etag");
   app.disable("x-powered-by");
@@ -44,7 +45,7 @@ export function createApp(parts: AppDeps): Express {
   app.use(securityHeaders());
   app.use(checkRequest);
   // First, because almost all calls go there.
-  app.use("/v1", authenticate(deps.lookUps, rates), mount(endpointsOf(deps.settings.limits), deps));
+  app.use("/v1", mountPublic(endpoints, deps), authenticate(deps), mount(endpoints, deps));
   app.use(health(deps));
   app.use(home(deps));
   app.use(docs(deps));

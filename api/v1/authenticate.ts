@@ -1,11 +1,11 @@
-import type { Request, RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
-import type { LookUps } from "../commands/look-ups.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
+import type { HttpDeps } from "./deps.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { RateLimit } from "./rate-limit.ts";
+import { identityBySession } from "./sessions/by-session.ts";
 
 /** A session of the console. The operator's session is for all apps. */
 export interface SessionIdentity {
@@ -13,12 +13,21 @@ export interface SessionIdentity {
   kind: "app" | "operator";
 }
 
+/** What proves who calls: a token or the secret of a session, by its SHA-256, hex. */
+export interface Credential {
+  kind: "token" | "session";
+  hash: string;
+}
+
+/** Nobody in particular: what calls of public endpoints have. */
+const NOBODY: Identity = { appId: null, credential: null, scopes: [], session: null };
+
 /** Who makes a call: the app behind its token or its session, and what that permits. */
 export interface Identity {
   /** Null: the operator's session, without a choice of an app. */
   appId: string | null;
-  /** SHA-256 of the token, hex. */
-  tokenHash: string;
+  /** Null: the call is to a public endpoint. */
+  credential: Credential | null;
   scopes: readonly Scope[];
   /** Null: the call has a token. */
   session: SessionIdentity | null;
@@ -26,20 +35,34 @@ export interface Identity {
 
 const identities = new WeakMap<Request, Identity>();
 
-/** Passes calls with a valid token, within the rate limit. The token is looked up at each call: a revocation works at once. */
-export function authenticate(lookUps: LookUps, rates: RateLimit): RequestHandler {
+/** Passes calls with a valid token or session, within the rate limit. Both are looked up at each call: a revocation works at once. */
+export function authenticate(deps: HttpDeps): RequestHandler {
   return async (request, response, next) => {
-    const token = tokenOf(request.get("authorization"));
-    const row = token === null ? undefined : await lookUps.token(hashOfToken(token));
-    if (row === undefined || !isValid(row, Date.now())) {
-      await rates.countStranger(request, response);
+    const authorization = request.get("authorization");
+    const identity =
+      authorization === undefined
+        ? await identityBySession(deps, request, response)
+        : await identityByToken(deps, authorization, response);
+    if (identity === null) {
+      await deps.rates.countStranger(request, response);
       throw new ApiError("unauthorized");
     }
-    await rates.countToken(row.id, response);
-    const scopes = row.scopes.filter(isScope);
-    identities.set(request, { appId: row.app_id, tokenHash: row.hash, scopes, session: null });
+    identities.set(request, identity);
     next();
   };
+}
+
+async function identityByToken(
+  { lookUps, rates }: Pick<HttpDeps, "lookUps" | "rates">,
+  authorization: string,
+  response: Response,
+): Promise<Identity | null> {
+  const token = tokenOf(authorization);
+  const row = token === null ? undefined : await lookUps.token(hashOfToken(token));
+  if (row === undefined || !isValid(row, Date.now())) return null;
+  await rates.countToken(row.id, response);
+  const credential = { kind: "token", hash: row.hash } as const;
+  return { appId: row.app_id, credential, scopes: row.scopes.filter(isScope), session: null };
 }
 
 /** Whether a token is neither revoked nor expired. */
@@ -49,7 +72,7 @@ export function isValid(token: Pick<StoredToken, "revoked_at" | "expires_at">, n
 
 /** @throws ApiError `forbidden` when the endpoint is not for such callers, or the token or session lacks the scope. */
 export function identityFor(request: Request, { caller = "any", scope }: Pick<Endpoint, "caller" | "scope">): Identity {
-  const identity = identities.get(request);
+  const identity = caller === "public" ? NOBODY : identities.get(request);
   if (identity === undefined) throw new ApiError("unauthorized");
   const { scopes, session } = identity;
   if (caller === "session" && session === null) throw forbidden(NEEDS_SESSION);
@@ -71,7 +94,7 @@ function forbidden(message: string): ApiError {
 }
 
 /** Reads `Bearer <token>`, or the token alone. */
-function tokenOf(header: string | undefined): string | null {
-  const token = (header ?? "").trim().replace(/^bearer +/i, "");
+function tokenOf(header: string): string | null {
+  const token = header.trim().replace(/^bearer +/i, "");
   return looksLikeToken(token) ? token : null;
 }

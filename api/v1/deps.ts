@@ -12,11 +12,12 @@ import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import type { EventStreams } from "./streams/event-streams.ts";
 
 /** Everything that the HTTP side needs. */
 export interface AppDeps {
-  settings: Pick<Settings, "publicUrl" | "trustProxy" | "limits" | "appGasPerDay">;
+  settings: Pick<Settings, "publicUrl" | "explorerUrl" | "trustProxy" | "limits" | "appGasPerDay">;
   database: Database;
   /** Blocks of the content hosted on IPFS. */
   blocks: BlockStore;
@@ -48,4 +49,5 @@ export interface HttpDeps extends AppDeps {
   creatingWallets: WalletQueue;
   lookUps: LookUps;
   uploads: UploadSlots;
+  rates: RateLimit;
 }

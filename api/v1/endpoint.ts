@@ -5,7 +5,7 @@ import type { Scope } from "../commands/access-token.ts";
 import type { Caller } from "../commands/idempotency.ts";
 import type { SentFile } from "../commands/upload-media.ts";
 import type { HttpErrorCode } from "../domain/error-codes.ts";
-import type { Identity, SessionIdentity } from "./authenticate.ts";
+import type { Credential, Identity, SessionIdentity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
 
 /** A call that has passed authentication, the scope check and validation. */
@@ -24,8 +24,14 @@ export interface Call<P, Q, B> extends Caller {
 /** A call that concerns no single app. */
 export type ServiceCall<P, Q, B> = Omit<Call<P, Q, B>, "appId">;
 
-/** Who may call an endpoint: every token and session, every console session, or only the operator's. */
-export type AllowedCaller = "any" | "session" | "operator";
+/** Who may call an endpoint: every token and session, every console session, only the operator's, or everybody. */
+export type AllowedCaller = "any" | "session" | "operator" | "public";
+
+/** The call and its answer in HTTP, for the few endpoints that read or set more than the rest of their call says. */
+export interface Exchange {
+  request: Request;
+  response: Response;
+}
 
 /** An answer that is already JSON text: a repeated call gets the first answer byte for byte. */
 export class Verbatim {
@@ -40,7 +46,7 @@ export class Verbatim {
 }
 
 /** A call that asked for server-sent events. */
-export type StreamCall<Q> = Identity & { appId: string; query: Q };
+export type StreamCall<Q> = Identity & { appId: string; credential: Credential; query: Q };
 
 /** How an endpoint answers with server-sent events. */
 export interface EventStreamSpec<Q> {
@@ -86,7 +92,11 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   batch?: boolean;
   /** Error codes of this endpoint, in addition to those of every endpoint. */
   errors?: readonly HttpErrorCode[];
-  handle(deps: HttpDeps, call: Call<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R> | Verbatim>;
+  handle(
+    deps: HttpDeps,
+    call: Call<z.output<P>, z.output<Q>, z.output<B>>,
+    exchange: Exchange,
+  ): Promise<z.input<R> | Verbatim>;
 }
 
 export type Endpoint = EndpointSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
@@ -98,7 +108,7 @@ export function defineEndpoint<P extends z.ZodType, Q extends z.ZodType, B exten
   return spec;
 }
 
-/** The same for an endpoint that concerns no single app, for sessions only. */
+/** The same for an endpoint that concerns no single app. It is not for tokens, which belong to an app. */
 export function defineServiceEndpoint<
   P extends z.ZodType,
   Q extends z.ZodType,
@@ -114,5 +124,9 @@ type ServiceEndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   "handle" | "stream" | "withoutApp" | "caller"
 > & {
   caller: Exclude<AllowedCaller, "any">;
-  handle(deps: HttpDeps, call: ServiceCall<z.output<P>, z.output<Q>, z.output<B>>): Promise<z.input<R> | Verbatim>;
+  handle(
+    deps: HttpDeps,
+    call: ServiceCall<z.output<P>, z.output<Q>, z.output<B>>,
+    exchange: Exchange,
+  ): Promise<z.input<R> | Verbatim>;
 };

@@ -4,9 +4,12 @@ import { changeCollection } from "./endpoints/change-collection.ts";
 import { changeToken } from "./endpoints/change-token.ts";
 import { createAccount } from "./endpoints/create-account.ts";
 import { createCollection } from "./endpoints/create-collection.ts";
+import { createConsoleSession } from "./endpoints/create-console-session.ts";
+import { deleteConsoleSession } from "./endpoints/delete-console-session.ts";
 import { deleteWebhook } from "./endpoints/delete-webhook.ts";
 import { freezeCollection } from "./endpoints/freeze-collection.ts";
 import { getAccountOfUser } from "./endpoints/get-account-of-user.ts";
+import { getConsoleSession } from "./endpoints/get-console-session.ts";
 import { getNft } from "./endpoints/get-nft.ts";
 import { getRequest } from "./endpoints/get-request.ts";
 import { getUsage } from "./endpoints/get-usage.ts";
@@ -70,5 +73,8 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     redeliver(),
     listEvents(),
     getUsage(),
+    createConsoleSession(),
+    getConsoleSession(),
+    deleteConsoleSession(),
   ];
 }

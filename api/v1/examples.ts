@@ -19,6 +19,18 @@ export function batchExample(code: HttpErrorCode, field: string) {
   };
 }
 
+export const consoleSessionExample = {
+  session_id: "8c1d4b7e-2f3a-4c59-9b60-1d7e5a9f0c32",
+  kind: "app" as const,
+  app: { app_id: "3f0c8a51-6f0e-4d7e-9d0a-4f1f0f0f8a11", name: "my-shop" },
+  scopes: ["read" as const, "mint" as const],
+  created_at: TIME,
+  expires_at: "2026-05-11T10:15:30.000Z",
+  chain_id: 1,
+  explorer_url: "https://etherscan.io",
+  public_url: "https://nft.example",
+};
+
 export const walletExample = { address: ALICE, user_identifier: "alice" };
 
 export const collectionExample = {

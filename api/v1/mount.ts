@@ -8,7 +8,7 @@ import { BatchSlots } from "./batch-slots.ts";
 import { type BodyReader, bodyReader, type JsonBody } from "./body.ts";
 import type { HttpDeps } from "./deps.ts";
 import { discardRest, fileBody } from "./file-body.ts";
-import { type Call, type Endpoint, Verbatim } from "./endpoint.ts";
+import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
 import { nameRoute } from "./measure.ts";
 import { APP_HEADER } from "./sessions/headers.ts";
 import { prefersStream } from "./streams/open-stream.ts";
@@ -37,6 +37,19 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
     if (router === undefined) next();
     else router(request, response, next);
   };
+}
+
+/** Routes for the endpoints that everybody may call, to stand before authentication. All other calls pass. */
+export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
+  const single = bodyReader(deps.settings.limits.bodyBytes);
+  const router = Router();
+  for (const endpoint of endpoints.filter(({ caller }) => caller === "public")) {
+    router[endpoint.method](
+      endpoint.path,
+      handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots() }),
+    );
+  }
+  return router;
 }
 
 /** Express ignores the case of paths. */
@@ -68,30 +81,31 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
   return async (request, response) => {
     nameRoute(response, `/v1${endpoint.path}`);
     const identity = identityFor(request, endpoint);
-    const { scopes, session } = identity;
+    const { credential, scopes, session } = identity;
     const appId = endpoint.withoutApp === true ? NO_APP : appOf(identity);
-    if (endpoint.method !== "get") refuseOnWrongChain(deps);
+    if (endpoint.method !== "get" && endpoint.withoutApp !== true) refuseOnWrongChain(deps);
     const params = validate(endpoint.params, request.params);
     const query = validate(endpoint.query, request.query);
-    if (endpoint.stream !== undefined) {
+    if (endpoint.stream !== undefined && credential !== null) {
       response.vary("Accept");
-      if (prefersStream(request)) return endpoint.stream.open(deps, request, response, { ...identity, appId, query });
+      const call = { ...identity, appId, credential, query };
+      if (prefersStream(request)) return endpoint.stream.open(deps, request, response, call);
     }
     const common = { appId, scopes, session, params, query };
     if (endpoint.takesFile === true) {
-      send(response, await answerToFile(endpoint, deps, request, common));
+      send(response, await answerToFile(endpoint, deps, { request, response }, common));
       return;
     }
     const free = endpoint.batch === true ? await read.slots.take(appId, closing(response)) : null;
     try {
       const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
-      const answer = await endpoint.handle(deps, {
+      const call = {
         ...common,
         file: null,
         idempotency: endpoint.idempotent === true ? idempotencyOf(request, body.text) : null,
         body: endpoint.body === undefined ? undefined : validate(endpoint.body, body.value),
-      });
-      send(response, answer);
+      };
+      send(response, await endpoint.handle(deps, call, { request, response }));
     } finally {
       free?.();
     }
@@ -126,11 +140,12 @@ function closing(response: Response): AbortSignal {
 type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "scopes" | "session" | "params" | "query">;
 
 /** The same file always gets the same answer, so no idempotency key is stored. */
-async function answerToFile(endpoint: Endpoint, deps: HttpDeps, request: Request, common: Common) {
+async function answerToFile(endpoint: Endpoint, deps: HttpDeps, exchange: Exchange, common: Common) {
+  const call = { ...common, idempotency: null, body: undefined, file: fileBody(exchange.request) };
   try {
-    return await endpoint.handle(deps, { ...common, idempotency: null, body: undefined, file: fileBody(request) });
+    return await endpoint.handle(deps, call, exchange);
   } catch (error) {
-    discardRest(request);
+    discardRest(exchange.request);
     throw error;
   }
 }

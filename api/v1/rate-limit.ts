@@ -8,12 +8,13 @@ import { type SharedCount, SharedRates, type SharedRatesOptions } from "./shared
 const WINDOW = 60;
 
 /**
- * Counts calls per token, and calls without a valid token per address. The counters live in the memory of this process: a
+ * Counts calls per token, per console session, and calls without a valid token per address. The counters live in the memory of this process: a
  * call costs no write, and a flood leaves nothing behind. Where several API processes run, `SharedRates` adds them up.
  */
 export class RateLimit {
   readonly #perMinute: number;
   readonly #tokens: RateLimiterMemory;
+  readonly #sessions: RateLimiterMemory;
   readonly #strangers: RateLimiterMemory;
   readonly #shared: SharedRates;
 
@@ -21,12 +22,18 @@ export class RateLimit {
     this.#perMinute = perMinute;
     this.#shared = new SharedRates({ ...others, limit: perMinute, window: WINDOW * 1_000 });
     this.#tokens = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "token" });
+    this.#sessions = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "session" });
     this.#strangers = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "address" });
   }
 
   /** Counts a call with a valid token and sets the rate limit headers. @throws ApiError `rate_limited` */
   async countToken(tokenId: string, response: Response): Promise<void> {
     await this.#count(this.#tokens, "token", tokenId, response);
+  }
+
+  /** Counts a call of a console session, like one with a token. @throws ApiError `rate_limited` */
+  async countSession(sessionId: string, response: Response): Promise<void> {
+    await this.#count(this.#sessions, "session", sessionId, response);
   }
 
   /**

@@ -20,4 +20,5 @@ const CALLERS: Record<NonNullable<Endpoint["caller"]>, string> = {
   any: "tokens, sessions",
   session: "sessions",
   operator: "operator's session",
+  public: "everybody",
 };

@@ -1,10 +1,11 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 
-import { isScope, type Scope, SCOPES } from "../../commands/access-token.ts";
+import { type Scope, SCOPES } from "../../commands/access-token.ts";
 import { issueToken } from "../../operator/issue-token.ts";
 import { withDatabase } from "../database.ts";
 import { readEnd } from "../duration.ts";
 import { appNamed } from "../find-app.ts";
+import { readScopes } from "../scopes.ts";
 import { printResult, resultCommand, type Terminal, time } from "../terminal.ts";
 
 interface Options {
@@ -48,11 +49,4 @@ export function tokenCreate(terminal: Terminal): Command {
       ];
       printResult(terminal, json, result, words.join("\n"));
     });
-}
-
-function readScopes(text: string): Scope[] {
-  const names = [...new Set(text.split(",").map((name) => name.trim()))];
-  const scopes = names.filter(isScope);
-  if (scopes.length !== names.length) throw new InvalidArgumentError(`Valid scopes are ${SCOPES.join(", ")}.`);
-  return scopes;
 }

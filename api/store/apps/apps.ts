@@ -28,6 +28,15 @@ export async function findApp(db: Db, which: string): Promise<AppRow | undefined
   return byId ?? (await db.selectFrom("apps").selectAll().where("name", "=", which).executeTakeFirst());
 }
 
+/** The apps with these ids, in their order; undefined for an id that no app has. */
+export async function findAppsById(db: Db, ids: readonly string[]): Promise<(AppRow | undefined)[]> {
+  const wanted = [...new Set(ids)].map((id) => ({ id }));
+  const { rows } = await sql<AppRow>`
+    select apps.* from ${rowSet(db, { id: "text" }, wanted)} as input join apps on apps.id = input.id`.execute(db);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id));
+}
+
 /**
  * The apps that exist, with their quotas. They cannot be removed until the end of the transaction. Before a quota is compared
  * with what is used, `lockQuotas` locks its app.
@@ -52,7 +61,7 @@ export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> 
   return wallet !== undefined || request !== undefined || (await readCounter(db, counterKeys.mediaBytes(appId))) > 0;
 }
 
-/** Deletes an app that owns nothing, with its tokens and its webhook. */
+/** Deletes an app that owns nothing, with its tokens, sessions and webhook. */
 export async function deleteApp(trx: Trx, appId: string): Promise<void> {
   await trx.deleteFrom("idempotency_keys").where("app_id", "=", appId).execute();
   // An app without requests can still have test events.
@@ -64,6 +73,7 @@ export async function deleteApp(trx: Trx, appId: string): Promise<void> {
   await trx.deleteFrom("contract_follows").where("app_id", "=", appId).execute();
   await trx.deleteFrom("read_rates").where("app_id", "=", appId).execute();
   await trx.deleteFrom("webhooks").where("app_id", "=", appId).execute();
+  await trx.deleteFrom("console_sessions").where("app_id", "=", appId).execute();
   await trx.deleteFrom("api_tokens").where("app_id", "=", appId).execute();
   await trx.deleteFrom("apps").where("id", "=", appId).execute();
 }

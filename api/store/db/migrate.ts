@@ -5,6 +5,7 @@ import { DatabaseError } from "./database-error.ts";
 import { isDue } from "./due.ts";
 import { type Db, engineOf, type Trx } from "./engine.ts";
 import * as initial from "./migrations/0001-initial.ts";
+import * as consoleSessions from "./migrations/0002-v0.3.0-console-sessions.ts";
 import * as requestsByTransaction from "./migrations/0003-v0.3.0-requests-by-transaction.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
@@ -18,6 +19,7 @@ export type Migrations = Readonly<Record<string, Migration>>;
  */
 export const MIGRATIONS: Migrations = {
   "0001-initial": initial,
+  "0002-v0.3.0-console-sessions": consoleSessions,
   "0003-v0.3.0-requests-by-transaction": requestsByTransaction,
 };
 

@@ -3,6 +3,7 @@ import type { Generated, Insertable, Selectable } from "kysely";
 import type { CollectionType, Hosting } from "../../domain/command.ts";
 import type { DeliveryStatus, EventType } from "../../domain/event.ts";
 import type { RequestStatus, RequestType } from "../../domain/request.ts";
+import type { ConsoleTables } from "./schema-console.ts";
 import type { ContractTables } from "./schema-contracts.ts";
 import type { MediaTables } from "./schema-media.ts";
 import type { ProcessTables } from "./schema-processes.ts";
@@ -11,7 +12,7 @@ import type { ProcessTables } from "./schema-processes.ts";
  * The tables as TypeScript sees them. Conventions on both engines: addresses are TEXT in EIP-55 form, token ids and
  * quantities decimal TEXT, times INTEGER milliseconds since 1970, flags INTEGER 0 or 1, JSON is TEXT.
  */
-export interface Tables extends MediaTables, ContractTables, ProcessTables {
+export interface Tables extends MediaTables, ConsoleTables, ContractTables, ProcessTables {
   meta: MetaTable;
   counters: CountersTable;
   apps: AppsTable;

@@ -1,6 +1,7 @@
 import { oldBefore, type PrunedKind, type Removed } from "../../domain/retention.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { prunableBatchItems, prunableRawTransactions } from "./batches.ts";
+import { prunableConsoleSessions } from "./console-sessions.ts";
 import { prunableDeliveries, prunableTestEvents } from "./deliveries.ts";
 import { prunableIdempotencyKeys } from "./idempotency-keys.ts";
 import type { Prunable, PruneStep } from "./prunable.ts";
@@ -11,6 +12,7 @@ const PRUNABLE: Readonly<Record<PrunedKind, Prunable>> = {
   raw_transactions: prunableRawTransactions,
   batch_items: prunableBatchItems,
   idempotency_keys: prunableIdempotencyKeys,
+  console_sessions: prunableConsoleSessions,
 };
 
 /** How old a row must be. `now` in milliseconds since 1970. */

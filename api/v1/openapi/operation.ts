@@ -18,6 +18,7 @@ const TAGS: Record<string, string> = {
   webhook: "Webhooks",
   events: "Webhooks",
   usage: "Usage",
+  console: "Console",
 };
 
 export const TAG_WORDS = {
@@ -30,6 +31,7 @@ export const TAG_WORDS = {
   Requests: "The state and the result of every on-chain call.",
   Webhooks: "Events, sent to the app's URL or read from a feed.",
   Usage: "What the app used: requests, gas, fees, media and wallets.",
+  Console: "Sessions of the console, which have a cookie instead of a token.",
   Public: "Open to everybody, without a token.",
   Errors: "Every error code, and what to do about it.",
 };

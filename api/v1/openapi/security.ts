@@ -43,6 +43,8 @@ export function securityOf({
       return [{ token: scopes }, { session: scopes }];
     case "session":
       return [{ session: scopes }];
+    case "public":
+      return [];
     case "operator":
       return [{ operatorSession: scopes }];
   }

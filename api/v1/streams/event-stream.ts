@@ -1,6 +1,7 @@
 import type { Response } from "express";
 
 import type { FeedEvent } from "../../store/outbox/feed.ts";
+import type { Credential } from "../authenticate.ts";
 import { writePosition } from "../schemas/events.ts";
 
 /** Milliseconds after which a client reconnects when the connection is lost. */
@@ -18,8 +19,8 @@ export const STREAM_HEADERS = {
 /** What a stream belongs to, and where it begins. */
 export interface StreamStart {
   appId: string;
-  /** SHA-256 of the caller's token, hex. */
-  tokenHash: string;
+  /** What the stream was opened with. It is checked again while the stream is open. */
+  credential: Credential;
   /** Position in the app's feed of the last event that the client has. */
   after: number;
 }
@@ -33,16 +34,16 @@ export interface StreamPage {
 /** One open stream. It holds no event: what a slow client has not taken stays in the database. */
 export class EventStream {
   readonly appId: string;
-  readonly tokenHash: string;
+  readonly credential: Credential;
   readonly #response: Response;
   #position: number;
   /** When something was sent last (monotonic clock). */
   #sentAt = performance.now();
 
   /** Sends the headers and the position at which the stream begins, so that a client that reconnects now misses nothing. */
-  constructor(response: Response, { appId, tokenHash, after }: StreamStart) {
+  constructor(response: Response, { appId, credential, after }: StreamStart) {
     this.appId = appId;
-    this.tokenHash = tokenHash;
+    this.credential = credential;
     this.#response = response;
     this.#position = after;
     beginStream(response, after);

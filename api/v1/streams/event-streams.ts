@@ -8,11 +8,10 @@ import { ApiError } from "../../domain/error-codes.ts";
 import type { Metrics } from "../../shared/metrics.ts";
 import { Signal } from "../../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
-import { findApiTokensByHash } from "../../store/apps/api-tokens.ts";
 import type { Db } from "../../store/db/engine.ts";
 import { type FeedCursor, feedPages, newestPositions } from "../../store/outbox/feed.ts";
-import { isValid } from "../authenticate.ts";
 import { EventStream, streamPage, type StreamStart } from "./event-stream.ts";
+import { stillValid } from "./still-valid.ts";
 
 export interface EventStreamsDeps {
   read: Db;
@@ -29,7 +28,7 @@ export interface EventStreamsDeps {
 export interface StreamTimes {
   /** How often to look for events of other processes. */
   poll: number;
-  /** How often the tokens of the streams are checked. */
+  /** How often the tokens and sessions of the streams are checked. */
   checkTokens: number;
   /** A stream that is quiet for so long gets a comment: proxies close connections that seem idle. */
   heartbeat: number;
@@ -147,7 +146,7 @@ export class EventStreams {
   async #step(): Promise<StepResult> {
     if (this.#streams.size === 0) return "idle";
     this.#keepOpen();
-    await this.#checkTokens();
+    await this.#checkCallers();
     const behind = await this.#behind();
     const groups = [...Map.groupBy(behind, ({ stream }) => `${stream.position.toString()} ${stream.appId}`).values()];
     for (let first = 0; first < groups.length; first += CURSORS) {
@@ -169,18 +168,13 @@ export class EventStreams {
     }
   }
 
-  /** Ends the streams whose token was revoked or has expired, or whose app was removed. */
-  async #checkTokens(): Promise<void> {
+  /** Ends the streams whose token or session was revoked or has expired, or whose app was removed. */
+  async #checkCallers(): Promise<void> {
     if (performance.now() - this.#checkedAt < this.#times.checkTokens) return;
     const streams = [...this.#streams];
-    const tokens = await findApiTokensByHash(
-      this.#deps.read,
-      streams.map(({ tokenHash }) => tokenHash),
-    );
-    const now = Date.now();
+    const valid = await stillValid(this.#deps.read, streams, Date.now());
     for (const [index, stream] of streams.entries()) {
-      const token = tokens[index];
-      if (token === undefined || !isValid(token, now)) this.#end(stream, "the token is not valid any more");
+      if (valid[index] !== true) this.#end(stream, "the token or session is not valid any more");
     }
     this.#checkedAt = performance.now();
   }

@@ -20,7 +20,7 @@ export async function openEventStream(
   { lookUps, streams }: HttpDeps,
   request: Request,
   response: Response,
-  { appId, tokenHash, query }: StreamCall<{ after?: number | undefined; limit?: number | undefined }>,
+  { appId, credential, query }: StreamCall<{ after?: number | undefined; limit?: number | undefined }>,
 ): Promise<void> {
   if (query.limit !== undefined) {
     const message = "A stream has no pages. Remove `limit`.";
@@ -32,7 +32,7 @@ export async function openEventStream(
     response.end();
     return;
   }
-  streams.open(response, { appId, tokenHash, after });
+  streams.open(response, { appId, credential, after });
   endMeasurement(response);
 }
 

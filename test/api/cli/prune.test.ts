@@ -65,7 +65,7 @@ describe("command line: prune", function () {
     const { output } = await runCli({ ...env(), RETAIN_DELIVERIES_DAYS: "28" }, "prune");
     expect(output).to.match(/^KIND +KEPT FOR +ROWS +BYTES\ndeliveries +28 days +2 +\d+\n/);
     expect(output).to.match(
-      /idempotency_keys +ever +0 +0\n\ndeleted: 2 rows \(about \d+ bytes\)\n.*(freed pages|vacuum)/,
+      /idempotency_keys +ever +0 +0\nconsole_sessions +30 days +0 +0\n\ndeleted: 2 rows \(about \d+ bytes\)\n.*(freed pages|vacuum)/,
     );
     expect(await rows()).to.equal(0);
   });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
-import { parsePruneSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
+import { parseSettings, SettingsError } from "../../../api/config/settings.ts";
+import { parsePruneSettings } from "../../../api/config/settings-parts.ts";
 import { problemsOf } from "./support/problems-of.ts";
 
 describe("settings of the retention", () => {

@@ -9,7 +9,7 @@ import { jsonOfCli } from "../cli/support/run.ts";
 
 const DAY = 86_400_000;
 const MINTS = 80;
-const DAYS = { raw_transactions: 30, batch_items: 30, idempotency_keys: 30 };
+const DAYS = { raw_transactions: 30, batch_items: 30, idempotency_keys: 30, console_sessions: 30 };
 
 describe("pruning while many calls arrive", function () {
   this.timeout(120_000);

@@ -22,6 +22,7 @@ const RETAIN: Retention = {
   raw_transactions: 30,
   batch_items: 30,
   idempotency_keys: 30,
+  console_sessions: 30,
 };
 /** Blocks that a reorg drops: fewer than those whose headers are stored. */
 const DEPTH = 250;
@@ -156,6 +157,7 @@ describe("pruning beside the service", function () {
       raw_transactions: all - 1,
       batch_items: requests.length - 1,
       idempotency_keys: 1,
+      console_sessions: 30,
     });
     expect(await state()).to.deep.equal(untouched);
     expect(untouched.requests.every(({ gas_used: gas, fee_wei: fee }) => Number(gas) > 0 && Number(fee) > 0)).to.equal(

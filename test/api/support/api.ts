@@ -27,6 +27,7 @@ import { FakeForeign } from "./fake-foreign.ts";
 import { type BlockStoreKind, openTestBlocks, type TestBlocks } from "./test-blocks.ts";
 
 export const PUBLIC_URL = "https://nft.example";
+export const EXPLORER_URL = "https://explorer.example";
 export const CHAIN_ID = 31337;
 export const RELAY = "0xe1EC00000000000000000000000000000000e1EC";
 
@@ -159,6 +160,7 @@ export class TestApi {
 }
 
 interface ApiOptions {
+  publicUrl?: string;
   limits?: Partial<Limits>;
   appGasPerDay?: number;
   trustProxy?: string[];
@@ -183,7 +185,8 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const streaming = runStreams(state, { read: database.read, limits, logger, times: options.streamTimes ?? {} });
   const app = createApp({
     settings: {
-      publicUrl: PUBLIC_URL,
+      publicUrl: options.publicUrl ?? PUBLIC_URL,
+      explorerUrl: EXPLORER_URL,
       limits,
       appGasPerDay: options.appGasPerDay ?? null,
       trustProxy: options.trustProxy ?? [],

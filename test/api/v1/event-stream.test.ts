@@ -191,7 +191,7 @@ describe("GET /v1/events with Accept: text/event-stream", function () {
       .executeTakeFirstOrThrow();
     await api.database.write((trx) => revokeApiToken(trx, id, Date.now()));
     expect(await reader.ended).to.equal(true);
-    expect(reader.comments).to.deep.equal(["the token is not valid any more"]);
+    expect(reader.comments).to.deep.equal(["the token or session is not valid any more"]);
     await happen(await request(api.other.token), "sent");
     await other.first(1);
   });

@@ -1,10 +1,12 @@
 import { expect } from "chai";
 
-import { conformanceOf, type OpenApiDocument } from "../../support/conformance.ts";
+import { conformanceOf } from "../../support/conformance.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
-import { expectAccepted } from "../support/expect.ts";
+import { expectAccepted, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { resultsOf } from "../support/batches.ts";
+import { startSession, type TestSession } from "../support/console.ts";
+import { callsOf, type DocumentedCall } from "../support/documented-calls.ts";
 import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -18,6 +20,9 @@ interface Naming {
   /** Whether the answer is 200, with the error among its results. */
   batch?: boolean;
 }
+
+/** What proves who calls. */
+type By = "token" | "session";
 
 const DESTINATION = randomAddress();
 
@@ -89,27 +94,16 @@ const OWN: Record<string, { body?: object }> = {
   listEvents: {},
   getUsage: {},
   deleteWebhook: {},
+  getConsoleSession: {},
+  deleteConsoleSession: {},
 };
-
-interface Call {
-  name: string;
-  method: string;
-  path: string;
-}
-
-/** Every call of the document that needs a token. */
-function callsOf(document: OpenApiDocument): Call[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item)
-      .filter(([, operation]) => operation.security?.length !== 0)
-      .map(([method, { operationId }]) => ({ name: operationId ?? "", method: method.toUpperCase(), path })),
-  );
-}
 
 describe("isolation of apps", () => {
   let api: TestApi;
-  let calls: Call[];
+  let calls: DocumentedCall[];
   let theirs: Things;
+  /** Of the first app. */
+  let session: TestSession;
   const nobodys: Things = {
     wallet: randomAddress(),
     collection: randomAddress(),
@@ -119,7 +113,7 @@ describe("isolation of apps", () => {
     contract: randomAddress(),
   };
 
-  before(async () => {
+  beforeEach(async () => {
     api = await startApi();
     calls = callsOf((await conformanceOf(api.baseUrl)).document);
     await api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/secret" } });
@@ -143,62 +137,82 @@ describe("isolation of apps", () => {
       contract: followed,
     };
     expect(Object.values(theirs)).to.not.include("");
+    session = await startSession(api);
   });
-  after(() => api.close());
+  afterEach(() => api.close());
 
-  /** The call with the other app's token. */
-  function callAsOther({ name, method, path }: Call, things: Things): Promise<Answer> {
+  /** The call with the other app's token or session. Signing out ends a session, so each call has its own. */
+  async function callAsOther({ name, caller, method, path }: DocumentedCall, things: Things, by: By): Promise<Answer> {
     const { path: place, body } = NAMING[name] ?? {};
     const values = place?.(things) ?? {};
     const real = path.replace(/\{([a-z_]+)\}/g, (_match, key: string) => encodeURIComponent(values[key] ?? ""));
     const sent = body === undefined ? OWN[name]?.body : body(things);
-    return api.call(method, real, { token: api.other.token, ...(sent === undefined ? {} : { body: sent }) });
+    const options = sent === undefined ? {} : { body: sent };
+    if (by === "token" && caller === "any") return api.call(method, real, { token: api.other.token, ...options });
+    const session = await startSession(api, { appId: api.other.id });
+    return session.call(method, real, options);
   }
 
   /** Everything that the first app can read about itself. */
   async function everythingOfTheirs(): Promise<string[]> {
     const paths = calls
-      .filter(({ name, method }) => method === "GET" && OWN[name] !== undefined)
+      .filter(({ name, method, caller }) => method === "GET" && caller !== "operator" && OWN[name] !== undefined)
       .map(({ path }) => path);
     expect(paths).to.have.length.above(5);
     const own = [`/v1/accounts/${theirs.wallet}`, `/v1/collections/${theirs.collection}`];
-    return Promise.all([...paths, ...own].map(async (path) => (await api.get(path)).text));
+    return Promise.all([...paths, ...own].map(async (path) => (await session.call("GET", path)).text));
   }
 
   it("is tested for every documented call", () => {
-    expect(calls.map(({ name }) => name).sort()).to.deep.equal([...Object.keys(NAMING), ...Object.keys(OWN)].sort());
+    const ofApps = calls.filter(({ caller }) => caller !== "operator").map(({ name }) => name);
+    expect(ofApps.sort()).to.deep.equal([...Object.keys(NAMING), ...Object.keys(OWN)].sort());
     for (const { name, path } of calls) {
       if (path.includes("{")) expect(NAMING[name]?.path, `${name} names things in its path`).to.not.equal(undefined);
     }
   });
 
-  it("answers the same bytes for another app's resource as for an unknown one", async () => {
-    const before = await everythingOfTheirs();
-    for (const call of calls.filter(({ name }) => NAMING[name] !== undefined)) {
-      const [ofTheirs, ofNobody] = [await callAsOther(call, theirs), await callAsOther(call, nobodys)];
-      if (NAMING[call.name]?.batch === true) expect(resultsOf(ofTheirs)[0], call.name).to.have.property("error_code");
-      else expect(ofTheirs.status, call.name).to.be.oneOf([404, 422]);
-      expect(visible(ofTheirs), call.name).to.deep.equal(visible(ofNobody));
-    }
-    expect(await everythingOfTheirs()).to.deep.equal(before);
-  });
+  for (const by of ["token", "session"] as const) {
+    it(`answers the same bytes for another app's resource as for an unknown one, to a ${by}`, async () => {
+      const before = await everythingOfTheirs();
+      for (const call of calls.filter(({ name }) => NAMING[name] !== undefined)) {
+        const [ofTheirs, ofNobody] = [await callAsOther(call, theirs, by), await callAsOther(call, nobodys, by)];
+        if (NAMING[call.name]?.batch === true) expect(resultsOf(ofTheirs)[0], call.name).to.have.property("error_code");
+        else expect(ofTheirs.status, call.name).to.be.oneOf([404, 422]);
+        expect(visible(ofTheirs), call.name).to.deep.equal(visible(ofNobody));
+      }
+      expect(await everythingOfTheirs()).to.deep.equal(before);
+    });
 
-  it("shows and changes only the caller's resources in calls without an id", async () => {
-    const before = await everythingOfTheirs();
-    const marks = [...Object.values(theirs), "secret"].filter((mark) => mark.length > 5);
-    // In the order of the recipes, which delete resources last.
-    for (const own of Object.keys(OWN)) {
-      const call = calls.find(({ name }) => name === own)!;
-      const answer = await callAsOther(call, nobodys);
-      // Both apps may use the same user identifier.
-      const text = answer.text.replace("their user", "").replaceAll('"secret":', "");
-      for (const mark of marks) expect(text, call.name).to.not.include(mark);
-      expect(answer.status, `${call.name}: ${answer.text}`).to.equal(200);
+    it(`shows and changes only the caller's resources in calls without an id, to a ${by}`, async () => {
+      const before = await everythingOfTheirs();
+      const marks = [...Object.values(theirs), "secret"].filter((mark) => mark.length > 5);
+      // In the order of the recipes, which delete resources last.
+      for (const own of Object.keys(OWN)) {
+        const call = calls.find(({ name }) => name === own)!;
+        const answer = await callAsOther(call, nobodys, by);
+        // Both apps may use the same user identifier.
+        const text = answer.text.replace("their user", "").replaceAll('"secret":', "");
+        for (const mark of marks) expect(text, call.name).to.not.include(mark);
+        expect(answer.status, `${call.name}: ${answer.text}`).to.equal(200);
+      }
+      expect(await everythingOfTheirs()).to.deep.equal(before);
+    });
+  }
+
+  it("refuses an app's session that names another app, and the operator's calls", async () => {
+    for (const { name, caller, method, path } of calls) {
+      const other = await startSession(api, { appId: api.other.id });
+      const named = await other.call(method, path, { headers: { "x-moneta-app": api.app.id } });
+      expectRefusal(named, 403, "forbidden");
+      if (caller !== "operator") continue;
+      for (const answer of [await other.call(method, path), await api.call(method, path)]) {
+        expect(answer.status, name).to.equal(403);
+      }
     }
-    expect(await everythingOfTheirs()).to.deep.equal(before);
   });
 
   it("keeps the same user of two apps separate", async () => {
+    await api.post("/v1/accounts", { user_identifier: "their user" }, { token: api.other.token });
     const path = "/v1/accounts/user/their%20user";
     const [mine, others] = [await api.get(path), await api.get(path, { token: api.other.token })];
     expect(others.body.address).to.match(/^0x/).and.to.not.equal(mine.body.address);

@@ -11,11 +11,23 @@ import {
   appOwnsSomething,
   deleteApp,
   findApp,
+  findAppsById,
   holdApps,
   insertApp,
   listApps,
   lockApp,
 } from "../../../../api/store/apps/apps.ts";
+import {
+  beginConsoleSession,
+  findConsoleLink,
+  findConsoleSession,
+  findConsoleSessionsByHash,
+  insertConsoleLink,
+  listConsoleSessions,
+  revokeAllConsoleSessions,
+  revokeConsoleSession,
+  touchConsoleSession,
+} from "../../../../api/store/apps/console-sessions.ts";
 import { findStoredAnswers, insertAnswers } from "../../../../api/store/apps/idempotency.ts";
 import { lockQuotas, readQuotaUse, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
@@ -35,6 +47,7 @@ export async function runApps({ read, write }: Tour): Promise<void> {
   await write((trx) => insertApp(trx, { id: ID, name: ID, created_at: 1 }));
   await listApps(read);
   for (const which of [ID, "nobody"]) await findApp(read, which);
+  await findAppsById(read, [ID, "nobody"]);
   await appOwnsSomething(read, BUSY.app);
   await write((trx) => holdApps(trx, [BUSY.app, "nobody"]));
   await write((trx) => lockApp(trx, ID));
@@ -49,9 +62,23 @@ export async function runApps({ read, write }: Tour): Promise<void> {
   await write((trx) => lockApiToken(trx, "token"));
   await write((trx) => endApiToken(trx, "token", 5));
   await write((trx) => revokeApiToken(trx, "token", 5));
+  await runConsoleSessions({ read, write });
   await write((trx) => deleteApp(trx, ID));
   await callsOfAnApp({ read, write });
   await reencryption({ read, write });
+}
+
+async function runConsoleSessions({ read, write }: Pick<Tour, "read" | "write">): Promise<void> {
+  const link = { id: "link", app_id: ID, scopes: ["read"], code_hash: "code", created_at: 1, expires_at: 10 };
+  await write((trx) => insertConsoleLink(trx, link));
+  await write((trx) => beginConsoleSession(trx, "code", { hash: "secret", now: 5, expiresAt: 20 }));
+  await findConsoleLink(read, "code");
+  await findConsoleSessionsByHash(read, ["secret", "unknown"]);
+  await findConsoleSession(read, "link");
+  await listConsoleSessions(read, 100);
+  await write((trx) => touchConsoleSession(trx, "link", 9, 8));
+  await write((trx) => revokeConsoleSession(trx, "link", 9));
+  await write((trx) => revokeAllConsoleSessions(trx, 9));
 }
 
 async function callsOfAnApp({ read, write }: Tour): Promise<void> {

@@ -1,5 +1,6 @@
 import { PRUNED_KINDS } from "../../../../api/domain/retention.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import { insertConsoleLink } from "../../../../api/store/apps/console-sessions.ts";
 import { insertAnswers } from "../../../../api/store/apps/idempotency.ts";
 import { countOld, pruneSome } from "../../../../api/store/retention/kinds.ts";
 import { BUSY } from "../support/large-database.ts";
@@ -18,6 +19,8 @@ export async function runRetention({ read, write }: Tour): Promise<void> {
       .set({ status: "delivered", next_at: null })
       .where("seq", "in", [5, 6, 7])
       .execute();
+    const link = { id: "old", app_id: null, scopes: [], code_hash: "old", created_at: 1, expires_at: 1 };
+    await insertConsoleLink(trx, link);
     const { id } = await enqueueTestEvent(trx, BUSY.app, NOW);
     await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).where("id", "=", id).execute();
   });

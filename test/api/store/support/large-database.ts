@@ -9,6 +9,7 @@ export const SMALL_TABLES: Readonly<Record<string, string>> = {
   abandoned_deliveries: "at most one row for each app",
   api_tokens: "a few for each app",
   apps: "the operator creates them",
+  console_sessions: "the operator makes the links, and old ones are deleted",
   blocks: "only headers that a reorg can still drop",
   lanes: "one for each sending key",
   leases: "a handful of jobs",
