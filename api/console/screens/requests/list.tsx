@@ -1,0 +1,105 @@
+import { useState } from "preact/hooks";
+
+import { answerOf } from "../../../client/client.ts";
+import { StateBadge } from "../../parts/badge.tsx";
+import { CursorList } from "../../parts/cursor-list.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Screen } from "../../parts/screen.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Age, Ether } from "../../parts/when.tsx";
+import { client } from "../../service/client.ts";
+import { shortHex } from "../../service/format.ts";
+import { href } from "../../shell/href.ts";
+import { type Request, TYPE_NAMES } from "./state.ts";
+import { useLiveRequests } from "./use-live-requests.ts";
+
+const FILTERS = [
+  [null, "All"],
+  ["pending", "Pending"],
+  ["processing", "Processing"],
+  ["completed", "Completed"],
+  ["failed", "Failed"],
+] as const;
+
+/** The app's requests, newest first. Events change the rows while they are shown. */
+export function RequestsScreen() {
+  const [status, setStatus] = useState<Request["status"] | null>(null);
+  return (
+    <Screen title="Requests">
+      <div class="filter" role="group" aria-label="State">
+        {FILTERS.map(([value, text]) => (
+          <button
+            key={text}
+            type="button"
+            class="button button-small"
+            aria-pressed={status === value}
+            onClick={() => {
+              setStatus(value);
+            }}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+      <List key={status} status={status} />
+    </Screen>
+  );
+}
+
+function List({ status }: { status: Request["status"] | null }) {
+  const pages = useLiveRequests(status, async (cursor) => {
+    const query = { ...(status === null ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) };
+    const { requests, next } = await answerOf(client().GET("/v1/requests", { params: { query } }));
+    return { items: requests, next };
+  });
+  return (
+    <CursorList pages={pages} empty={<NoRequests status={status} />}>
+      {(requests) => <RequestsTable caption="Requests, newest first" requests={requests} />}
+    </CursorList>
+  );
+}
+
+function NoRequests({ status }: { status: Request["status"] | null }) {
+  if (status !== null) return <EmptyState title={`No requests are ${status}`}>Choose another state.</EmptyState>;
+  return (
+    <EmptyState title="No requests yet">
+      <a href={href("/")}>Create a collection or mint a token</a>, and watch the request here.
+    </EmptyState>
+  );
+}
+
+/** Rows of requests. Each has a link to its page. */
+export function RequestsTable({ caption, requests }: { caption: string; requests: readonly Request[] }) {
+  return (
+    <Table
+      caption={caption}
+      rows={requests}
+      keyOf={(request) => request.request_id}
+      columns={[
+        {
+          head: "Request",
+          cell: (request) => (
+            <a href={href("/requests/:request_id", { request_id: request.request_id })}>
+              {TYPE_NAMES[request.type]} <code title={request.request_id}>{shortHex(request.request_id)}</code>
+            </a>
+          ),
+        },
+        { head: "State", cell: (request) => <StateBadge status={request.status} /> },
+        { head: "Token", cell: (request) => <Subject request={request} /> },
+        { head: "Fee", right: true, cell: ({ fee_wei }) => (fee_wei === null ? "–" : <Ether wei={fee_wei} />) },
+        { head: "Accepted", right: true, cell: (request) => <Age time={request.created_at} /> },
+      ]}
+    />
+  );
+}
+
+function Subject({ request: { nft_collection: address, nft_token_id: token } }: { request: Request }) {
+  if (address === null) return <>–</>;
+  const collection = <code title={address}>{shortHex(address)}</code>;
+  if (token === null) return <a href={href("/collections/:address", { address })}>{collection}</a>;
+  return (
+    <a href={href("/collections/:address/:token_id", { address, token_id: token })}>
+      {collection} #{shortHex(token.toString())}
+    </a>
+  );
+}

@@ -1,0 +1,2 @@
+/** The style sheet of a package, which the build adds to the chunk that imports it. */
+declare module "*.css";
