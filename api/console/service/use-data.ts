@@ -59,6 +59,8 @@ export interface Pages<T> extends Page<T> {
   reload: () => void;
   /** Replaces items in place, such as one that an event has changed. */
   update: (change: (item: T) => T) => void;
+  /** Replaces the whole list, such as by one with new items. The next page stays the same. */
+  replace: (change: (items: readonly T[]) => readonly T[]) => void;
 }
 
 interface PagesState<T> {
@@ -112,6 +114,9 @@ export function usePages<T>(
     },
     update: (change) => {
       setState((old) => ({ ...old, items: old.items.map(change) }));
+    },
+    replace: (change) => {
+      setState((old) => ({ ...old, items: change(old.items) }));
     },
   };
 }

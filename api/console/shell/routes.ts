@@ -40,4 +40,22 @@ export const SCREENS: readonly Screen[] = [
     path: "/collections/:address/:token_id",
     component: lazy(async () => (await import("../screens/token.tsx")).TokenScreen),
   },
+  {
+    path: "/requests",
+    component: lazy(async () => (await import("../screens/requests.tsx")).RequestsScreen),
+    nav: "Requests",
+  },
+  {
+    path: "/requests/:request_id",
+    component: lazy(async () => (await import("../screens/request.tsx")).RequestScreen),
+  },
+  {
+    path: "/wallets",
+    component: lazy(async () => (await import("../screens/wallets.tsx")).WalletsScreen),
+    nav: "Wallets",
+  },
+  {
+    path: "/wallets/:address",
+    component: lazy(async () => (await import("../screens/wallet.tsx")).WalletScreen),
+  },
 ];

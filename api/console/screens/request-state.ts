@@ -1,4 +1,4 @@
-import type { Shape } from "../../../client/client.ts";
+import type { Shape } from "../../client/client.ts";
 
 export type Request = Shape<"Request">;
 

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from "preact/hooks";
 
-import { answerOf } from "../../../client/client.ts";
-import { client } from "../../service/client.ts";
-import { useLive } from "../../service/live.ts";
-import { type Page, type Pages, usePages } from "../../service/use-data.ts";
-import { mergeRequests, type StatusFilter, toReadAgain } from "./merge.ts";
-import type { Request } from "./state.ts";
+import { answerOf } from "../../client/client.ts";
+import { client } from "../service/client.ts";
+import { useLive } from "../service/live.ts";
+import { type Page, type Pages, usePages } from "../service/use-data.ts";
+import { mergeRequests, type StatusFilter, toReadAgain } from "./merge-requests.ts";
+import type { Request } from "./request-state.ts";
 
 /** Events that come together, such as those of a batch, cause one look at the service. */
 const GATHER_MS = 150;

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 
-import { answerOf, type Shape } from "../../../client/client.ts";
-import { Button } from "../../parts/button.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
-import { Picture } from "../../parts/picture.tsx";
-import { client } from "../../service/client.ts";
-import { href } from "../../shell/href.ts";
+import { answerOf, type Shape } from "../../client/client.ts";
+import { Button } from "../parts/button.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Picture } from "../parts/picture.tsx";
+import { client } from "../service/client.ts";
+import { href } from "../shell/href.ts";
 
 interface Props {
   wallet: string;

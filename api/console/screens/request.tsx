@@ -1,21 +1,21 @@
-import { answerOf } from "../../../client/client.ts";
-import { StateBadge } from "../../parts/badge.tsx";
-import { Address, Copyable } from "../../parts/copyable.tsx";
-import { CopyAs } from "../../parts/copy-as.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
-import { Loading } from "../../parts/loading.tsx";
-import { Prose } from "../../parts/prose.tsx";
-import { Screen } from "../../parts/screen.tsx";
-import { Age, Ether, Moment } from "../../parts/when.tsx";
-import { client } from "../../service/client.ts";
-import { shortHex } from "../../service/format.ts";
-import { explorerLink } from "../../service/links.ts";
-import { useLive } from "../../service/live.ts";
-import { SERVICE_URL } from "../../service/session.ts";
-import { useData } from "../../service/use-data.ts";
-import { href, type ScreenProps } from "../../shell/href.ts";
-import { RequestsTable } from "./list.tsx";
-import { type Remedy, remediesOf, type Request, stateSentence, TYPE_NAMES } from "./state.ts";
+import { answerOf } from "../../client/client.ts";
+import { StateBadge } from "../parts/badge.tsx";
+import { Address, Copyable } from "../parts/copyable.tsx";
+import { CopyAs } from "../parts/copy-as.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Prose } from "../parts/prose.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Age, Ether, Moment } from "../parts/when.tsx";
+import { client } from "../service/client.ts";
+import { shortHex } from "../service/format.ts";
+import { explorerLink } from "../service/links.ts";
+import { useLive } from "../service/live.ts";
+import { SERVICE_URL } from "../service/session.ts";
+import { useData } from "../service/use-data.ts";
+import { href, type ScreenProps } from "../shell/href.ts";
+import { RequestsTable } from "./requests.tsx";
+import { type Remedy, remediesOf, type Request, stateSentence, TYPE_NAMES } from "./request-state.ts";
 import { readRequest } from "./use-live-requests.ts";
 
 /** One request. Events change it while it is shown. */
@@ -166,7 +166,9 @@ function BatchMates({ id, hash }: { id: string; hash: string }) {
       )}
       {data !== null && data.others.length > 0 && (
         <>
-          <p class="muted">The transaction carries {data.total} requests of this app. They share its gas and its fee.</p>
+          <p class="muted">
+            The transaction carries {data.total} requests of this app. They share its gas and its fee.
+          </p>
           <RequestsTable caption="Requests in the same transaction" requests={data.others} />
         </>
       )}

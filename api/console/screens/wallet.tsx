@@ -1,17 +1,17 @@
-import { answerOf, type Shape } from "../../../client/client.ts";
-import { ApiRefusal } from "../../../client/errors.ts";
-import { Address, Copyable } from "../../parts/copyable.tsx";
-import { CopyAs } from "../../parts/copy-as.tsx";
-import { CursorList } from "../../parts/cursor-list.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { Screen } from "../../parts/screen.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Age } from "../../parts/when.tsx";
-import { client } from "../../service/client.ts";
-import { explorerLink } from "../../service/links.ts";
-import { useLive } from "../../service/live.ts";
-import { usePages } from "../../service/use-data.ts";
-import { href, type ScreenProps } from "../../shell/href.ts";
+import { answerOf, type Shape } from "../../client/client.ts";
+import { ApiRefusal } from "../../client/errors.ts";
+import { Address, Copyable } from "../parts/copyable.tsx";
+import { CopyAs } from "../parts/copy-as.tsx";
+import { CursorList } from "../parts/cursor-list.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Table } from "../parts/table.tsx";
+import { Age } from "../parts/when.tsx";
+import { client } from "../service/client.ts";
+import { explorerLink } from "../service/links.ts";
+import { useLive } from "../service/live.ts";
+import { usePages } from "../service/use-data.ts";
+import { href, type ScreenProps } from "../shell/href.ts";
 import { Holding } from "./holding.tsx";
 
 const LIMIT = 24;
@@ -19,13 +19,16 @@ const LIMIT = 24;
 /** What a wallet holds, as pictures, and what happened to it. */
 export function WalletScreen({ params }: ScreenProps<"address">) {
   const { address } = params;
-  const holdings = usePages(async (cursor) => {
-    const query = { limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await answerOf(client().GET("/v1/accounts/{address}", { params: { path: { address }, query } }));
-    // The secret stays out of the page until a person asks for it.
-    const items = page.nfts.map(({ unlockable_content: content, ...nft }) => ({ nft, unlockable: content !== null }));
-    return { items, next: page.next };
-  }, [address]);
+  const holdings = usePages(
+    async (cursor) => {
+      const query = { limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) };
+      const page = await answerOf(client().GET("/v1/accounts/{address}", { params: { path: { address }, query } }));
+      // The secret stays out of the page until a person asks for it.
+      const items = page.nfts.map(({ unlockable_content: content, ...nft }) => ({ nft, unlockable: content !== null }));
+      return { items, next: page.next };
+    },
+    [address],
+  );
   useLive((event) => {
     // Events do not name the wallet. A person who has loaded more pages keeps them.
     if (event.type !== "sent" && holdings.items.length <= LIMIT) holdings.reload();
@@ -68,19 +71,29 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
   );
 }
 
-const TYPES: Record<Shape<"HistoryEntry">["type"], string> = { mint: "Minted", transfer: "Transferred", burn: "Burned" };
+const TYPES: Record<Shape<"HistoryEntry">["type"], string> = {
+  mint: "Minted",
+  transfer: "Transferred",
+  burn: "Burned",
+};
 
 function History({ address }: { address: string }) {
-  const pages = usePages(async (cursor) => {
-    const query = cursor === undefined ? {} : { cursor };
-    const path = { address };
-    const page = await answerOf(client().GET("/v1/accounts/{address}/history", { params: { path, query } }));
-    return { items: page.history, next: page.next };
-  }, [address]);
+  const pages = usePages(
+    async (cursor) => {
+      const query = cursor === undefined ? {} : { cursor };
+      const path = { address };
+      const page = await answerOf(client().GET("/v1/accounts/{address}/history", { params: { path, query } }));
+      return { items: page.history, next: page.next };
+    },
+    [address],
+  );
   return (
     <section class="stack">
       <h2>History</h2>
-      <CursorList pages={pages} empty={<EmptyState title="Nothing has happened yet">Tokens that come and go are listed here.</EmptyState>}>
+      <CursorList
+        pages={pages}
+        empty={<EmptyState title="Nothing has happened yet">Tokens that come and go are listed here.</EmptyState>}
+      >
         {(entries) => (
           <Table
             caption="History of the wallet, newest first"
@@ -88,13 +101,20 @@ function History({ address }: { address: string }) {
             keyOf={(entry) => JSON.stringify(entry)}
             columns={[
               { head: "What", cell: (entry) => TYPES[entry.type] },
-              { head: "Token", cell: ({ contract_address, token_id }) => <TokenLink address={contract_address} id={token_id} /> },
+              {
+                head: "Token",
+                cell: ({ contract_address, token_id }) => <TokenLink address={contract_address} id={token_id} />,
+              },
               { head: "From", cell: ({ from_address: from }) => (from === null ? "–" : <Address value={from} />) },
               { head: "To", cell: ({ to_address: to }) => (to === null ? "–" : <Address value={to} />) },
               {
                 head: "Request",
                 cell: ({ request_id }) =>
-                  request_id === null ? "outside the service" : <a href={href("/requests/:request_id", { request_id })}>Open</a>,
+                  request_id === null ? (
+                    "outside the service"
+                  ) : (
+                    <a href={href("/requests/:request_id", { request_id })}>Open</a>
+                  ),
               },
               { head: "When", right: true, cell: ({ timestamp }) => <Age time={timestamp} /> },
             ]}

@@ -1,4 +1,4 @@
-import type { Request } from "./state.ts";
+import type { Request } from "./request-state.ts";
 
 /** What the list shows. null: every request. */
 export type StatusFilter = Request["status"] | null;

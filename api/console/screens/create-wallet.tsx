@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 
-import { answerOf } from "../../../client/client.ts";
-import { ApiRefusal } from "../../../client/errors.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
-import { Field } from "../../parts/field.tsx";
-import { toast } from "../../parts/toasts.tsx";
-import { client } from "../../service/client.ts";
-import { href } from "../../shell/href.ts";
+import { answerOf } from "../../client/client.ts";
+import { ApiRefusal } from "../../client/errors.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Field } from "../parts/field.tsx";
+import { toast } from "../parts/toasts.tsx";
+import { client } from "../service/client.ts";
+import { href } from "../shell/href.ts";
 
 /** Creates a wallet and opens it. */
 export function CreateWallet({ onClose }: { onClose: () => void }) {
@@ -31,7 +31,8 @@ export function CreateWallet({ onClose }: { onClose: () => void }) {
     }
   }
 
-  const fieldError = error instanceof ApiRefusal ? error.fieldErrors.find(({ field }) => field === "user_identifier") : undefined;
+  const fieldError =
+    error instanceof ApiRefusal ? error.fieldErrors.find(({ field }) => field === "user_identifier") : undefined;
   return (
     <Dialog title="Create a wallet" onClose={onClose}>
       <form

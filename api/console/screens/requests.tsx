@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
 
-import { answerOf } from "../../../client/client.ts";
-import { StateBadge } from "../../parts/badge.tsx";
-import { CursorList } from "../../parts/cursor-list.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { Screen } from "../../parts/screen.tsx";
-import { Table } from "../../parts/table.tsx";
-import { Age, Ether } from "../../parts/when.tsx";
-import { client } from "../../service/client.ts";
-import { shortHex } from "../../service/format.ts";
-import { href } from "../../shell/href.ts";
-import { type Request, TYPE_NAMES } from "./state.ts";
+import { answerOf } from "../../client/client.ts";
+import { StateBadge } from "../parts/badge.tsx";
+import { CursorList } from "../parts/cursor-list.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Table } from "../parts/table.tsx";
+import { Age, Ether } from "../parts/when.tsx";
+import { client } from "../service/client.ts";
+import { shortHex } from "../service/format.ts";
+import { href } from "../shell/href.ts";
+import { type Request, TYPE_NAMES } from "./request-state.ts";
 import { useLiveRequests } from "./use-live-requests.ts";
 
 const FILTERS = [

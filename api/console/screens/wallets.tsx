@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks";
 
-import { answerOf } from "../../../client/client.ts";
-import { ApiRefusal } from "../../../client/errors.ts";
-import { Button } from "../../parts/button.tsx";
-import { Address } from "../../parts/copyable.tsx";
-import { CursorList } from "../../parts/cursor-list.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { sentenceOf } from "../../parts/error-note.tsx";
-import { Field } from "../../parts/field.tsx";
-import { Screen } from "../../parts/screen.tsx";
-import { Table } from "../../parts/table.tsx";
-import { client } from "../../service/client.ts";
-import { mayUse } from "../../service/session.ts";
-import { usePages } from "../../service/use-data.ts";
-import { href } from "../../shell/href.ts";
+import { answerOf } from "../../client/client.ts";
+import { ApiRefusal } from "../../client/errors.ts";
+import { Button } from "../parts/button.tsx";
+import { Address } from "../parts/copyable.tsx";
+import { CursorList } from "../parts/cursor-list.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { sentenceOf } from "../parts/error-note.tsx";
+import { Field } from "../parts/field.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Table } from "../parts/table.tsx";
+import { client } from "../service/client.ts";
+import { mayUse } from "../service/session.ts";
+import { usePages } from "../service/use-data.ts";
+import { href } from "../shell/href.ts";
 import { CreateWallet } from "./create-wallet.tsx";
 
 /** The app's wallets, a search, and a form for a new one. */
