@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import pino from "pino";
 
 import { createApp } from "../../api/operator/create-app.ts";
+import { createConsoleLink } from "../../api/commands/console-session.ts";
 import { environment } from "../../api/config/environment.ts";
 import { SettingsError } from "../../api/config/settings.ts";
 import { StartupError } from "../../api/context/chain-identity.ts";
@@ -79,7 +80,11 @@ async function runService(options: StartOptions, chain: LocalChain, stop: AbortS
     const { token } = await createApp({ database: service.database }, "local");
     sayWhatRuns(options, chain, service);
     if (options.tour) await runTour({ baseUrl: settings.publicUrl, token, rpcUrl: chain.rpcUrl, signal: stop });
-    sayReady(options, settings.publicUrl, token);
+    const { url } = await createConsoleLink(
+      { database: service.database, publicUrl: settings.publicUrl },
+      { appId: null, scopes: null },
+    );
+    sayReady(options, { baseUrl: settings.publicUrl, token, consoleLink: url });
     await untilAborted(stop);
   } finally {
     await service.stop();
@@ -107,7 +112,14 @@ function sayWhatRuns(options: StartOptions, chain: LocalChain, service: Service)
   say(`The database and the logs are in ${options.dataDir}.`);
 }
 
-function sayReady(options: StartOptions, baseUrl: string, token: string): void {
+interface Ready {
+  baseUrl: string;
+  token: string;
+  /** Works once, within ten minutes. */
+  consoleLink: string;
+}
+
+function sayReady(options: StartOptions, { baseUrl, token, consoleLink }: Ready): void {
   const line = (label: string, value: string) => `${styleText("dim", label.padEnd(9))} ${value}`;
   say(`
 ${styleText(["bold", "green"], "Moneta is ready.")}
@@ -122,7 +134,11 @@ token: ${token}
 Make your first call from a second terminal:
   export TOKEN=${styleText("dim", "<the token above>")}
   curl -H "Authorization: Bearer $TOKEN" ${baseUrl}/v1/collections
-README.md goes on from here: "The main job, with curl".`);
+README.md goes on from here: "The main job, with curl".
+
+Open the console in your browser (the link works once, within ten minutes):
+  ${styleText("cyan", consoleLink)}
+Another link: ${cliCommandLine(options, "console")}`);
 }
 
 function say(text: string): void {

@@ -57,6 +57,17 @@ describe("npm start", function () {
     expect(program.output.match(/^base URL: /gm)).to.have.length(1);
     expect(program.output).to.contain(`http://localhost:${ports.PORT}/docs`);
     expect(program.output).to.contain("minted 100/100");
+    const link = new RegExp(`^  http://localhost:${ports.PORT}/console#code=[A-Za-z0-9_-]{43}$`, "gm");
+    const [consoleLink = "", ...moreLinks] = program.output.match(link) ?? [];
+    expect(moreLinks).to.deep.equal([]);
+    const origin = `http://localhost:${ports.PORT}`;
+    const signedIn = await fetch(`${origin}/v1/console/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-moneta-console": "1", origin },
+      body: JSON.stringify({ code: consoleLink.split("=")[1] }),
+    });
+    expect(signedIn.status).to.equal(200);
+    expect(signedIn.headers.getSetCookie()[0]).to.match(/^moneta_console=/);
 
     const api = ApiClient.at(`http://127.0.0.1:${ports.PORT}`, token);
     const { collections } = await api.ok<{ collections: Listed[] }>("GET", "/v1/collections");

@@ -29,11 +29,15 @@ export class EventReader {
     this.ended = this.#read(response);
   }
 
-  /** @throws when the service refuses the stream. */
-  static async open(url: string, token: string, headers: Record<string, string> = {}): Promise<EventReader> {
+  /** @param token null: `headers` say who calls. @throws when the service refuses the stream. */
+  static async open(url: string, token: string | null, headers: Record<string, string> = {}): Promise<EventReader> {
     const abort = new AbortController();
     const response = await fetch(url, {
-      headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", ...headers },
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        accept: "text/event-stream",
+        ...headers,
+      },
       signal: abort.signal,
     });
     if (response.status !== 200) throw new Error(`${response.status.toString()} ${await response.text()}`);

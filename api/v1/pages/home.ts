@@ -7,6 +7,7 @@ import { escapeHtml, sendPage } from "./page.ts";
 
 /** The links of `/`: a name for programs, a path without the leading slash, and a text for people. */
 const LINKS = [
+  ["console", "console/", "Console: collections, tokens, requests and settings as pages"],
   ["docs", "docs", "API documentation, to read and to try out"],
   ["openapi", "openapi.json", "OpenAPI document, for tools and code generators"],
   ["errors", "docs/errors", "Error codes"],

@@ -21,6 +21,7 @@ describe("GET /", () => {
         name: "Moneta",
         version: packageJson.version,
         links: {
+          console: `${PUBLIC_URL}/console/`,
           docs: `${PUBLIC_URL}/docs`,
           openapi: `${PUBLIC_URL}/openapi.json`,
           errors: `${PUBLIC_URL}/docs/errors`,
@@ -37,7 +38,7 @@ describe("GET /", () => {
     expect(response.headers.get("vary")).to.contain("Accept");
     const page = await response.text();
     const links = [...page.matchAll(/<a href="([^"]*)"/g)].map(([, link]) => link ?? "");
-    expect(links).to.deep.equal(["docs", "openapi.json", "docs/errors", "healthz", "readyz"]);
+    expect(links).to.deep.equal(["console/", "docs", "openapi.json", "docs/errors", "healthz", "readyz"]);
     const parts = [...page.matchAll(/href="([^"]*)"/g)].map(([, part]) => part ?? "");
     for (const part of parts) expect((await fetch(new URL(part, `${api.baseUrl}/`))).status, part).to.equal(200);
   });
