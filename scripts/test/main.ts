@@ -8,7 +8,7 @@ import { engineTests } from "./engine-tests.ts";
 import { addCounts, type Counts, failureList, judgePart, readCounts, summaryLine } from "./counts.ts";
 
 /**
- * `npm test [-- contracts | api | postgres | scripts ...]` runs all tests or the named parts. The last line is
+ * `npm test [-- contracts | api | postgres | scripts | console ...]` runs all tests or the named parts. The last line is
  * `N passed, N failed[, N skipped]`.
  */
 
@@ -38,6 +38,7 @@ const PARTS: Part[] = [
   mochaPart("api", () => [EVERY_API_TEST]),
   { ...mochaPart("postgres", () => engineTests(ON_BOTH)), env: ON_POSTGRES },
   mochaPart("scripts", () => ["test/scripts/**/*.test.ts"]),
+  mochaPart("console", () => ["test/console/**/*.test.ts"]),
   // `npm run test:postgres`: with "postgres", all API tests that use a database, and the store's on a second version.
   {
     ...mochaPart("postgres-rest", theRest),
@@ -78,7 +79,7 @@ function mochaPart(name: string, files: () => string[]): Part {
  */
 const SIDE_BY_SIDE = [
   ["api", "postgres-rest", "postgres-embedded"],
-  ["contracts", "postgres", "scripts"],
+  ["contracts", "postgres", "scripts", "console"],
 ];
 /** A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. */
 const SILENCE_MS = 10 * 60_000;

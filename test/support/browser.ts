@@ -25,7 +25,7 @@ export function useBrowser(): BrowserFixture {
   return fixture;
 }
 
-class BrowserFixture {
+export class BrowserFixture {
   #browser: Browser | null = null;
   /** Errors in the consoles of the pages of this test: exceptions, failed loads, and what a content policy refused. */
   problems: string[] = [];

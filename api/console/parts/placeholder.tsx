@@ -2,7 +2,7 @@ const CELLS = 5;
 
 /**
  * A drawn picture for a token that has none: a symmetric pattern from its address and id. The same token always has the same
- * one, in every browser.
+ * one, in every browser. @property label "" where the name stands beside the picture
  */
 export function Placeholder({ seed, label }: { seed: string; label: string }) {
   const bits = hashOf(seed);
@@ -16,7 +16,11 @@ export function Placeholder({ seed, label }: { seed: string; label: string }) {
     }
   }
   return (
-    <svg class="placeholder" viewBox="0 0 7 7" role="img" aria-label={label}>
+    <svg
+      class="placeholder"
+      viewBox="0 0 7 7"
+      {...(label === "" ? { "aria-hidden": true } : { role: "img", "aria-label": label })}
+    >
       <rect width="7" height="7" fill={`hsl(${hue.toString()} 40% 90%)`} />
       {cells.map(({ x, y }) => (
         <rect

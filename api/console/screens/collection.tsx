@@ -1,6 +1,111 @@
+import { answerOf, type Shape } from "../../client/client.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Address } from "../parts/copyable.tsx";
+import { CursorList } from "../parts/cursor-list.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Picture } from "../parts/picture.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { TokenTiles } from "../parts/token-tile.tsx";
+import { WebLink } from "../parts/web-link.tsx";
+import { client } from "../service/client.ts";
+import { findCollection } from "../service/collections.ts";
+import { explorerLink } from "../service/links.ts";
+import { useLive } from "../service/live.ts";
+import { useData, usePages } from "../service/use-data.ts";
 import type { ScreenProps } from "../shell/href.ts";
 
-export function CollectionScreen({ params }: ScreenProps<"address">) {
-  return <Screen title={params.address}>{null}</Screen>;
+const LIMIT = 24;
+const NOT_FOUND = "This app has no collection at this address. Choose one from the list of collections.";
+
+/** A collection: what it is, and its tokens as pictures. */
+export function CollectionScreen({ params: { address } }: ScreenProps<"address">) {
+  const collection = useData(async () => (await findCollection(address)) ?? Promise.reject(new Error(NOT_FOUND)), []);
+  const { data } = collection;
+  return (
+    <Screen
+      title={data?.name ?? "Collection"}
+      trail={
+        <>
+          <a href="#/">Collections</a>
+          <span aria-hidden="true">/</span>
+          <bdi>{data?.name ?? address}</bdi>
+        </>
+      }
+    >
+      {collection.error !== null && <ErrorNote error={collection.error} retry={collection.reload} />}
+      {data === null && collection.loading && <Loading />}
+      {data !== null && <CollectionFacts collection={data} />}
+      {data !== null && <Tokens address={address} onMinted={collection.reload} />}
+    </Screen>
+  );
+}
+
+function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
+  const { address, name, symbol, type, hosting, minted, mint_supply_count: cap, owner, soulbound } = collection;
+  return (
+    <section class="detail detail-small card" aria-label="About the collection">
+      <Picture source={collection.image} label={`Picture of ${name}`} seed={address} eager />
+      <div class="stack">
+        {typeof collection.description === "string" && collection.description !== "" && (
+          <p class="long-text">
+            <bdi>{collection.description}</bdi>
+          </p>
+        )}
+        <div class="actions">
+          <Badge>{type}</Badge>
+          <Badge>{hosting === "hosted" ? "Hosted" : "Self-hosted"}</Badge>
+          {soulbound && <Badge kind="warning">Soulbound</Badge>}
+        </div>
+        <Facts
+          facts={[
+            ["Symbol", <bdi key="symbol">{symbol}</bdi>],
+            ["Minted", cap === null ? `${minted.toString()}, no limit` : `${minted.toString()} of ${cap.toString()}`],
+            ["Contract", <Address key="contract" value={address} link={explorerLink({ address })} />],
+            [
+              "Owner",
+              <Address
+                key="owner"
+                value={owner}
+                what="the address of the owner"
+                link={explorerLink({ address: owner })}
+              />,
+            ],
+            [
+              "Website",
+              typeof collection.external_link === "string" ? <WebLink address={collection.external_link} /> : null,
+            ],
+          ]}
+        />
+      </div>
+    </section>
+  );
+}
+
+function Tokens({ address, onMinted }: { address: string; onMinted: () => void }) {
+  const pages = usePages(async (cursor) => {
+    const query = { limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) };
+    const params = { path: { address }, query };
+    const { nfts, next } = await answerOf(client().GET("/v1/collections/{address}", { params }));
+    return { items: nfts, next };
+  }, []);
+  // A mint, burn or change of metadata of this collection has completed.
+  useLive(({ type, nft_collection: collection }) => {
+    if (type !== "completed" || collection !== address) return;
+    pages.reload();
+    onMinted();
+  });
+  return (
+    <section class="stack" aria-label="Tokens">
+      <h2>Tokens</h2>
+      <CursorList
+        pages={pages}
+        empty={<EmptyState title="No tokens yet">Mint the first token of this collection.</EmptyState>}
+      >
+        {(tokens) => <TokenTiles tokens={tokens} />}
+      </CursorList>
+    </section>
+  );
 }

@@ -1,26 +1,12 @@
 import { signal } from "@preact/signals";
 
-import { ApiRefusal, ConnectionFailed, refusalOf } from "../../client/errors.ts";
+import { answerOf, createClient, type Shape } from "../../client/client.ts";
+import { ApiRefusal } from "../../client/errors.ts";
 
 /** Who is signed in, as the service says. */
-export interface Session {
-  session_id: string;
-  /** `app`: one app. `operator`: all apps, of which it chooses one. */
-  kind: "app" | "operator";
-  app: App | null;
-  scopes: string[];
-  created_at: string;
-  expires_at: string;
-  chain_id: number;
-  /** Base URL of the block explorer. null: the chain has none. */
-  explorer_url: string | null;
-  public_url: string;
-}
-
-export interface App {
-  app_id: string;
-  name: string;
-}
+export type Session = Shape<"ConsoleSession">;
+/** An app, of which an operator's session chooses one. */
+export type App = NonNullable<Session["app"]>;
 
 export type SignIn =
   | { state: "loading" }
@@ -34,6 +20,9 @@ export const SERVICE_URL = new URL("..", new URL(".", document.baseURI)).href;
 export const CONSOLE_HEADER = { "X-Moneta-Console": "1" };
 
 const CHOSEN_APP = "moneta-app";
+
+/** Calls without an app. */
+const plain = createClient({ baseUrl: SERVICE_URL, headers: CONSOLE_HEADER });
 
 export const signedIn = signal<SignIn>({ state: "loading" });
 /** The app that an operator's session has chosen. It stays chosen until the tab is closed. */
@@ -61,7 +50,7 @@ export function isOperator(): boolean {
 
 /** Whether the session may make calls that need this scope. Also without it, the service refuses such calls. */
 export function mayUse(scope: string): boolean {
-  return signedIn.value.state === "signed-in" && signedIn.value.session.scopes.includes(scope);
+  return signedIn.value.state === "signed-in" && signedIn.value.session.scopes.some((one) => one === scope);
 }
 
 export function chooseApp(app: App | null): void {
@@ -74,7 +63,8 @@ export function chooseApp(app: App | null): void {
 export async function signIn(): Promise<void> {
   const code = takeCode();
   try {
-    const session = code === null ? await readSession() : await callSession("POST", { code });
+    const session =
+      code === null ? await readSession() : await answerOf(plain.POST("/v1/console/session", { body: { code } }));
     if (code !== null) chooseApp(null);
     signedIn.value = session === null ? { state: "signed-out", problem: null } : { state: "signed-in", session };
   } catch (error) {
@@ -84,7 +74,7 @@ export async function signIn(): Promise<void> {
 
 /** Ends the session in the service and in this browser. @throws ApiRefusal, ConnectionFailed */
 export async function signOut(): Promise<void> {
-  await callSession("DELETE");
+  await answerOf(plain.DELETE("/v1/console/session"));
   chooseApp(null);
   signedIn.value = { state: "signed-out", problem: null };
 }
@@ -106,27 +96,11 @@ function takeCode(): string | null {
 /** @returns null when the browser has no session. */
 async function readSession(): Promise<Session | null> {
   try {
-    return await callSession("GET");
+    return await answerOf(plain.GET("/v1/console/session"));
   } catch (error) {
     if (error instanceof ApiRefusal && error.status === UNAUTHORIZED) return null;
     throw error;
   }
-}
-
-async function callSession(method: "GET" | "POST" | "DELETE", body?: object): Promise<Session> {
-  let response: Response;
-  try {
-    response = await fetch(`${SERVICE_URL}v1/console/session`, {
-      method,
-      headers: { ...CONSOLE_HEADER, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  } catch (error) {
-    throw new ConnectionFailed(1, error);
-  }
-  const answer: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw refusalOf(response, answer);
-  return answer as Session;
 }
 
 function problemOf(error: unknown): string {

@@ -1,1 +1,0 @@
-import{n as e,t}from"./screen-BfeUVPvj.js";function n({params:n}){return e(t,{title:n.address,children:null})}export{n as CollectionScreen};

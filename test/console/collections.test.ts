@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+
+import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
+
+const CAT =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#e66"/><circle cx="4" cy="4" r="2" fill="#fff"/></svg>';
+const PICTURE = `data:image/svg+xml;base64,${Buffer.from(CAT).toString("base64")}`;
+
+describe("console: collections and tokens", function () {
+  this.timeout(90_000);
+  const pages = useConsole();
+  let cats: string;
+  let cups: string;
+  let holder: string;
+
+  before("mint", async function () {
+    this.timeout(60_000);
+    const { api } = pages.moneta;
+    holder = await api.wallet();
+    cats = await api.collection({ type: "ERC721", name: "Cats", description: "Twelve cats", image: PICTURE });
+    cups = await api.collection({ type: "ERC1155", name: "Cups" });
+    await Promise.all([
+      api.completed("/v1/nfts", {
+        collection_address: cats,
+        to_address: holder,
+        name: "Tom",
+        description: "A red cat.",
+        image: PICTURE,
+        copy_media: true,
+        external_url: "https://cats.example/tom",
+        attributes: [{ trait_type: "fur", value: "red" }, "loud"],
+      }),
+      api.completed("/v1/nfts", { collection_address: cups, initial_owner: holder, initial_supply: 5, token_id: 7 }),
+    ]);
+  });
+
+  const naturalWidth = (page: Page, selector: string) =>
+    page.waitForFunction(`document.querySelector(${JSON.stringify(selector)})?.naturalWidth > 0`);
+
+  it("shows the collections as pictures, and a drawn one where there is none", async () => {
+    const page = await pages.open();
+    await page.getByRole("link", { name: /Cats/ }).waitFor();
+    await naturalWidth(page, ".tile img");
+    expect(await page.locator(".tile").count()).to.equal(2);
+    expect(await page.locator(".tile .placeholder").count()).to.equal(1);
+    await expectNoAxeViolations(page);
+  });
+
+  it("opens a collection and a token by their links", async () => {
+    const page = await pages.open();
+    await page.getByRole("link", { name: /Cats/ }).click();
+    await page.getByRole("heading", { name: "Cats", level: 1 }).waitFor();
+    await page.getByText("Twelve cats").waitFor();
+    await naturalWidth(page, ".tile img");
+    expect(await page.locator(".tile img").getAttribute("src")).to.contain("/ipfs/");
+    await expectNoAxeViolations(page);
+    await page.getByRole("link", { name: /Tom/ }).click();
+    await page.getByRole("heading", { name: "Tom", level: 1 }).waitFor();
+    await page.getByRole("cell", { name: "Minted" }).waitFor();
+    expect(await page.locator(".attributes").innerText()).to.match(/fur\s+red\s+Value\s+loud/);
+    expect(await page.locator("pre").innerText()).to.contain('"trait_type": "fur"');
+    expect(await page.getByRole("link", { name: "https://cats.example/tom" }).getAttribute("rel")).to.contain(
+      "noopener",
+    );
+    expect(await page.title()).to.equal("Tom · Moneta");
+    await expectNoAxeViolations(page);
+  });
+
+  it("shows the owners and the copies of an ERC1155 id", async () => {
+    const page = await pages.open({ screen: `/collections/${cups}/7` });
+    await page.getByText("5 copies, 1 owner").waitFor();
+    await page.getByText("× 5").waitFor();
+    await page.locator(`code[title="${holder}"]`).first().waitFor();
+    await expectNoAxeViolations(page);
+  });
+
+  it("shows a token that is minted while the page is open", async () => {
+    const page = await pages.open({ screen: `/collections/${cats}` });
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("link", { name: /Tom/ }).waitFor();
+    await pages.moneta.api.completed("/v1/nfts", { collection_address: cats, to_address: holder, name: "Newborn" });
+    await page.getByRole("link", { name: /Newborn/ }).waitFor();
+  });
+
+  it("fits into 360 px and has enough contrast in the dark", async () => {
+    const page = await pages.open({ browser: { viewport: NARROW, colorScheme: "dark" } });
+    for (const screen of ["/", `/collections/${cats}`, `/collections/${cats}/1`]) {
+      await goTo(page, screen);
+      await page.locator(".tile, .detail").first().waitFor();
+      await expectNoSidewaysScrolling(page);
+      await expectNoAxeViolations(page);
+    }
+  });
+
+  it("says what to do when an address is wrong", async () => {
+    const page = await pages.open({ screen: `/collections/${holder}` });
+    await page.getByRole("alert").getByText("has no collection at this address").waitFor();
+    await expectNoAxeViolations(page);
+    await goTo(page, "/nothing/here");
+    await page.getByRole("link", { name: "Go to the collections" }).click();
+    await page.getByRole("heading", { name: "Collections", level: 1 }).waitFor();
+  });
+});

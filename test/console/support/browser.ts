@@ -1,0 +1,96 @@
+import axe, { type AxeResults } from "axe-core";
+import { expect } from "chai";
+import type { BrowserContextOptions, Page } from "playwright-core";
+
+import { type ConsoleLink, createConsoleLink } from "../../../api/commands/console-session.ts";
+import type { Scope } from "../../../api/commands/access-token.ts";
+import { type BrowserFixture, useBrowser } from "../../support/browser.ts";
+import { type ServiceFixture, type ServiceOptions, useService } from "../../support/use-service.ts";
+
+export interface OpenOptions {
+  /** The screen: `/`, `/collections/0x...`. Default `/`. */
+  screen?: string;
+  /** The operator's session instead of that of the service's app. */
+  operator?: boolean;
+  /** Default: every scope. */
+  scopes?: readonly Scope[];
+  /** Id of the app, in place of the fixture's own. */
+  appId?: string;
+  browser?: BrowserContextOptions;
+}
+
+/** The narrowest page that the console supports. */
+export const NARROW = { width: 360, height: 740 };
+
+/**
+ * Gives the tests of a `describe` block a real service and pages of its console. A test fails when its pages have an error
+ * in the browser's console, which includes everything that the content security policy refuses.
+ */
+export function useConsole(options: ServiceOptions = {}): ConsoleFixture {
+  const moneta = useService(options);
+  afterEach("the browser's console has no errors", () => {
+    fixture.expectNoProblems();
+  });
+  const fixture = new ConsoleFixture(moneta, useBrowser());
+  return fixture;
+}
+
+export class ConsoleFixture {
+  readonly moneta: ServiceFixture;
+  readonly browser: BrowserFixture;
+  #allowed: RegExp | null = null;
+
+  constructor(moneta: ServiceFixture, browser: BrowserFixture) {
+    this.moneta = moneta;
+    this.browser = browser;
+  }
+
+  /** A link as `npm run cli -- console` prints it. */
+  async link({ operator = false, scopes, appId }: OpenOptions = {}): Promise<ConsoleLink> {
+    const { service, baseUrl, app } = this.moneta;
+    return createConsoleLink(
+      { database: service.database, publicUrl: baseUrl },
+      { appId: operator ? null : (appId ?? app.appId), scopes: scopes ?? null },
+    );
+  }
+
+  /** A page that a link has signed in, at a screen. */
+  async open(options: OpenOptions = {}): Promise<Page> {
+    const { url } = await this.link(options);
+    const page = await this.browser.open(url, options.browser);
+    await page.locator("#main h1").waitFor();
+    if (options.screen !== undefined) await goTo(page, options.screen);
+    return page;
+  }
+
+  /** For a test whose pages have errors on purpose, such as a picture that does not exist. */
+  allowProblems(pattern: RegExp): void {
+    this.#allowed = pattern;
+  }
+
+  expectNoProblems(): void {
+    const allowed = this.#allowed;
+    this.#allowed = null;
+    expect(this.browser.problems.filter((problem) => allowed?.test(problem) !== true)).to.deep.equal([]);
+  }
+}
+
+/** Opens another screen of a page, as a link does. */
+export async function goTo(page: Page, screen: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#${screen}`)}`);
+  await page.locator("#main h1").waitFor();
+}
+
+/** Checks the page with axe. The content security policy does not concern scripts of the browser's driver. */
+export async function expectNoAxeViolations(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>("axe.run(document)");
+  const found = violations.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html }) => html).join("\n")}`);
+  expect(found.join("\n\n")).to.equal("");
+}
+
+/** Checks that the page is not wider than its window. */
+export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
+  const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+  expect(width).to.be.at.most(await page.evaluate<number>("innerWidth"));
+}
