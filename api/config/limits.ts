@@ -143,6 +143,10 @@ export const BATCHES_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
 export const MAX_WAITING_BATCHES = 30;
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
+/** Most days after which a token that a console session creates expires. */
+export const MAX_TOKEN_DAYS = 3_650;
+/** Most characters of a token's name. */
+export const MAX_TOKEN_NAME = 100;
 /** Most days of usage in one answer. */
 export const MAX_USAGE_DAYS = 366;
 /** Most items that `offset` skips: the database walks over each of them. A cursor reads on from there at no extra cost. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { Database } from "../store/db/database.ts";
 import { insertApp } from "../store/apps/apps.ts";
-import { issueTokenIn } from "./issue-token.ts";
+import { issueTokenIn } from "../commands/issue-token.ts";
 import { OperatorError } from "./operator-error.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { endApiToken, findApiToken, lockApiToken, revokeApiToken, type StoredToken } from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
 import { isScope } from "../commands/access-token.ts";
-import { type IssuedToken, issueTokenIn } from "./issue-token.ts";
+import { type IssuedToken, issueTokenIn } from "../commands/issue-token.ts";
 import { OperatorError } from "./operator-error.ts";
 
 export interface RotatedToken {

@@ -6,6 +6,8 @@ import { createAccount } from "./endpoints/create-account.ts";
 import { createCollection } from "./endpoints/create-collection.ts";
 import { createConsoleSession } from "./endpoints/create-console-session.ts";
 import { deleteConsoleSession } from "./endpoints/delete-console-session.ts";
+import { createToken } from "./endpoints/create-token.ts";
+import { deleteToken } from "./endpoints/delete-token.ts";
 import { deleteWebhook } from "./endpoints/delete-webhook.ts";
 import { freezeCollection } from "./endpoints/freeze-collection.ts";
 import { getAccountOfUser } from "./endpoints/get-account-of-user.ts";
@@ -26,6 +28,7 @@ import { listEvents } from "./endpoints/list-events.ts";
 import { listNfts } from "./endpoints/list-nfts.ts";
 import { listRequests } from "./endpoints/list-requests.ts";
 import { listTokenHistory } from "./endpoints/list-token-history.ts";
+import { listTokens } from "./endpoints/list-tokens.ts";
 import { listWalletHistory } from "./endpoints/list-wallet-history.ts";
 import { mintNft } from "./endpoints/mint-nft.ts";
 import { mintNfts } from "./endpoints/mint-nfts.ts";
@@ -76,5 +79,8 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     createConsoleSession(),
     getConsoleSession(),
     deleteConsoleSession(),
+    listTokens(),
+    createToken(),
+    deleteToken(),
   ];
 }

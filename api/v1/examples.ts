@@ -194,3 +194,16 @@ export const rotatedSecretExample = {
   secret: "whsec_Xb1wq8mQ0q0Pq2rM0eHc3V6oYk7nTz5d",
   previous_expires_at: "2026-05-05T10:15:30.000Z",
 };
+
+export const tokenExample = {
+  token_id: "0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10",
+  name: "shop",
+  scopes: ["read", "mint"],
+  created_at: TIME,
+  expires_at: "2026-08-02T10:15:30.000Z",
+  revoked_at: null,
+};
+
+export const newTokenExample = { ...tokenExample, token: "moneta_Hq3hWcT5xkq0kG0yZ0nqk0w9mJt2uYp7bVx1sLr4aEc" };
+
+export const revokedTokenExample = { ...tokenExample, revoked_at: "2026-05-05T08:00:00.000Z" };

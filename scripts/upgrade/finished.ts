@@ -1,5 +1,5 @@
 import { createApp } from "../../api/operator/create-app.ts";
-import { issueToken } from "../../api/operator/issue-token.ts";
+import { issueToken } from "../../api/commands/issue-token.ts";
 import { rotateToken } from "../../api/operator/rotate-token.ts";
 import { revokeApiToken } from "../../api/store/apps/api-tokens.ts";
 import { setQuotas } from "../../api/store/apps/quotas.ts";

@@ -5,7 +5,7 @@ import { getAddress, hexlify } from "ethers";
 import { answerOf } from "../../api/client/client.ts";
 import { RequestFailed } from "../../api/client/errors.ts";
 import { createApp } from "../../api/operator/create-app.ts";
-import { issueToken } from "../../api/operator/issue-token.ts";
+import { issueToken } from "../../api/commands/issue-token.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { type Conformance, conformanceOf } from "../support/conformance.ts";
 import { startNode } from "../support/node.ts";

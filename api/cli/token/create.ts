@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { type Scope, SCOPES } from "../../commands/access-token.ts";
-import { issueToken } from "../../operator/issue-token.ts";
+import { issueToken } from "../../commands/issue-token.ts";
 import { withDatabase } from "../database.ts";
 import { readEnd } from "../duration.ts";
 import { appNamed } from "../find-app.ts";

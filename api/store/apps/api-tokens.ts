@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { Db, Trx } from "../db/engine.ts";
+import { type KeysetPage, keysetPage, type KeysetQuery, olderThan } from "../db/keyset.ts";
 import { forUpdate } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { ApiTokenRow } from "../db/schema.ts";
@@ -48,6 +49,22 @@ export async function listApiTokens(db: Db, appId: string): Promise<StoredToken[
     .orderBy("id")
     .execute();
   return rows.map(toToken);
+}
+
+/** A page of the app's tokens, newest first. */
+export async function pageOfApiTokens(
+  db: Db,
+  appId: string,
+  { limit, after }: KeysetQuery,
+): Promise<KeysetPage<StoredToken>> {
+  let query = db.selectFrom("api_tokens").selectAll().where("app_id", "=", appId);
+  if (after !== null) query = query.where(olderThan(after));
+  const rows = await query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+  return keysetPage(rows.map(toToken), limit);
 }
 
 /** The token, which nobody else changes until the end of the transaction. */

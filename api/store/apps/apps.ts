@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { type KeysetPage, keysetPage, type KeysetQuery, olderThan } from "../db/keyset.ts";
 import { forKeyShare, forUpdate } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { AppRow, NewAppRow } from "../db/schema.ts";
@@ -20,6 +21,18 @@ export async function insertApp(trx: Trx, app: NewAppRow): Promise<boolean> {
 
 export async function listApps(db: Db): Promise<AppRow[]> {
   return db.selectFrom("apps").selectAll().orderBy("created_at").orderBy("id").execute();
+}
+
+/** A page of all apps, newest first. */
+export async function pageOfApps(db: Db, { limit, after }: KeysetQuery): Promise<KeysetPage<AppRow>> {
+  let query = db.selectFrom("apps").selectAll();
+  if (after !== null) query = query.where(olderThan(after));
+  const rows = await query
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+  return keysetPage(rows, limit);
 }
 
 /** @param which the id or the name of the app. */

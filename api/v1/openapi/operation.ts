@@ -19,6 +19,7 @@ const TAGS: Record<string, string> = {
   events: "Webhooks",
   usage: "Usage",
   console: "Console",
+  tokens: "Tokens",
 };
 
 export const TAG_WORDS = {
@@ -32,6 +33,7 @@ export const TAG_WORDS = {
   Webhooks: "Events, sent to the app's URL or read from a feed.",
   Usage: "What the app used: requests, gas, fees, media and wallets.",
   Console: "Sessions of the console, which have a cookie instead of a token.",
+  Tokens: "The app's tokens, for console sessions.",
   Public: "Open to everybody, without a token.",
   Errors: "Every error code, and what to do about it.",
 };

@@ -137,6 +137,6 @@ export const tokenId = integer(0n, MAX_TOKEN_ID);
 export const quantity = integer(1n, MAX_QUANTITY);
 
 /** An integer that fits a JavaScript number. */
-export function count(most: number) {
-  return integer(0n, BigInt(most)).transform(Number);
+export function count(most: number, least = 0) {
+  return integer(BigInt(least), BigInt(most)).transform(Number);
 }

@@ -23,4 +23,5 @@ function name(description: string) {
 }
 export const requestParams = z.object({ request_id: name("The `request_id` of an earlier answer.") });
 export const deliveryParams = z.object({ id: name("The `id` of the delivery.") });
+export const tokenIdParams = z.object({ token_id: name("The `token_id` of the token.") });
 export const userParams = z.object({ user_identifier: name("The app's own name for the user, percent-encoded.") });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { hashOfToken } from "../../../api/commands/access-token.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
-import { issueToken } from "../../../api/operator/issue-token.ts";
+import { issueToken } from "../../../api/commands/issue-token.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import type { TransferPlaces } from "../../../api/store/listings/transfer-source.ts";
 import type { Db } from "../../../api/store/db/engine.ts";

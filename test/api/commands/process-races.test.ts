@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import type { AcceptLimits, Candidate } from "../../../api/commands/accept-group.ts";
 import { OperatorError } from "../../../api/operator/operator-error.ts";
-import { issueToken } from "../../../api/operator/issue-token.ts";
+import { issueToken } from "../../../api/commands/issue-token.ts";
 import { removeApp } from "../../../api/operator/remove-app.ts";
 import { rotateToken } from "../../../api/operator/rotate-token.ts";
 import { estimateGas } from "../../../api/domain/gas-estimate.ts";

@@ -5,6 +5,7 @@ import {
   insertApiToken,
   listApiTokens,
   lockApiToken,
+  pageOfApiTokens,
   revokeApiToken,
 } from "../../../../api/store/apps/api-tokens.ts";
 import {
@@ -16,6 +17,7 @@ import {
   insertApp,
   listApps,
   lockApp,
+  pageOfApps,
 } from "../../../../api/store/apps/apps.ts";
 import {
   beginConsoleSession,
@@ -59,6 +61,10 @@ export async function runApps({ read, write }: Tour): Promise<void> {
   await findApiTokensByHash(read, ["hash", "unknown"]);
   await findApiToken(read, "token");
   await listApiTokens(read, ID);
+  for (const after of [null, { at: 5, id: "token" }]) {
+    await pageOfApiTokens(read, ID, { limit: 30, after });
+    await pageOfApps(read, { limit: 30, after });
+  }
   await write((trx) => lockApiToken(trx, "token"));
   await write((trx) => endApiToken(trx, "token", 5));
   await write((trx) => revokeApiToken(trx, "token", 5));

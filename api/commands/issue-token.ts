@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { insertApiToken } from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/engine.ts";
-import { hashOfToken, newAccessToken, type Scope, SCOPES } from "../commands/access-token.ts";
+import { hashOfToken, newAccessToken, type Scope, SCOPES } from "./access-token.ts";
 
 export interface TokenOrder {
   appId: string;
@@ -22,6 +22,7 @@ export interface IssuedToken {
   scopes: readonly Scope[];
   /** Milliseconds since 1970; null: never. */
   expiresAt: number | null;
+  createdAt: number;
 }
 
 export function issueToken(deps: { database: Database }, order: TokenOrder): Promise<IssuedToken> {
@@ -32,6 +33,7 @@ export async function issueTokenIn(trx: Trx, order: TokenOrder): Promise<IssuedT
   const id = randomUUID();
   const token = newAccessToken();
   const scopes = order.scopes ?? SCOPES;
+  const createdAt = Date.now();
   await insertApiToken(trx, {
     id,
     app_id: order.appId,
@@ -40,7 +42,7 @@ export async function issueTokenIn(trx: Trx, order: TokenOrder): Promise<IssuedT
     scopes: [...scopes],
     expires_at: order.expiresAt,
     revoked_at: null,
-    created_at: Date.now(),
+    created_at: createdAt,
   });
-  return { id, token, scopes, expiresAt: order.expiresAt };
+  return { id, token, scopes, expiresAt: order.expiresAt, createdAt };
 }

@@ -1,0 +1,38 @@
+import { z } from "zod";
+
+import { SCOPES } from "../../commands/access-token.ts";
+import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../config/limits.ts";
+import { count, optional, text } from "./inputs.ts";
+import { nextField } from "./keyset.ts";
+import { time } from "./outputs.ts";
+import { pageOf } from "./pages.ts";
+
+const scope = z.enum(SCOPES).meta({ description: "A permission of a token." });
+
+export const newTokenBody = z.strictObject({
+  scopes: z
+    .array(scope)
+    .min(1)
+    .max(SCOPES.length)
+    .meta({ description: "What the token may do. The session must have these scopes itself." }),
+  expires_in_days: optional(count(MAX_TOKEN_DAYS, 1)).meta({
+    description: "The token expires after so many days. By default it never expires.",
+  }),
+  name: optional(text(MAX_TOKEN_NAME, 1)).meta({ description: "For your own reference. By default `console`." }),
+});
+
+const fields = {
+  token_id: z.string().meta({ description: "Names the token, also in `DELETE /v1/tokens/{token_id}`." }),
+  name: z.string().meta({ description: "For your own reference." }),
+  scopes: z.array(z.string()).meta({ description: "What the token may do." }),
+  created_at: time,
+  expires_at: time.nullable().meta({ description: "null: the token never expires." }),
+  revoked_at: time.nullable().meta({ description: "null: the token is not revoked." }),
+};
+
+export const token = z.object(fields).meta({ id: "Token" });
+export const newToken = z.object({
+  ...fields,
+  token: z.string().meta({ description: "The token itself. It is shown only now: the service stores its hash." }),
+});
+export const tokensPage = z.object({ tokens: pageOf(token), next: nextField });
