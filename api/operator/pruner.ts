@@ -4,6 +4,7 @@ import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
+import { pruneSeries } from "../store/retention/series.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { addPruned, prune, type Pruned, type PruneDeps } from "./prune.ts";
 
@@ -58,6 +59,7 @@ export class Pruner {
         addPruned(sums, kind, removed);
         metrics.pruned(kind, removed.rows);
       });
+      await this.#deps.database.write((trx) => pruneSeries(trx, this.#deps.now()));
     } finally {
       const rows = Object.fromEntries([...sums].map(([kind, removed]) => [kind, removed.rows]));
       if (sums.size > 0) logger.info({ rows }, "old rows were pruned");

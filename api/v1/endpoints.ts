@@ -32,6 +32,8 @@ import { listTokens } from "./endpoints/list-tokens.ts";
 import { listWalletHistory } from "./endpoints/list-wallet-history.ts";
 import { mintNft } from "./endpoints/mint-nft.ts";
 import { mintNfts } from "./endpoints/mint-nfts.ts";
+import { operatorApps } from "./endpoints/operator-apps.ts";
+import { operatorSeries } from "./endpoints/operator-series.ts";
 import { putWebhook } from "./endpoints/put-webhook.ts";
 import { redeliver } from "./endpoints/redeliver.ts";
 import { rotateWebhookSecret } from "./endpoints/rotate-webhook-secret.ts";
@@ -82,5 +84,7 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     listTokens(),
     createToken(),
     deleteToken(),
+    operatorApps(),
+    operatorSeries(),
   ];
 }

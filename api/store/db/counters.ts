@@ -56,6 +56,11 @@ export const counterKeys = {
   walletHistory: (wallet: string) => `history:${wallet}`,
   /** What an app used on a day (days since 1970, UTC). A sum over time: nothing in the database can be counted again. */
   usage: (app: string, day: number, figure: UsageFigure) => `usage:${app}:${day.toString()}:${figure}`,
+  /**
+   * What became final in a slot of ten minutes (`api/domain/series.ts`), over all apps. Also a sum over time. The number of the
+   * slot has leading zeros, so that keys are in the order of time.
+   */
+  series: (slot: number, figure: string) => `series:${slot.toString().padStart(9, "0")}:${figure}`,
   tokenHistory: (contract: string, tokenId: string) => `history:${contract}:${tokenId}`,
 } as const;
 

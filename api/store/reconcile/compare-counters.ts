@@ -33,8 +33,8 @@ function backlog(): RawBuilder<unknown> {
        and not exists (select 1 from media_jobs where media_jobs.request_id = requests.id)`;
 }
 
-/** Counters that are not a number of rows: a position in a feed is never used twice, and usage is a sum over time. */
-const [FEEDS, USAGE] = ["events:%", "usage:%"];
+/** Counters that are not a number of rows: a position in a feed is never used twice, the others are sums over time. */
+const [FEEDS, USAGE, SERIES] = ["events:%", "usage:%", "series:%"];
 
 /** Compares the totals of all listings with their rows, and repairs them. */
 export async function compareCounters(trx: Trx, repair: boolean): Promise<Difference[]> {
@@ -47,6 +47,7 @@ export async function compareCounters(trx: Trx, repair: boolean): Promise<Differ
     union all
     select counter.key, counter.value, 0 from counter
       where counter.value <> 0 and counter.key not like ${FEEDS} and counter.key not like ${USAGE}
+        and counter.key not like ${SERIES}
         and counter.key not in (select key from real)
   `.execute(trx);
   if (repair) {

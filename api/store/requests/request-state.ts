@@ -7,6 +7,7 @@ import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { rowSet, type SetColumns, type SetValue } from "../db/row-set.ts";
 import { enqueueEvents } from "../outbox/events.ts";
+import { countFinal } from "./final-counts.ts";
 import { chargeAgain } from "./gas-charges.ts";
 import { releaseReservations } from "./reservations.ts";
 import type { SettledRequest, StoredRequest } from "./stored-request.ts";
@@ -165,6 +166,7 @@ async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number
     if (isFinal(to)) {
       addToBacklog(counters, request.app_id, -1);
       counters.add(counterKeys.usage(request.app_id, dayOf(now), to), 1);
+      countFinal(counters, request, to, now);
     }
     if (to === "processing") counters.add(counterKeys.processing(), 1);
     else if (request.status === "processing") counters.add(counterKeys.processing(), -1);

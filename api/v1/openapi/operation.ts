@@ -20,6 +20,7 @@ const TAGS: Record<string, string> = {
   usage: "Usage",
   console: "Console",
   tokens: "Tokens",
+  operator: "Operator",
 };
 
 export const TAG_WORDS = {
@@ -34,6 +35,7 @@ export const TAG_WORDS = {
   Usage: "What the app used: requests, gas, fees, media and wallets.",
   Console: "Sessions of the console, which have a cookie instead of a token.",
   Tokens: "The app's tokens, for console sessions.",
+  Operator: "The whole service, for the operator's console session. These calls need no app.",
   Public: "Open to everybody, without a token.",
   Errors: "Every error code, and what to do about it.",
 };

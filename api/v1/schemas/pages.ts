@@ -6,7 +6,7 @@ import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
 import { refuse } from "./inputs.ts";
 
 /** A whole number in a query string. */
-function number(least: number, most: number, description: string, instead = "") {
+export function number(least: number, most: number, description: string, instead = "") {
   return z
     .string()
     .meta({ description, type: "integer", minimum: least, maximum: most })

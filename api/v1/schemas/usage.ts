@@ -34,7 +34,7 @@ export const usageQuery = z
 
 const count = z.int().nonnegative();
 
-const figures = {
+export const usageFigures = {
   requests_accepted: count.meta({ description: "Requests that were accepted." }),
   requests_completed: count.meta({ description: "Requests that became `completed`." }),
   requests_failed: count.meta({ description: "Requests that became `failed`." }),
@@ -53,18 +53,20 @@ function quota(name: QuotaName) {
     .meta({ description: QUOTA_DESCRIPTIONS[name] });
 }
 
+export const quotas = z
+  .object({
+    media_bytes: quota("media_bytes"),
+    media_requests: quota("media_requests"),
+    wallets: quota("wallets"),
+  })
+  .meta({ description: "What counts now, whatever the range of days, and the limits that the operator has set." });
+
 export const usage = z
   .object({
     from: day,
     to: day,
-    total: z.object(figures).meta({ description: "The sums of the days." }),
-    days: z.array(z.object({ date: day, ...figures })).meta({ description: "Every day, oldest first." }),
-    quotas: z
-      .object({
-        media_bytes: quota("media_bytes"),
-        media_requests: quota("media_requests"),
-        wallets: quota("wallets"),
-      })
-      .meta({ description: "What counts now, whatever the range of days, and the limits that the operator has set." }),
+    total: z.object(usageFigures).meta({ description: "The sums of the days." }),
+    days: z.array(z.object({ date: day, ...usageFigures })).meta({ description: "Every day, oldest first." }),
+    quotas,
   })
   .meta({ id: "Usage" });

@@ -31,7 +31,7 @@ import {
   touchConsoleSession,
 } from "../../../../api/store/apps/console-sessions.ts";
 import { findStoredAnswers, insertAnswers } from "../../../../api/store/apps/idempotency.ts";
-import { lockQuotas, readQuotaUse, setQuotas } from "../../../../api/store/apps/quotas.ts";
+import { lockQuotas, readQuotaUse, readQuotaUses, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
 import {
   findWallets,
@@ -56,6 +56,8 @@ export async function runApps({ read, write }: Tour): Promise<void> {
   await write((trx) => lockQuotas(trx, [BUSY.app, "nobody"]));
   await write((trx) => setQuotas(trx, ID, { wallets: 5 }));
   await readQuotaUse(read, BUSY.app);
+  const apps = await pageOfApps(read, { limit: 30, after: null });
+  await readQuotaUses(read, apps.items);
   const token = { id: "token", app_id: ID, name: "token", hash: "hash", scopes: [] };
   await write((trx) => insertApiToken(trx, { ...token, expires_at: null, revoked_at: null, created_at: 1 }));
   await findApiTokensByHash(read, ["hash", "unknown"]);

@@ -1,3 +1,4 @@
+import { seriesSpan } from "../../../../api/domain/series.ts";
 import type { PageQuery } from "../../../../api/store/db/pages.ts";
 import {
   findCollection,
@@ -8,7 +9,9 @@ import {
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { heldTokenIds, isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
 import { findMintedNft, findNft, listNfts } from "../../../../api/store/listings/nfts.ts";
+import { readSeries } from "../../../../api/store/listings/series.ts";
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
+import { readUsageOfApps } from "../../../../api/store/listings/usage.ts";
 import { listWallets } from "../../../../api/store/apps/wallets.ts";
 import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
@@ -72,6 +75,8 @@ export async function runListings(tour: Tour): Promise<void> {
   }
   await findRequests(read, [{ appId: app, id: "request-1" }]);
   await hasRequests(read);
+  await readSeries(read, seriesSpan(720, 720 * 3_600_000));
+  await readUsageOfApps(read, [app, "other"], { from: 1, to: 30 });
   await eventsAfter(read, app, LARGE / 2, 100);
   await newestPositions(read, [app, "other"]);
   await feedPages(

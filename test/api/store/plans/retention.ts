@@ -3,6 +3,7 @@ import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { insertConsoleLink } from "../../../../api/store/apps/console-sessions.ts";
 import { insertAnswers } from "../../../../api/store/apps/idempotency.ts";
 import { countOld, pruneSome } from "../../../../api/store/retention/kinds.ts";
+import { pruneSeries } from "../../../../api/store/retention/series.ts";
 import { BUSY } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
 
@@ -24,6 +25,7 @@ export async function runRetention({ read, write }: Tour): Promise<void> {
     const { id } = await enqueueTestEvent(trx, BUSY.app, NOW);
     await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).where("id", "=", id).execute();
   });
+  await write((trx) => pruneSeries(trx, AGE.now));
   for (const kind of PRUNED_KINDS) {
     await countOld(read, kind, AGE);
     const { rows } = await write((trx) => pruneSome(trx, kind, AGE));
