@@ -585,6 +585,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the app's tokens, newest first
+         * @description Also those that expired or were revoked.
+         */
+        get: operations["listTokens"];
+        put?: never;
+        /**
+         * Create a token for the app
+         * @description The answer shows the token once. The session must itself have every scope of the token. The token works until it expires or is revoked, also after the session has ended.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a token of the app
+         * @description The token stops working at once. It stays in the list, with `revoked_at`. The session must itself have every scope of the token. No token is protected, not even the last one: the operator can always create another.
+         */
+        delete: operations["deleteToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all apps, newest first, with what they used
+         * @description Days are in UTC. `GET /v1/usage` says what counts on which day.
+         */
+        get: operations["listApps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how many requests became final over time, their latency and their fees
+         * @description Over all apps, for charts. Every request is counted when it becomes final: nothing is sampled. Latencies are counted in ranges, so the percentiles are exact to 10 %. A fee that the node showed only later is missing, and a later reorg changes nothing here: `GET /v1/operator/apps` and `GET /v1/usage` have the exact fees. Requests that became final before the service had this call are missing.
+         */
+        get: operations["getOperatorSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metadata/{chain_id}/{collection}": {
         parameters: {
             query?: never;
@@ -1477,6 +1561,19 @@ export interface components {
             public_url: string;
         };
         EndedSession: Record<string, never>;
+        Token: {
+            /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
+            token_id: string;
+            /** @description For your own reference. */
+            name: string;
+            /** @description What the token may do. */
+            scopes: string[];
+            created_at: components["schemas"]["Time"];
+            /** @description null: the token never expires. */
+            expires_at: components["schemas"]["Time"] | null;
+            /** @description null: the token is not revoked. */
+            revoked_at: components["schemas"]["Time"] | null;
+        };
         /** @description Contract-level metadata (ERC-7572). */
         CollectionMetadata: {
             /** @description Name of the collection. */
@@ -4310,6 +4407,396 @@ export interface operations {
                 content: {
                     /** @example {} */
                     "application/json": components["schemas"]["EndedSession"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description Most items on the page. The default is the maximum. */
+                limit?: number;
+                /** @description `next` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tokens": [
+                     *         {
+                     *           "token_id": "0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10",
+                     *           "name": "shop",
+                     *           "scopes": [
+                     *             "read",
+                     *             "mint"
+                     *           ],
+                     *           "created_at": "2026-05-04T10:15:30.000Z",
+                     *           "expires_at": "2026-08-02T10:15:30.000Z",
+                     *           "revoked_at": null
+                     *         }
+                     *       ],
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page. */
+                        tokens: components["schemas"]["Token"][];
+                        /** @description Cursor of the next page; null at the end. */
+                        next: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What the token may do. The session must have these scopes itself. */
+                    scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
+                    /** @description The token expires after so many days. By default it never expires. */
+                    expires_in_days?: (number | string) | null;
+                    /** @description For your own reference. By default `console`. */
+                    name?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "token_id": "0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10",
+                     *       "name": "shop",
+                     *       "scopes": [
+                     *         "read",
+                     *         "mint"
+                     *       ],
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "expires_at": "2026-08-02T10:15:30.000Z",
+                     *       "revoked_at": null,
+                     *       "token": "moneta_Hq3hWcT5xkq0kG0yZ0nqk0w9mJt2uYp7bVx1sLr4aEc"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
+                        token_id: string;
+                        /** @description For your own reference. */
+                        name: string;
+                        /** @description What the token may do. */
+                        scopes: string[];
+                        created_at: components["schemas"]["Time"];
+                        /** @description null: the token never expires. */
+                        expires_at: components["schemas"]["Time"] | null;
+                        /** @description null: the token is not revoked. */
+                        revoked_at: components["schemas"]["Time"] | null;
+                        /** @description The token itself. It is shown only now: the service stores its hash. */
+                        token: string;
+                    };
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `token_id` of the token. */
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "token_id": "0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10",
+                     *       "name": "shop",
+                     *       "scopes": [
+                     *         "read",
+                     *         "mint"
+                     *       ],
+                     *       "created_at": "2026-05-04T10:15:30.000Z",
+                     *       "expires_at": "2026-08-02T10:15:30.000Z",
+                     *       "revoked_at": "2026-05-05T08:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Token"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApps: {
+        parameters: {
+            query?: {
+                /** @description Most items on the page. The default is the maximum. */
+                limit?: number;
+                /** @description `next` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "apps": [
+                     *         {
+                     *           "app_id": "8a7c1f52-5a50-4f0a-9d35-3ff0c9d9f6a1",
+                     *           "name": "my-shop",
+                     *           "created_at": "2026-05-04T10:00:00.000Z",
+                     *           "today": {
+                     *             "requests_accepted": 120,
+                     *             "requests_completed": 118,
+                     *             "requests_failed": 2,
+                     *             "gas_used": 7344480,
+                     *             "fee_wei": "14688960000000000",
+                     *             "media_bytes": 5242880,
+                     *             "wallets_created": 3
+                     *           },
+                     *           "last_30_days": {
+                     *             "requests_accepted": 120,
+                     *             "requests_completed": 118,
+                     *             "requests_failed": 2,
+                     *             "gas_used": 7344480,
+                     *             "fee_wei": "14688960000000000",
+                     *             "media_bytes": 5242880,
+                     *             "wallets_created": 3
+                     *           },
+                     *           "quotas": {
+                     *             "media_bytes": {
+                     *               "used": 5242880,
+                     *               "limit": 1073741824
+                     *             },
+                     *             "media_requests": {
+                     *               "used": 2,
+                     *               "limit": null
+                     *             },
+                     *             "wallets": {
+                     *               "used": 3,
+                     *               "limit": 10000
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": null
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The items of this page. */
+                        apps: {
+                            /** @description The operator's session chooses the app with `X-Moneta-App: <app_id>`. */
+                            app_id: string;
+                            /** @description The name that the operator gave. */
+                            name: string;
+                            created_at: components["schemas"]["Time"];
+                            /** @description What the app has used today (UTC). */
+                            today: {
+                                /** @description Requests that were accepted. */
+                                requests_accepted: number;
+                                /** @description Requests that became `completed`. */
+                                requests_completed: number;
+                                /** @description Requests that became `failed`. */
+                                requests_failed: number;
+                                /** @description Gas of transactions, by the day of their blocks. */
+                                gas_used: number;
+                                /** @description Fees of the same transactions. */
+                                fee_wei: components["schemas"]["Wei"];
+                                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
+                                media_bytes: number;
+                                /** @description Wallets that were created. */
+                                wallets_created: number;
+                            };
+                            /** @description What the app used in the last 30 days, today included. */
+                            last_30_days: {
+                                /** @description Requests that were accepted. */
+                                requests_accepted: number;
+                                /** @description Requests that became `completed`. */
+                                requests_completed: number;
+                                /** @description Requests that became `failed`. */
+                                requests_failed: number;
+                                /** @description Gas of transactions, by the day of their blocks. */
+                                gas_used: number;
+                                /** @description Fees of the same transactions. */
+                                fee_wei: components["schemas"]["Wei"];
+                                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
+                                media_bytes: number;
+                                /** @description Wallets that were created. */
+                                wallets_created: number;
+                            };
+                            /** @description What counts now, whatever the range of days, and the limits that the operator has set. */
+                            quotas: {
+                                /** @description Bytes of the files that the app uploaded or that its requests copied (`copy_media`). Each file counts once, until the operator deletes it with `media collect`. */
+                                media_bytes: {
+                                    /** @description What counts now. */
+                                    used: number;
+                                    /** @description null: unlimited. */
+                                    limit: number | null;
+                                };
+                                /** @description Requests that wait for their media (`copy_media`, freezing). */
+                                media_requests: {
+                                    /** @description What counts now. */
+                                    used: number;
+                                    /** @description null: unlimited. */
+                                    limit: number | null;
+                                };
+                                /** @description Wallets of the app. */
+                                wallets: {
+                                    /** @description What counts now. */
+                                    used: number;
+                                    /** @description null: unlimited. */
+                                    limit: number | null;
+                                };
+                            };
+                        }[];
+                        /** @description Cursor of the next page; null at the end. */
+                        next: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOperatorSeries: {
+        parameters: {
+            query?: {
+                /** @description How many hours back. The default is 24. */
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "points": [
+                     *         {
+                     *           "at": "2026-05-04T10:00:00.000Z",
+                     *           "completed": 118,
+                     *           "failed": 2,
+                     *           "latency_p50_ms": 4695,
+                     *           "latency_p95_ms": 9390,
+                     *           "fee_wei": "14688960000000000"
+                     *         }
+                     *       ],
+                     *       "seconds_per_point": 1200
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Oldest first, at most 120. */
+                        points: {
+                            /** @description When the point begins. It ends where the next one begins; the last one ends later. */
+                            at: components["schemas"]["Time"];
+                            /** @description Requests that became `completed`. */
+                            completed: number;
+                            /** @description Requests that became `failed`. */
+                            failed: number;
+                            /** @description Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final. */
+                            latency_p50_ms: number | null;
+                            /** @description The same for 95 % of them. */
+                            latency_p95_ms: number | null;
+                            /** @description Their shares of the fees of the transactions that carried them. */
+                            fee_wei: components["schemas"]["Wei"];
+                        }[];
+                        /** @description How long each point is. */
+                        seconds_per_point: number;
+                    };
                 };
             };
             401: components["responses"]["Unauthorized"];

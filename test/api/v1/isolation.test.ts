@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { listApiTokens } from "../../../api/store/apps/api-tokens.ts";
 import { conformanceOf } from "../../support/conformance.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
@@ -11,7 +12,7 @@ import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
 
 /** Names of one resource of each kind: an app's own, or ones that do not exist. */
-type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery" | "contract", string>;
+type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery" | "contract" | "apiToken", string>;
 
 /** A call that names resources in its path or its body. */
 interface Naming {
@@ -71,6 +72,7 @@ const NAMING: Record<string, Naming> = {
   getRequest: { path: ({ request }) => ({ request_id: request }) },
   deleteContract: { path: ({ contract }) => ({ address: contract }) },
   redeliver: { path: ({ delivery }) => ({ id: delivery }) },
+  deleteToken: { path: ({ apiToken }) => ({ token_id: apiToken }) },
   mintNft: { body: mintOf },
   mintNfts: { body: (things) => ({ items: [mintOf(things)] }), batch: true },
   transferNft: { body: transferOf },
@@ -94,6 +96,8 @@ const OWN: Record<string, { body?: object }> = {
   listEvents: {},
   getUsage: {},
   deleteWebhook: {},
+  listTokens: {},
+  createToken: { body: { scopes: ["read"] } },
   getConsoleSession: {},
   deleteConsoleSession: {},
 };
@@ -111,6 +115,7 @@ describe("isolation of apps", () => {
     request: "0".repeat(64),
     delivery: "999999",
     contract: randomAddress(),
+    apiToken: "no token",
   };
 
   beforeEach(async () => {
@@ -135,6 +140,7 @@ describe("isolation of apps", () => {
       request,
       delivery: delivery?.id ?? "",
       contract: followed,
+      apiToken: (await listApiTokens(api.database.read, api.app.id))[0]?.id ?? "",
     };
     expect(Object.values(theirs)).to.not.include("");
     session = await startSession(api);

@@ -1,0 +1,127 @@
+import { expect } from "chai";
+
+import { failBeforeSending } from "../../../api/store/requests/request-state.ts";
+import { findRequest } from "../../../api/store/requests/requests.ts";
+import { type TestApi, startApi } from "../support/api.ts";
+import { addWallet } from "../support/api-rows.ts";
+import { startSession, type TestSession } from "../support/console.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+
+interface Point {
+  at: string;
+  completed: number;
+  failed: number;
+  latency_p50_ms: number | null;
+  latency_p95_ms: number | null;
+  fee_wei: string;
+}
+
+describe("the operator's calls", () => {
+  let api: TestApi;
+  let operator: TestSession;
+  beforeEach(async () => {
+    api = await startApi();
+    operator = await startSession(api, { appId: null });
+  });
+  afterEach(() => api.close());
+
+  it("are refused to tokens and to sessions of an app", async () => {
+    const session = await startSession(api);
+    for (const path of ["apps", "series"]) {
+      expectRefusal(await api.get(`/v1/operator/${path}`), 403, "forbidden");
+      expectRefusal(await session.call("GET", `/v1/operator/${path}`), 403, "forbidden");
+    }
+  });
+
+  describe("GET /v1/operator/apps", () => {
+    it("lists every app with what it used, in pages", async () => {
+      await addWallet(api);
+      expectAccepted(await api.post("/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" }));
+      type App = Record<"app_id" | "name", string> & Record<"today" | "last_30_days" | "quotas", object>;
+      const read = async (query: string) =>
+        (await operator.call("GET", `/v1/operator/apps${query}`)).body as unknown as {
+          apps: App[];
+          next: string | null;
+        };
+      const { apps, next } = await read("");
+      expect(next).to.equal(null);
+      const first = apps.find(({ app_id: id }) => id === api.app.id);
+      expect(first).to.include({ name: "first" });
+      expect(first?.today).to.include({ requests_accepted: 1, requests_completed: 0 });
+      expect(first?.last_30_days).to.deep.equal(first?.today);
+      expect(first?.quotas).to.have.property("wallets").that.includes({ limit: null });
+      expect(apps.find(({ app_id: id }) => id === api.other.id)?.today).to.include({ requests_accepted: 0 });
+      const one = await read("?limit=1");
+      const two = await read(`?limit=1&cursor=${one.next ?? ""}`);
+      expect([...one.apps, ...two.apps]).to.deep.equal(apps);
+      expect(two.next).to.equal(null);
+    });
+  });
+
+  describe("GET /v1/operator/series", () => {
+    const read = async (query = "") =>
+      (await operator.call("GET", `/v1/operator/series${query}`)).body as unknown as {
+        points: Point[];
+        seconds_per_point: number;
+      };
+
+    async function fail(ids: readonly string[], createdAt: (index: number) => number): Promise<void> {
+      await api.database.write(async (trx) => {
+        for (const [index, id] of ids.entries()) {
+          const request = await findRequest(trx, api.app.id, id);
+          if (request === undefined) throw new Error(`no request ${id}`);
+          const moved = { ...request, created_at: createdAt(index), fee_wei: "1000000000001" };
+          await failBeforeSending(
+            trx,
+            [{ request: moved, outcome: { ok: false, errorCode: "execution_reverted", errors: null } }],
+            Date.now(),
+          );
+        }
+      });
+    }
+
+    it("counts what became final, with latencies and fees", async () => {
+      const ids: string[] = [];
+      for (let n = 0; n < 3; n++) {
+        ids.push(expectAccepted(await api.post("/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" })));
+      }
+      const latencies = [1_000, 2_000, 60_000];
+      const now = Date.now();
+      await fail(ids, (index) => now - (latencies[index] ?? 0));
+      const { points, seconds_per_point: seconds } = await read("?hours=1");
+      expect(points).to.have.length(6);
+      expect(seconds).to.equal(600);
+      const last = points.find(({ failed }) => failed > 0);
+      expect(last).to.include({ completed: 0, failed: 3, fee_wei: "3000000000003" });
+      expect(last?.latency_p50_ms).to.be.within(1_800, 2_400);
+      expect(last?.latency_p95_ms).to.be.within(54_000, 72_000);
+      const others = points.filter(({ at }) => at !== last?.at);
+      for (const point of others) {
+        expect(point).to.include({ completed: 0, failed: 0, latency_p50_ms: null, fee_wei: "0" });
+      }
+    });
+
+    it("has at most 120 points, which cover the hours up to now", async () => {
+      for (const hours of [1, 19, 20, 21, 24, 25, 168, 719, 720]) {
+        const { points, seconds_per_point: seconds } = await read(`?hours=${hours.toString()}`);
+        expect(points.length, hours.toString()).to.be.within(6, 120);
+        const [first, last] = [Date.parse(points[0]?.at ?? ""), Date.parse(points.at(-1)?.at ?? "")];
+        expect((last - first) / 1_000).to.equal(seconds * (points.length - 1));
+        expect(last).to.be.at.most(Date.now());
+        expect(last + seconds * 1_000).to.be.above(Date.now() - 1_000);
+        expect(seconds * points.length).to.be.at.least(hours * 3_600);
+      }
+      expect((await read()).points).to.have.length(72);
+    });
+
+    it("refuses other spans", async () => {
+      for (const [hours, code] of [
+        ["0", "too_small"],
+        ["721", "too_big"],
+        ["1.5", "wrong_type"],
+      ]) {
+        expectInvalid(await operator.call("GET", `/v1/operator/series?hours=${hours ?? ""}`), { hours: code ?? "" });
+      }
+    });
+  });
+});
