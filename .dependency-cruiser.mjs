@@ -5,6 +5,7 @@ import { browserRules } from "./scripts/lint/browser-rules.mjs";
 
 const ENTRIES = "^api/((main|pipeline-thread)\\.ts$|cli/)";
 const OUTSIDE = "^(scripts|test)/";
+const OF_EXAMPLES = "^(examples/|node_modules/|api/client/entry\\.ts$)";
 /** Folders outside the data flow. Every stage of the flow may import them. */
 const LEAVES = ["chain", "config", "domain", "ipfs", "keys", "outbound", "shared", "store"];
 
@@ -222,7 +223,7 @@ export default {
       comment: "The service uses the committed contracts in contracts/generated, never build output.",
       severity: "error",
       from: { path: "^api/" },
-      to: { path: "^(scripts|test|types|contracts)/", pathNot: "^contracts/generated/" },
+      to: { path: "^(examples|scripts|test|types|contracts)/", pathNot: "^contracts/generated/" },
     },
     {
       name: "starts-without-a-build",
@@ -231,6 +232,8 @@ export default {
       from: { path: "^scripts/(start|deploy)/" },
       to: { path: "^types/" },
     },
+    // An example is written to be copied. In a checkout, the package @moneta/client is this entry.
+    rule("examples-stand-alone", { path: "^examples/" }, { pathNot: OF_EXAMPLES, dependencyTypesNot: ["core"] }),
     { name: "scripts-import-no-tests", severity: "error", from: { path: "^scripts/" }, to: { path: "^test/" } },
   ],
   options: {

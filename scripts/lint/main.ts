@@ -20,6 +20,7 @@ const linters: Linter[] = [
       "dependency-cruiser/bin/dependency-cruiser.mjs",
       "--no-progress",
       "api",
+      "examples",
       "scripts",
       "test",
       "hardhat.config.ts",

@@ -8,7 +8,7 @@ import { engineTests } from "./engine-tests.ts";
 import { addCounts, type Counts, failureList, judgePart, readCounts, summaryLine } from "./counts.ts";
 
 /**
- * `npm test [-- contracts | api | postgres | scripts | console ...]` runs all tests or the named parts. The last line is
+ * `npm test [-- contracts | api | postgres | scripts | console | examples ...]` runs all tests or the named parts. The last line is
  * `N passed, N failed[, N skipped]`.
  */
 
@@ -39,6 +39,7 @@ const PARTS: Part[] = [
   { ...mochaPart("postgres", () => engineTests(ON_BOTH)), env: ON_POSTGRES },
   mochaPart("scripts", () => ["test/scripts/**/*.test.ts"]),
   mochaPart("console", () => ["test/console/**/*.test.ts"]),
+  mochaPart("examples", () => ["test/examples/**/*.test.ts"]),
   // `npm run test:postgres`: with "postgres", all API tests that use a database, and the store's on a second version.
   {
     ...mochaPart("postgres-rest", theRest),
@@ -79,7 +80,7 @@ function mochaPart(name: string, files: () => string[]): Part {
  */
 const SIDE_BY_SIDE = [
   ["api", "postgres-rest", "postgres-embedded"],
-  ["contracts", "postgres", "scripts", "console"],
+  ["contracts", "postgres", "scripts", "console", "examples"],
 ];
 /** A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. */
 const SILENCE_MS = 10 * 60_000;

@@ -20,6 +20,7 @@ describe("the documentation", () => {
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "api/client/README.md",
+    "examples/shop/README.md",
     ...globSync("docs/*.md", { cwd: ROOT }),
   ];
 
