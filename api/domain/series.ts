@@ -53,13 +53,20 @@ export interface SeriesSpan {
   width: number;
 }
 
-/** The slots of the last hours, the present one included, in at most `MAX_POINTS` points of the same width. */
+/** How many slots a point may have: so many that points begin at midnight (UTC) again and again. */
+const WIDTHS = [1, 2, 3, 6, 12, 24, 48];
+
+/**
+ * All slots of the last hours, the present one included, in at most `MAX_POINTS` points of the same width. Points begin at
+ * multiples of their width, so that they stay the same from one call to the next.
+ */
 export function seriesSpan(hours: number, now: number): SeriesSpan {
-  const slots = Math.ceil((hours * 3_600_000) / SLOT);
-  const width = Math.ceil(slots / MAX_POINTS);
-  // Points begin at multiples of their width, so that they stay the same from one call to the next.
-  const to = (Math.floor(slotOf(now) / width) + 1) * width;
-  return { from: to - Math.ceil(slots / width) * width, to, width };
+  const [first, last] = [slotOf(now - hours * 3_600_000), slotOf(now)];
+  for (const width of WIDTHS) {
+    const [from, to] = [Math.floor(first / width) * width, (Math.floor(last / width) + 1) * width];
+    if ((to - from) / width <= MAX_POINTS) return { from, to, width };
+  }
+  throw new RangeError(`${hours.toString()} hours have too many slots for a chart`);
 }
 
 /** What one point shows. */
