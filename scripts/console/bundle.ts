@@ -9,6 +9,15 @@ const SOURCES = fileURLToPath(new URL("../../api/console/", import.meta.url));
 /** The committed files, which the service serves at `/console/`. */
 export const BUILT = join(SOURCES, "built");
 
+/** Files that become one script: many small ones compress badly. What only one screen needs, such as charts, stays apart. */
+const CHUNKS = [
+  {
+    name: "forms",
+    test: /api\/console\/(forms|write|import|screens\/(change-|create-|freeze|import|mint|transfer))/,
+  },
+  { name: "lists", test: /api\/console\/screens\/(collection\.|token\.|request|wallet)/ },
+] as const;
+
 /** Builds the console. The same sources and packages always give the same bytes. */
 export async function bundle(folder: string): Promise<void> {
   await build({
@@ -28,6 +37,7 @@ export async function bundle(folder: string): Promise<void> {
       modulePreload: { polyfill: false },
       license: { fileName: "licenses.md" },
       reportCompressedSize: false,
+      rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [...CHUNKS] } } },
     },
   });
 }

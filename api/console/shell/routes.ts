@@ -33,6 +33,32 @@ export interface Screen {
 export const SCREENS: readonly Screen[] = [
   { path: "/", component: CollectionsScreen, nav: "Collections" },
   {
+    path: "/collections/new",
+    scope: "collections",
+    component: lazy(async () => (await import("../screens/create-collection.tsx")).CreateCollectionScreen),
+  },
+  { path: "/collections/:address/mint", component: lazy(async () => (await import("../screens/mint.tsx")).MintScreen) },
+  {
+    path: "/collections/:address/import",
+    component: lazy(async () => (await import("../screens/import.tsx")).ImportScreen),
+  },
+  {
+    path: "/collections/:address/change",
+    component: lazy(async () => (await import("../screens/change-collection.tsx")).ChangeCollectionScreen),
+  },
+  {
+    path: "/collections/:address/freeze",
+    component: lazy(async () => (await import("../screens/freeze.tsx")).FreezeScreen),
+  },
+  {
+    path: "/collections/:address/:token_id/change",
+    component: lazy(async () => (await import("../screens/change-token.tsx")).ChangeTokenScreen),
+  },
+  {
+    path: "/transfer/:from/:contract/:token_id",
+    component: lazy(async () => (await import("../screens/transfer.tsx")).TransferScreen),
+  },
+  {
     path: "/collections/:address",
     component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
   },

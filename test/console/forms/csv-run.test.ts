@@ -138,11 +138,11 @@ describe("the import of a CSV file", () => {
     await sendRows(newProgress("run", 3, NOW), tools);
     const sent = tools.kept.at(-1) ?? newProgress("", 0, NOW);
     const requests = [
-      { request_id: "r0", status: "completed", nft_token_id: 4, error_code: null },
-      { request_id: "r2", status: "failed", nft_token_id: null, error_code: "reverted" },
-      { request_id: "other", status: "failed", nft_token_id: null, error_code: "reverted" },
+      { request_id: "r0", status: "completed", nft_token_id: 4, error_message: null },
+      { request_id: "r2", status: "failed", nft_token_id: null, error_message: "It reverted." },
+      { request_id: "other", status: "failed", nft_token_id: null, error_message: "It reverted." },
     ];
-    const end = withOutcomes(sent, requests, (code) => `It ${code}.`);
+    const end = withOutcomes(sent, requests);
     expect(end.rows.map(({ is }) => is)).to.deep.equal(["completed", "failed", "failed"]);
     const rows = ["a", "b,b", "c"].map((name, index) => ({ line: index + 2, cells: new Map([["name", name]]) }));
     const table: Table = { columns: ["name", "error"], rows, problems: [] };

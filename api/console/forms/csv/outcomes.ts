@@ -7,33 +7,30 @@ export interface FinalRequest {
   request_id: string;
   status: string;
   nft_token_id: number | string | null;
-  error_code: string | null;
+  /** Why it failed, as a sentence. */
+  error_message: string | null;
   errors?: readonly { field: string; message: string }[] | null;
 }
 
-/** Writes the ends of requests into the rows. @param sentenceOf says what an error code means. */
-export function withOutcomes(
-  progress: Progress,
-  requests: readonly FinalRequest[],
-  sentenceOf: (code: string) => string,
-): Progress {
+/** Writes the ends of requests into the rows. */
+export function withOutcomes(progress: Progress, requests: readonly FinalRequest[]): Progress {
   const rows = new Map(
     progress.rows.flatMap((row, index) => (row.is === "accepted" ? [[row.requestId, index] as const] : [])),
   );
   const changes = requests.flatMap((request): [number, RowState][] => {
     const row = rows.get(request.request_id);
-    const state = outcomeOf(request, sentenceOf);
+    const state = outcomeOf(request);
     return row === undefined || state === null ? [] : [[row, state]];
   });
   return changes.length === 0 ? progress : withRows(progress, new Map(changes));
 }
 
-function outcomeOf(request: FinalRequest, sentenceOf: (code: string) => string): RowState | null {
-  const { request_id: requestId, status, nft_token_id: id, error_code: code, errors } = request;
+function outcomeOf(request: FinalRequest): RowState | null {
+  const { request_id: requestId, status, nft_token_id: id, error_message: failure, errors } = request;
   if (status === "completed") return { is: "completed", requestId, tokenId: id === null ? null : String(id) };
   if (status !== "failed") return null;
   const details = (errors ?? []).map(({ field, message }) => `${field}: ${message}`);
-  const message = [sentenceOf(code ?? ""), ...details].join(" ");
+  const message = [failure ?? "The request failed.", ...details].join(" ");
   return { is: "failed", requestId, column: null, message };
 }
 

@@ -1,0 +1,118 @@
+import { useRef, useState } from "preact/hooks";
+
+import { client } from "../../service/client.ts";
+import type { TextField } from "../model/fields.ts";
+import { sentenceOf } from "../../write/sentence.ts";
+import type { FormContext } from "./field-control.tsx";
+import { describedBy, FieldErrors } from "./field-frame.tsx";
+
+interface PictureProps {
+  field: TextField;
+  path: string;
+  value: string;
+  context: FormContext;
+  onChange: (uri: string) => void;
+}
+
+type Upload = { is: "none" } | { is: "running" | "done"; name: string } | { is: "failed"; message: string };
+
+/** A URI, or a file that is dropped here or chosen, and uploaded at once. */
+export function PictureControl({ field, path, value, context, onChange }: PictureProps) {
+  const id = `${context.form}-${path}`;
+  const [upload, setUpload] = useState<Upload>({ is: "none" });
+  const latest = useRef(0);
+  const errors = [...context.errorsOf(path), ...(upload.is === "failed" ? [upload.message] : [])];
+
+  const take = async (file: File) => {
+    const own = ++latest.current;
+    setUpload({ is: "running", name: file.name });
+    context.onPicture?.(field.name, file);
+    try {
+      const { uri } = await client().uploadMedia(file);
+      // Another file was chosen in the meantime.
+      if (own !== latest.current) return;
+      setUpload({ is: "done", name: file.name });
+      onChange(uri);
+    } catch (error) {
+      if (own !== latest.current) return;
+      setUpload({ is: "failed", message: `${file.name} was not uploaded. ${sentenceOf(error)}` });
+      context.onPicture?.(field.name, null);
+    }
+  };
+  const type = (text: string) => {
+    latest.current++;
+    setUpload({ is: "none" });
+    context.onPicture?.(field.name, null);
+    onChange(text);
+  };
+  return (
+    <fieldset class="form-picture">
+      <legend>
+        {field.label} {!field.required && <span class="optional">optional</span>}
+      </legend>
+      <DropZone id={`${id}-file`} upload={upload} onFile={(file) => void take(file)} />
+      <label for={id}>or its URI</label>
+      <input
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        {...describedBy(id, field.help !== null, errors)}
+        value={value}
+        onInput={({ currentTarget }) => type(currentTarget.value)}
+      />
+      {field.help !== null && (
+        <p class="hint" id={`${id}-help`}>
+          {field.help}
+        </p>
+      )}
+      <FieldErrors id={id} errors={errors} />
+    </fieldset>
+  );
+}
+
+interface DropProps {
+  id: string;
+  upload: Upload;
+  onFile: (file: File) => void;
+}
+
+function DropZone({ id, upload, onFile }: DropProps) {
+  const [over, setOver] = useState(false);
+  const take = (files: FileList | null | undefined) => {
+    const [file] = files ?? [];
+    if (file !== undefined) onFile(file);
+  };
+  return (
+    <div
+      class={over ? "form-drop form-drop-over" : "form-drop"}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => {
+        setOver(false);
+      }}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        take(event.dataTransfer?.files);
+      }}
+    >
+      <label for={id}>Drop a file here, or choose one</label>
+      <input
+        id={id}
+        type="file"
+        accept="image/*,video/*,audio/*,model/*"
+        onChange={({ currentTarget }) => {
+          take(currentTarget.files);
+        }}
+      />
+      <p role="status">{statusOf(upload)}</p>
+    </div>
+  );
+}
+
+function statusOf(upload: Upload): string {
+  if (upload.is === "running") return `Uploading ${upload.name} …`;
+  return upload.is === "done" ? `${upload.name} is uploaded.` : "";
+}

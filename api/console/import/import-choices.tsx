@@ -1,0 +1,125 @@
+import { useId, useState } from "preact/hooks";
+
+import type { Shape } from "../../client/client.ts";
+import { columnsOf } from "../forms/csv/table.ts";
+import type { Field as FormField } from "../forms/model/fields.ts";
+import { RECEIVER_HELP } from "../write/receivers.ts";
+import { WalletList } from "../write/wallet-list.tsx";
+import { Field } from "../parts/field.tsx";
+import { mayUse } from "../service/session.ts";
+
+/** What a person has chosen. */
+export interface Choices {
+  /** The text of the CSV file; null: none is chosen. */
+  table: { name: string; text: string } | null;
+  pictures: readonly File[];
+  to: string;
+  supply: string;
+  copyMedia: boolean;
+}
+
+export function useChoices(): [Choices, (change: Partial<Choices>) => void] {
+  const [choices, setChoices] = useState<Choices>({ table: null, pictures: [], to: "", supply: "1", copyMedia: false });
+  return [choices, (change) => setChoices((now) => ({ ...now, ...change }))];
+}
+
+interface ChoicesProps {
+  collection: Shape<"Collection">;
+  fields: readonly FormField[];
+  choices: Choices;
+  onChange: (change: Partial<Choices>) => void;
+}
+
+/** The file, and what holds for all its rows. */
+export function ImportChoices({ collection, fields, choices, onChange }: ChoicesProps) {
+  const has = (name: string) => fields.some((field) => field.name === name);
+  const columns = [...columnsOf(fields), ...(has("attributes") ? ["attributes.NAME"] : [])];
+  const readTable = async (file: File | undefined) => {
+    onChange({ table: file === undefined ? null : { name: file.name, text: await file.text() } });
+  };
+  return (
+    <section class="card stack" aria-label="File">
+      <p class="muted">
+        The first line has the names of the columns, each further line is one token of <bdi>{collection.name}</bdi>.
+        Columns:{" "}
+        {columns.map((column) => (
+          <code key={column}>{column} </code>
+        ))}
+      </p>
+      <Field label="CSV file" hint="Comma-separated, in UTF-8. Nothing is sent before you confirm.">
+        {(control) => (
+          <input
+            {...control}
+            type="file"
+            accept=".csv,text/csv"
+            onChange={({ currentTarget }) => void readTable(currentTarget.files?.[0])}
+          />
+        )}
+      </Field>
+      {has("image") && mayUse("media") && (
+        <Field label="Pictures" hint="The files that the column “file” names. Choose them all at once.">
+          {(control) => (
+            <input
+              {...control}
+              type="file"
+              multiple
+              accept="image/*"
+              onChange={({ currentTarget }) => onChange({ pictures: [...(currentTarget.files ?? [])] })}
+            />
+          )}
+        </Field>
+      )}
+      <ForAllRows has={has} choices={choices} onChange={onChange} />
+      {has("copy_media") && (
+        <label class="field-check">
+          <input
+            type="checkbox"
+            checked={choices.copyMedia}
+            onChange={({ currentTarget }) => onChange({ copyMedia: currentTarget.checked })}
+          />
+          Copy the media at “image” and “animation_url” to IPFS
+        </label>
+      )}
+    </section>
+  );
+}
+
+interface ForAllRowsProps extends Pick<ChoicesProps, "choices" | "onChange"> {
+  has: (name: string) => boolean;
+}
+
+/** What rows take that do not say it themselves. */
+function ForAllRows({ has, choices, onChange }: ForAllRowsProps) {
+  const wallets = useId();
+  return (
+    <>
+      <Field label="To" hint={`For rows that do not say who gets the token. ${RECEIVER_HELP}`}>
+        {(control) => (
+          <input
+            {...control}
+            type="text"
+            autocomplete="off"
+            spellcheck={false}
+            list={wallets}
+            value={choices.to}
+            onChange={({ currentTarget }) => onChange({ to: currentTarget.value.trim() })}
+          />
+        )}
+      </Field>
+      <WalletList id={wallets} />
+      {has("initial_supply") && (
+        <Field label="Copies" hint="Of each token whose row does not say another number.">
+          {(control) => (
+            <input
+              {...control}
+              type="text"
+              inputMode="numeric"
+              value={choices.supply}
+              onChange={({ currentTarget }) => onChange({ supply: currentTarget.value.trim() })}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import { failedRowsFile, messageOf } from "../forms/csv/outcomes.ts";
+import { type Progress, type RowState, rowsIn } from "../forms/csv/progress.ts";
+import { Button } from "../parts/button.tsx";
+import { CopyAs } from "../parts/copy-as.tsx";
+import { Table } from "../parts/table.tsx";
+import { lastWrite } from "../service/recorded-calls.ts";
+import { href } from "../shell/href.ts";
+import { type Run, useRun } from "./use-run.ts";
+import type { Plan } from "./use-dry-run.ts";
+
+/** Most rows that are shown. */
+const SHOWN = 100;
+
+/** Begins the import, and shows how far it is. */
+export function RunPanel({ plan, pictures }: { plan: Plan; pictures: readonly File[] }) {
+  const run = useRun(plan, pictures);
+  const { progress, doing, stopped } = run;
+  const rows = plan.table.rows.length;
+  const left = progress === null ? rows : rowsIn(progress, "waiting", "sent").length;
+  const begun = progress !== null;
+  return (
+    <section class="card stack" aria-label="Import">
+      {begun && doing === null && left > 0 && (
+        <p class="note note-warning" role="status">
+          {stopped ?? `This file was begun on ${new Date(progress.startedAt).toLocaleString()}.`}{" "}
+          {left.toLocaleString()} of {rows.toLocaleString()} rows are left. Continue: no row is minted twice.
+        </p>
+      )}
+      {!begun && stopped !== null && (
+        <p class="note note-error" role="alert">
+          {stopped}
+        </p>
+      )}
+      {left > 0 && (
+        <div class="actions">
+          <Button kind="primary" busy={doing !== null} onClick={run.start}>
+            {labelOf(doing, begun, rows)}
+          </Button>
+          {doing !== null && <Button onClick={run.stop}>Stop</Button>}
+        </div>
+      )}
+      {progress !== null && <Results plan={plan} run={run} progress={progress} />}
+    </section>
+  );
+}
+
+function labelOf(doing: Run["doing"], begun: boolean, rows: number): string {
+  if (doing === "uploading") return "Uploading the pictures …";
+  if (doing === "minting") return "Sending …";
+  return begun ? "Continue" : `Mint ${rows.toLocaleString()} ${rows === 1 ? "token" : "tokens"}`;
+}
+
+interface ResultsProps {
+  plan: Plan;
+  run: Run;
+  progress: Progress;
+}
+
+function Results({ plan, run, progress }: ResultsProps) {
+  const rows = progress.rows.length;
+  const count = (...states: RowState["is"][]) => rowsIn(progress, ...states).length;
+  const [completed, failed, accepted] = [count("completed"), count("failed"), count("accepted")];
+  const done = completed + failed;
+  const words = `${completed.toLocaleString()} minted, ${failed.toLocaleString()} failed, ${accepted.toLocaleString()} on their way, ${count("waiting", "sent").toLocaleString()} left`;
+  return (
+    <>
+      <progress max={rows} value={done} aria-label="Rows that are finished" />
+      <p role="status" data-finished={done === rows}>
+        {words}.
+      </p>
+      {!run.saved && (
+        <p class="note note-warning">The browser has no room to store the progress. Do not close this page.</p>
+      )}
+      <div class="actions">
+        {failed > 0 && (
+          <Button
+            onClick={() => {
+              download("failed-rows.csv", failedRowsFile(plan.table, progress));
+            }}
+          >
+            Download the failed rows
+          </Button>
+        )}
+        {accepted > 0 && run.doing === null && <Button onClick={run.lookAgain}>Look again</Button>}
+      </div>
+      <RowTable plan={plan} progress={progress} />
+      <CopyAs call={lastWrite.value} />
+    </>
+  );
+}
+
+function RowTable({ plan, progress }: { plan: Plan; progress: Progress }) {
+  // The rows with problems come first: they are why someone looks.
+  const failed = rowsIn(progress, "failed");
+  const shown = [...failed, ...rowsIn(progress, "completed", "accepted", "sent", "waiting")].slice(0, SHOWN);
+  const more = progress.rows.length - shown.length;
+  return (
+    <>
+      <Table
+        caption="Results by row"
+        rows={shown}
+        keyOf={String}
+        columns={[
+          { head: "Line", cell: (row) => plan.table.rows[row]?.line ?? "" },
+          { head: "Name", cell: (row) => <bdi>{plan.table.rows[row]?.cells.get("name") ?? "–"}</bdi> },
+          { head: "Result", cell: (row) => resultOf(plan.options.collection, progress.rows[row]) },
+        ]}
+      />
+      {more > 0 && <p class="muted">And {more.toLocaleString()} more rows.</p>}
+    </>
+  );
+}
+
+function resultOf(address: string, state: RowState | undefined) {
+  switch (state?.is) {
+    case "completed":
+      if (state.tokenId === null) return "Minted";
+      return (
+        <a href={href("/collections/:address/:token_id", { address, token_id: state.tokenId })}>
+          Token {state.tokenId}
+        </a>
+      );
+    case "accepted":
+      return <a href={href("/requests/:request_id", { request_id: state.requestId })}>On its way</a>;
+    case "failed":
+      return messageOf(state);
+    case "sent":
+      return "Sent, the answer is not known yet";
+    default:
+      return "Waiting";
+  }
+}
+
+/** Gives the browser a file to save. */
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,103 @@
+import { useMemo } from "preact/hooks";
+
+import type { Shape } from "../../client/client.ts";
+import { type ItemOptions, itemsOf } from "../forms/csv/items.ts";
+import { nameOfRun } from "../forms/csv/progress.ts";
+import { FILE, readTable, type Table, type TableProblem, USER } from "../forms/csv/table.ts";
+import type { Field } from "../forms/model/fields.ts";
+import { walletOf } from "../write/receivers.ts";
+import { currentApp } from "../service/session.ts";
+import { type Loaded, useData } from "../service/use-data.ts";
+import type { Choices } from "./import-choices.tsx";
+
+/** Everything that a run needs. */
+export interface Plan {
+  /** Names the run in the browser's storage. */
+  name: string;
+  table: Table;
+  options: ItemOptions;
+  /** The pictures that rows name. */
+  files: ReadonlySet<string>;
+}
+
+export type DryRunState =
+  | { is: "checking" }
+  | { is: "failed"; loaded: Loaded<unknown> }
+  | { is: "wrong"; problems: readonly TableProblem[]; rows: number }
+  | { is: "ready"; plan: Plan };
+
+/** Stands for the URI of a picture that is not uploaded yet. */
+const NOT_UPLOADED = "ipfs://not-uploaded";
+/** Wallets that are looked up at a time. */
+const AT_ONCE = 4;
+
+/** Checks a file without sending anything. Only the wallets of user identifiers are looked up. */
+export function useDryRun(collection: Shape<"Collection">, fields: readonly Field[], choices: Choices): DryRunState {
+  const text = choices.table?.text ?? "";
+  const table = useMemo(() => readTable(text, fields), [text, fields]);
+  const users = useMemo(() => usersOf(table, choices.to), [table, choices.to]);
+  const key = JSON.stringify(users);
+  const wallets = useData(async () => ({ key, found: await walletsOf(users) }), [key]);
+  return useMemo(() => {
+    if (wallets.error !== null) return { is: "failed", loaded: wallets };
+    if (wallets.data?.key !== key) return { is: "checking" };
+    return decided({ collection, fields, choices, table }, wallets.data.found);
+  }, [table, fields, choices, wallets.data, wallets.error, key]);
+}
+
+interface Input {
+  collection: Shape<"Collection">;
+  fields: readonly Field[];
+  choices: Choices;
+  table: Table;
+}
+
+function decided({ collection, fields, choices, table }: Input, wallets: ReadonlyMap<string, string>): DryRunState {
+  const { to, supply, copyMedia, pictures } = choices;
+  const receiver = isUser(to) ? (wallets.get(to) ?? "") : to;
+  const options: ItemOptions = {
+    collection: collection.address,
+    fields,
+    to: receiver,
+    supply,
+    copyMedia,
+    wallets,
+    pictures: new Map(pictures.map(({ name }) => [name, NOT_UPLOADED])),
+  };
+  const unknown = unknownReceiver(to, receiver);
+  const all = unknown.length > 0 ? unknown : [...table.problems, ...itemsOf(table, options).problems];
+  if (all.length > 0) return { is: "wrong", problems: all, rows: table.rows.length };
+  const files = new Set(table.rows.flatMap(({ cells }) => cells.get(FILE) ?? []));
+  const app = currentApp()?.app_id ?? "";
+  const parts = [app, collection.address, choices.table?.text ?? "", receiver, supply, String(copyMedia)];
+  return { is: "ready", plan: { name: nameOfRun(parts), table, options, files } };
+}
+
+function unknownReceiver(to: string, receiver: string): TableProblem[] {
+  if (to === "" || receiver !== "") return [];
+  const message = `No wallet of the app has the user identifier "${to}". Correct the field “To”.`;
+  return [{ line: null, column: null, message }];
+}
+
+function isUser(text: string): boolean {
+  return text !== "" && !/^0x/i.test(text);
+}
+
+function usersOf(table: Table, to: string): string[] {
+  const users = table.rows.flatMap(({ cells }) => cells.get(USER) ?? []);
+  return [...new Set([...(isUser(to) ? [to] : []), ...users])].sort();
+}
+
+/** The wallets that exist, by user identifier. */
+async function walletsOf(users: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const left = [...users];
+  const work = async () => {
+    for (let user = left.pop(); user !== undefined; user = left.pop()) {
+      const address = await walletOf(user);
+      if (address !== null) found.set(user, address);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return found;
+}

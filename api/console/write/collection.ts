@@ -1,0 +1,15 @@
+import { answerOf, type Shape } from "../../client/client.ts";
+import { client } from "../service/client.ts";
+
+/** A collection of the app. @throws Error when the app has none at this address */
+export async function readCollection(address: string): Promise<Shape<"Collection">> {
+  let cursor: string | undefined;
+  do {
+    const query = cursor === undefined ? {} : { cursor };
+    const page: Shape<"CollectionsPage"> = await answerOf(client().GET("/v1/collections", { params: { query } }));
+    const found = page.collections.find((one) => one.address.toLowerCase() === address.toLowerCase());
+    if (found !== undefined) return found;
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  throw new Error("The app has no collection at this address. Choose one from the list of collections.");
+}

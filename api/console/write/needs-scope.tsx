@@ -1,0 +1,20 @@
+import type { ComponentChildren } from "preact";
+
+import { mayUse } from "../service/session.ts";
+
+interface NeedsScopeProps {
+  scope: string;
+  /** What the session would do with it: "mint tokens". */
+  action: string;
+  children: ComponentChildren;
+}
+
+/** Shows its children to sessions with the scope, and to the others a sentence that says what is missing. */
+export function NeedsScope({ scope, action, children }: NeedsScopeProps) {
+  if (mayUse(scope)) return <>{children}</>;
+  return <p class="note">{missingScope(scope, action)}</p>;
+}
+
+export function missingScope(scope: string, action: string): string {
+  return `This session may not ${action}: it does not have the scope “${scope}”. Ask the operator for a link with it (npm run cli -- console --app NAME --scopes …).`;
+}

@@ -1,0 +1,114 @@
+import { useEffect, useId, useState } from "preact/hooks";
+
+import { type Problem, problemsOf } from "../forms/model/check.ts";
+import { NO_PROBLEMS, type PlacedProblems, placeProblems } from "../forms/model/errors.ts";
+import type { Field } from "../forms/model/fields.ts";
+import { type AttributeRow, initialValues, type Value, type Values } from "../forms/model/values.ts";
+import { sayProblem } from "../parts/toasts.tsx";
+import { type Answer, type Body, useWrite, type Write, type WriteState } from "./use-write.ts";
+
+export interface WriteFormOptions<T> {
+  fields: readonly Field[];
+  /** Values to begin with, as the API writes them. */
+  known?: Record<string, unknown>;
+  /** Replaces values before the check, such as a user identifier by its address; or says what is wrong with them. */
+  prepare?: (values: Values) => Promise<Values | Problem[]>;
+  /** The body of the call. A text says why there is nothing to send. */
+  bodyOf: (values: Values) => Body | string;
+  call: (body: Body, key: string) => Promise<Answer<T>>;
+}
+
+export interface WriteFormState<T> {
+  /** Begins the ids of the controls. */
+  id: string;
+  values: Values;
+  set: (name: string, value: Value) => void;
+  problems: PlacedProblems;
+  /** The check or the call runs. */
+  busy: boolean;
+  write: Write<T>;
+  submit: () => void;
+  /** Sends the call again whose answer was lost. */
+  retry: () => void;
+  /** Back to the form, for a new call. */
+  again: () => void;
+}
+
+/** What a form that writes holds and does. */
+export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteFormOptions<T>): WriteFormState<T> {
+  const id = useId();
+  const [values, setValues] = useState<Values>(() => initialValues(fields, known));
+  const [problems, setProblems] = useState<PlacedProblems>(NO_PROBLEMS);
+  const [checking, setChecking] = useState(false);
+  const write = useWrite(call);
+  useFocusOfFirst(id, problems);
+
+  const show = (found: readonly Problem[]) => {
+    setProblems(placeProblems(fields, found));
+  };
+  const settle = (state: WriteState<T>) => {
+    if (state.is !== "refused") return;
+    show(state.fields.length === 0 ? [{ field: "body", message: state.message }] : state.fields);
+  };
+  const check = async () => {
+    const typed = withoutEmptyRows(fields, values);
+    setValues(typed);
+    const prepared = await (prepare?.(typed) ?? typed);
+    const found = Array.isArray(prepared) ? prepared : problemsOf(fields, prepared);
+    const body = Array.isArray(prepared) || found.length > 0 ? null : bodyOf(prepared);
+    if (body === null || typeof body === "string") {
+      show(body === null ? found : [{ field: "body", message: body }]);
+      return;
+    }
+    setProblems(NO_PROBLEMS);
+    settle(await write.send(body));
+  };
+  const busy = checking || write.state.is === "sending";
+  return {
+    id,
+    values,
+    problems,
+    busy,
+    write,
+    set: (name, value) => {
+      setValues((now) => ({ ...now, [name]: value }));
+    },
+    submit: () => {
+      // A second click while the first one is at work.
+      if (busy) return;
+      setChecking(true);
+      check()
+        .catch(sayProblem)
+        .finally(() => {
+          setChecking(false);
+        });
+    },
+    retry: () => {
+      write.again().then(settle, sayProblem);
+    },
+    again: () => {
+      write.reset();
+      setProblems(NO_PROBLEMS);
+    },
+  };
+}
+
+/** Moves the focus to the first wrong field each time problems are found. */
+function useFocusOfFirst(id: string, problems: PlacedProblems): void {
+  useEffect(() => {
+    if (problems === NO_PROBLEMS) return;
+    const wrong = document.getElementById(`${id}-${problems.first ?? "others"}`);
+    wrong?.closest("details")?.setAttribute("open", "");
+    wrong?.focus();
+  }, [problems]);
+}
+
+/** Rows without any text are not sent, so the numbers of the rows are those of the body. */
+function withoutEmptyRows(fields: readonly Field[], values: Values): Values {
+  const lists = fields.filter(({ kind }) => kind === "attributes").map(({ name }) => name);
+  const kept = lists.map((name) => {
+    const rows = values[name] as AttributeRow[];
+    return [name, rows.filter(({ trait, value }) => trait.trim() !== "" || value.trim() !== "")];
+  });
+  return { ...values, ...(Object.fromEntries(kept) as Values) };
+}
