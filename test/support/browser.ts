@@ -1,16 +1,6 @@
-import chromium from "@sparticuz/chromium";
-import { type Browser, type BrowserContextOptions, chromium as playwright, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
-/**
- * The arguments that the package suggests are not used: they switch off the rules between origins, which tests rely on. The
- * sandbox needs rights that containers do not have; the pages here are our own.
- */
-const ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-
-/** A real browser from npm packages alone. */
-export async function launchBrowser(): Promise<Browser> {
-  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS, headless: true });
-}
+import { launchBrowser } from "../../scripts/console/launch-browser.ts";
 
 /** Gives the tests of a `describe` block a browser. Each page is a person of its own, with no cookies. */
 export function useBrowser(): BrowserFixture {

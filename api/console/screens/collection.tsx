@@ -6,6 +6,7 @@ import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loading } from "../parts/loading.tsx";
+import { LongText } from "../parts/long-text.tsx";
 import { Picture } from "../parts/picture.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { TokenTiles } from "../parts/token-tile.tsx";
@@ -50,9 +51,7 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
       <Picture source={collection.image} label={`Picture of ${name}`} seed={address} eager />
       <div class="stack">
         {typeof collection.description === "string" && collection.description !== "" && (
-          <p class="long-text">
-            <bdi>{collection.description}</bdi>
-          </p>
+          <LongText label="Description" text={collection.description} />
         )}
         <div class="actions">
           <Badge>{type}</Badge>

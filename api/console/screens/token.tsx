@@ -4,6 +4,7 @@ import { CopyAs } from "../parts/copy-as.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loading } from "../parts/loading.tsx";
+import { LongText } from "../parts/long-text.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { TokenMedia } from "../parts/token-media.tsx";
 import { tokenName } from "../parts/token-tile.tsx";
@@ -69,9 +70,7 @@ function Details({ token }: { token: Token }) {
       <TokenMedia token={token} />
       <div class="stack">
         {typeof metadata?.description === "string" && metadata.description !== "" && (
-          <p class="long-text">
-            <bdi>{metadata.description}</bdi>
-          </p>
+          <LongText label="Description" text={metadata.description} />
         )}
         <Facts
           facts={[

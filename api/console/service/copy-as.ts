@@ -46,7 +46,7 @@ function urlOf({ path, pathParams = {}, query = {} }: RecordedCall, service: str
     name in pathParams ? encodeURIComponent(String(pathParams[name])) : whole,
   );
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-  const search = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  const search = new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)])).toString();
   return `${service.replace(/\/$/, "")}${filled}${search === "" ? "" : `?${search}`}`;
 }
 

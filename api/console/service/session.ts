@@ -22,7 +22,7 @@ export const CONSOLE_HEADER = { "X-Moneta-Console": "1" };
 const CHOSEN_APP = "moneta-app";
 
 /** Calls without an app. */
-const plain = createClient({ baseUrl: SERVICE_URL, headers: CONSOLE_HEADER });
+export const plainClient = createClient({ baseUrl: SERVICE_URL, headers: CONSOLE_HEADER });
 
 export const signedIn = signal<SignIn>({ state: "loading" });
 /** The app that an operator's session has chosen. It stays chosen until the tab is closed. */
@@ -64,7 +64,7 @@ export async function signIn(): Promise<void> {
   const code = takeCode();
   try {
     const session =
-      code === null ? await readSession() : await answerOf(plain.POST("/v1/console/session", { body: { code } }));
+      code === null ? await readSession() : await answerOf(plainClient.POST("/v1/console/session", { body: { code } }));
     if (code !== null) chooseApp(null);
     signedIn.value = session === null ? { state: "signed-out", problem: null } : { state: "signed-in", session };
   } catch (error) {
@@ -74,7 +74,7 @@ export async function signIn(): Promise<void> {
 
 /** Ends the session in the service and in this browser. @throws ApiRefusal, ConnectionFailed */
 export async function signOut(): Promise<void> {
-  await answerOf(plain.DELETE("/v1/console/session"));
+  await answerOf(plainClient.DELETE("/v1/console/session"));
   chooseApp(null);
   signedIn.value = { state: "signed-out", problem: null };
 }
@@ -96,7 +96,7 @@ function takeCode(): string | null {
 /** @returns null when the browser has no session. */
 async function readSession(): Promise<Session | null> {
   try {
-    return await answerOf(plain.GET("/v1/console/session"));
+    return await answerOf(plainClient.GET("/v1/console/session"));
   } catch (error) {
     if (error instanceof ApiRefusal && error.status === UNAUTHORIZED) return null;
     throw error;

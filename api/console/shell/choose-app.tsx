@@ -1,3 +1,5 @@
+import { useEffect } from "preact/hooks";
+
 import { Button } from "../parts/button.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
@@ -6,9 +8,14 @@ import { listApps } from "../service/apps.ts";
 import { chooseApp } from "../service/session.ts";
 import { usePages } from "../service/use-data.ts";
 
-/** An operator's session sees all apps. The screens show one at a time. */
+/** An operator's session sees all apps. The screens show one at a time. The only app is chosen at once. */
 export function ChooseApp() {
   const pages = usePages(listApps, []);
+  const [only, ...others] = pages.items;
+  const isOnlyOne = only !== undefined && others.length === 0 && pages.next === null;
+  useEffect(() => {
+    if (isOnlyOne) chooseApp({ app_id: only.app_id, name: only.name });
+  }, [isOnlyOne]);
   return (
     <Screen title="Choose an app">
       <p class="muted">

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { BrowserContextOptions, Page } from "playwright-core";
+
+import { freePort } from "../nodes/free-port.ts";
+import { launchBrowser } from "./launch-browser.ts";
+
+/**
+ * `npm run console:screenshots`: starts a local chain and the service as `npm start` does, with the tour's tokens, and writes
+ * docs/images/console/*.png. Look at each picture before you commit it.
+ */
+
+const FOLDER = "docs/images/console";
+const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
+/** The tour takes about a minute. */
+const READY_MS = 300_000;
+
+interface Started {
+  child: ChildProcess;
+  /** Works once. */
+  consoleLink: string;
+}
+
+async function start(dataDir: string): Promise<Started> {
+  const [port, rpcPort] = [await freePort(), await freePort()];
+  const child = spawn(process.execPath, ["--import", "tsx", "scripts/start/main.ts"], {
+    env: { ...process.env, PORT: port.toString(), RPC_PORT: rpcPort.toString(), DATA_DIR: dataDir, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  const link = new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (text: Buffer) => {
+      output += text.toString();
+      const found = /https?:\S+\/console\/?#code=[\w-]+/.exec(output);
+      if (found !== null) resolve(found[0]);
+    });
+    child.once("exit", (code) => {
+      reject(new Error(`The service ended with code ${String(code)}:\n${output}`));
+    });
+    setTimeout(() => {
+      reject(new Error(`The service printed no link:\n${output}`));
+    }, READY_MS).unref();
+  });
+  return { child, consoleLink: await link };
+}
+
+/** Opens a screen and waits until its parts and the pictures in view are loaded. */
+async function open(page: Page, screen: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#${screen}`)}`);
+  await page.locator("#main h1").waitFor();
+  await page.waitForFunction("document.querySelector('.loading') === null");
+  await page.waitForFunction(
+    "Array.from(document.images).every((image) => image.complete || image.getBoundingClientRect().top > innerHeight)",
+  );
+}
+
+async function shoot(page: Page, screen: string, name: string): Promise<void> {
+  await open(page, screen);
+  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+  console.log(`${FOLDER}/${name}.png`);
+}
+
+/** The screen behind the first link that begins with a path. */
+async function behind(page: Page, screen: string, prefix: string): Promise<string> {
+  await open(page, screen);
+  const address = await page.locator(`#main a[href^="#${prefix}"]`).first().getAttribute("href");
+  return address?.slice(1) ?? screen;
+}
+
+async function takeAll(consoleLink: string): Promise<void> {
+  const browser = await launchBrowser();
+  try {
+    const context = await browser.newContext(WIDE);
+    const page = await context.newPage();
+    await page.goto(consoleLink);
+    // The link is the operator's. Its only app is chosen at once.
+    await page.locator("#main .tile").first().waitFor();
+    const collection = await behind(page, "/", "/collections/0x");
+    const token = await behind(page, collection, `${collection}/`);
+    await shoot(page, "/", "collections");
+    await shoot(page, collection, "collection");
+    await shoot(page, token, "token");
+    await shoot(page, `${collection}/mint`, "mint");
+    await shoot(page, "/requests", "requests");
+    await shoot(page, await behind(page, "/wallets", "/wallets/0x"), "wallet");
+    await shoot(page, "/webhook", "webhook");
+    await shoot(page, "/operator", "operator");
+    await page.setViewportSize({ width: 360, height: 740 });
+    await shoot(page, token, "token-narrow");
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: "dark" });
+    await shoot(page, "/", "collections-dark");
+  } finally {
+    await browser.close();
+  }
+}
+
+const folder = await mkdtemp(join(tmpdir(), "moneta-screenshots-"));
+let child: ChildProcess | null = null;
+try {
+  await mkdir(FOLDER, { recursive: true });
+  const started = await start(folder);
+  child = started.child;
+  await takeAll(started.consoleLink);
+} finally {
+  await stop(child);
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function stop(running: ChildProcess | null): Promise<void> {
+  if (running === null || running.exitCode !== null) return;
+  const ended = new Promise((resolve) => running.once("exit", resolve));
+  running.kill("SIGINT");
+  await ended;
+}
