@@ -1,0 +1,121 @@
+import { useEffect, useState } from "preact/hooks";
+
+import { answerOf } from "../../client/client.ts";
+import type { paths } from "../../client/document.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
+import { CursorList } from "../parts/cursor-list.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { Table } from "../parts/table.tsx";
+import { sayProblem, toast } from "../parts/toasts.tsx";
+import { Age, Moment } from "../parts/when.tsx";
+import { client } from "../service/client.ts";
+import { useLive } from "../service/live.ts";
+import { usePages } from "../service/use-data.ts";
+import { href } from "../shell/href.ts";
+
+type Answer = paths["/v1/webhook/deliveries"]["get"]["responses"]["200"]["content"]["application/json"];
+type Delivery = Answer["deliveries"][number];
+
+/** While a delivery of the list has not been tried yet, the list is read again after so long. No event tells its answer. */
+const UNTRIED_MS = 1_000;
+/** Deliveries on a page. */
+const PAGE = 30;
+const KINDS = { pending: "warning", delivered: "good", failed: "bad" } as const;
+const TEXTS = { pending: "Waiting", delivered: "Delivered", failed: "Failed" } as const;
+
+/** Calls of the webhook with the receiver's answers. @property enabled whether the webhook takes deliveries */
+export function Deliveries({ enabled }: { enabled: boolean }) {
+  const pages = usePages(async (cursor) => {
+    const query = cursor === undefined ? {} : { cursor };
+    const page = await answerOf(client().GET("/v1/webhook/deliveries", { params: { query } }));
+    return { items: page.deliveries, next: page.next };
+  }, []);
+  const waits =
+    enabled && pages.items.slice(0, 5).some(({ status, attempts }) => status === "pending" && attempts === 0);
+  useEffect(() => {
+    if (!waits || pages.loading || pages.error !== null) return undefined;
+    const timer = setTimeout(pages.reload, UNTRIED_MS);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [waits, pages.loading]);
+  useLive(() => {
+    // A person who has loaded more pages keeps them.
+    if (pages.items.length <= PAGE) pages.reload();
+  });
+  return (
+    <section class="stack">
+      <h2>Deliveries</h2>
+      <CursorList
+        pages={pages}
+        empty={
+          <EmptyState title="No deliveries yet">
+            {enabled ? "Send a test event, and see the answer of your receiver here." : "Register a webhook first."}
+          </EmptyState>
+        }
+      >
+        {(deliveries) => (
+          <Table
+            caption="Deliveries, newest first"
+            rows={deliveries}
+            keyOf={({ id }) => id}
+            columns={[
+              { head: "Event", cell: (delivery) => <Event delivery={delivery} /> },
+              { head: "State", cell: ({ status }) => <Badge kind={KINDS[status]}>{TEXTS[status]}</Badge> },
+              { head: "Answer", cell: (delivery) => <ReceiverAnswer delivery={delivery} /> },
+              { head: "Tries", right: true, cell: ({ attempts }) => attempts },
+              { head: "When", right: true, cell: ({ created_at }) => <Age time={created_at} /> },
+              {
+                head: "Again",
+                right: true,
+                cell: ({ id }) => <Redeliver id={id} enabled={enabled} onDone={pages.reload} />,
+              },
+            ]}
+          />
+        )}
+      </CursorList>
+    </section>
+  );
+}
+
+function Event({ delivery: { event_type: type, request_id } }: { delivery: Delivery }) {
+  if (request_id === null) return <>{type}</>;
+  return <a href={href("/requests/:request_id", { request_id })}>{type}</a>;
+}
+
+function ReceiverAnswer({ delivery }: { delivery: Delivery }) {
+  const { response_status: status, error, next_attempt_at: next } = delivery;
+  const answer = status === null ? null : `HTTP ${status.toString()}`;
+  return (
+    <>
+      {[answer, error].filter((one) => one !== null).join(": ") || "none yet"}
+      {next !== null && error !== null && (
+        <div class="muted">
+          Next try by <Moment time={next} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Redeliver({ id, enabled, onDone }: { id: string; enabled: boolean; onDone: () => void }) {
+  const [busy, setBusy] = useState(false);
+
+  async function send(): Promise<void> {
+    setBusy(true);
+    try {
+      await answerOf(client().POST("/v1/webhook/deliveries/{id}/redeliver", { params: { path: { id } } }));
+      toast("The event is sent again.");
+      onDone();
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Button busy={busy} disabled={!enabled} onClick={() => void send().catch(sayProblem)}>
+      Redeliver
+    </Button>
+  );
+}
