@@ -84,4 +84,10 @@ export const SCREENS: readonly Screen[] = [
     path: "/wallets/:address",
     component: lazy(async () => (await import("../screens/wallet.tsx")).WalletScreen),
   },
+  {
+    path: "/webhook",
+    component: lazy(async () => (await import("../screens/webhook.tsx")).WebhookScreen),
+    nav: "Webhook",
+    scope: "webhooks",
+  },
 ];

@@ -1,0 +1,100 @@
+import { expect } from "chai";
+
+import type { RequestBody } from "../support/api-client.ts";
+import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
+
+const HOLDER = "0x00000000000000000000000000000000000000b1";
+
+describe("console > requests", function () {
+  this.timeout(90_000);
+  const web = useConsole();
+  let collection: RequestBody;
+
+  async function send(path: string, body: Record<string, unknown>): Promise<string> {
+    const answer = await web.moneta.api.send<{ request_id: string }>("POST", path, body);
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    return answer.body.request_id;
+  }
+
+  async function final(id: string): Promise<RequestBody> {
+    return web.moneta.api.client.waitFor(id);
+  }
+
+  it("says what to do when there is none", async () => {
+    const page = await web.open({ screen: "/requests" });
+    await page.getByText("No requests yet").waitFor();
+    await expectNoAxeViolations(page);
+  });
+
+  it("shows a new request and its end without reloading", async () => {
+    const page = await web.open({ screen: "/requests" });
+    await page.getByText("No requests yet").waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    const id = await send("/v1/collections", { type: "ERC721", name: "Live", symbol: "L" });
+    const row = page.getByRole("row", { name: /Create a collection/ });
+    await row.getByText("Completed").waitFor();
+    collection = await final(id);
+    await page.getByRole("button", { name: "Failed" }).click();
+    await page.getByText("No requests are failed").waitFor();
+    await page.getByRole("button", { name: "Completed" }).click();
+    await row.getByRole("link", { name: /Create a collection/ }).waitFor();
+    await expectNoAxeViolations(page);
+  });
+
+  it("shows gas, fee and the other requests of the transaction", async () => {
+    const address = collection.nft_collection;
+    const ids = await Promise.all(
+      [0, 1].map(() => send("/v1/nfts", { collection_address: address, to_address: HOLDER })),
+    );
+    const [first] = await Promise.all(ids.map(final));
+    const page = await web.open({ screen: `/requests/${ids[0]!}` });
+    await page.getByText("The token is minted.").waitFor();
+    await page.getByTitle(`${first!.fee_wei!} wei`).waitFor();
+    await page.getByText("They share its gas and its fee.").waitFor();
+    await page.getByRole("link", { name: /Mint/ }).waitFor();
+    await expectNoAxeViolations(page);
+  });
+
+  it("changes a request's page without reloading, on a narrow and dark page", async () => {
+    await web.moneta.provider.send("evm_setAutomine", [false]);
+    try {
+      const id = await send("/v1/nfts", { collection_address: collection.nft_collection, to_address: HOLDER });
+      const page = await web.open({ screen: `/requests/${id}`, browser: { viewport: NARROW, colorScheme: "dark" } });
+      await page.getByText("It is not mined yet.").waitFor();
+      await web.moneta.provider.send("evm_setAutomine", [true]);
+      await web.moneta.provider.send("evm_mine", []);
+      await page.getByText("The token is minted.").waitFor();
+      await expectNoSidewaysScrolling(page);
+      await expectNoAxeViolations(page);
+      await goTo(page, "/requests");
+      await page.getByRole("row", { name: /Mint/ }).first().waitFor();
+      await expectNoSidewaysScrolling(page);
+      await expectNoAxeViolations(page);
+    } finally {
+      await web.moneta.provider.send("evm_setAutomine", [true]);
+    }
+  });
+
+  it("says why a request failed and what to do", async () => {
+    const id = await send("/v1/nfts", {
+      collection_address: collection.nft_collection,
+      to_address: HOLDER,
+      name: "<img src=x onerror=\"document.title='ran'\">",
+      image: "http://10.0.0.1/picture.png",
+      copy_media: true,
+    });
+    const page = await web.open({ screen: `/requests/${id}` });
+    await page.getByText("Failed", { exact: true }).waitFor();
+    const { body } = await web.moneta.api.send<RequestBody>("GET", `/v1/requests/${id}`);
+    await page.getByRole("link", { name: `About ${body.error_code!}` }).waitFor();
+    expect(await page.title()).not.to.equal("ran");
+    await expectNoAxeViolations(page);
+  });
+
+  it("says when a request does not exist", async () => {
+    web.allowProblems(/404/);
+    const page = await web.open({ screen: `/requests/${"0".repeat(64)}` });
+    await page.getByText("Not found, or it belongs to another app.").waitFor();
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+  });
+});

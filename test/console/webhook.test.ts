@@ -1,0 +1,70 @@
+import { createServer } from "node:http";
+
+import { expect } from "chai";
+
+import { listenOnLoopback } from "../support/loopback-server.ts";
+import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
+
+describe("console > webhook", function () {
+  this.timeout(90_000);
+  const web = useConsole();
+
+  it("registers, tests, redelivers, changes, rotates and removes", async () => {
+    // The console calls the webhook's endpoints, whose 404 without a webhook the browser reports.
+    web.allowProblems(/404/);
+    let answer = 500;
+    const receiver = await listenOnLoopback(
+      createServer((_request, response) => {
+        response
+          .writeHead(answer, "<script>document.title='ran'</script>")
+          .end("<script>document.title='ran'</script>");
+      }),
+    );
+    try {
+      const page = await web.open({ screen: "/webhook" });
+      await page.getByRole("heading", { name: "Register a webhook" }).waitFor();
+      await expectNoAxeViolations(page);
+      await page.getByLabel("URL").fill(`${receiver.url}/?<script>`);
+      await page.getByRole("button", { name: "Save the webhook" }).click();
+      await page.getByText(/^whsec_/).waitFor();
+      await expectNoAxeViolations(page);
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      expect(await page.getByText(/^whsec_/).count()).to.equal(0);
+
+      await page.getByRole("button", { name: "Send a test event" }).click();
+      const row = page.getByRole("row", { name: /test/ });
+      await row.getByText(/HTTP 500/).waitFor();
+      answer = 200;
+      await row.getByRole("button", { name: "Redeliver" }).click();
+      await page.getByText("Delivered", { exact: true }).waitFor();
+      await expectNoAxeViolations(page);
+
+      await page.getByRole("button", { name: "Change" }).click();
+      await page.getByLabel(/^Sent/).uncheck();
+      await page.getByRole("button", { name: "Save the webhook" }).click();
+      await page.getByText("completed, error, corrected").waitFor();
+
+      await page.getByRole("button", { name: "Rotate the secret" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+      await page.getByText(/^whsec_/).waitFor();
+
+      await page.setViewportSize(NARROW);
+      await expectNoSidewaysScrolling(page);
+      await page.getByRole("button", { name: "Remove" }).click();
+      await expectNoAxeViolations(page);
+      await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+      await page.getByRole("heading", { name: "Register a webhook" }).waitFor();
+      expect(await page.title()).not.to.equal("ran");
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  it("says at the field what is wrong with the URL", async () => {
+    web.allowProblems(/404|422/);
+    const page = await web.open({ screen: "/webhook" });
+    await page.getByLabel("URL").fill("http://user:password@example.com/");
+    await page.getByRole("button", { name: "Save the webhook" }).click();
+    await page.getByText("Must not contain a user name or a password.").waitFor();
+  });
+});
