@@ -8,8 +8,10 @@ import { BUILT, bundle, compareWithSources, contentsOf } from "./bundle.ts";
  * a temporary folder and fails unless api/console/built has exactly these bytes. Both fail when the scripts are too large.
  */
 
-/** Most bytes of all scripts together, compressed by gzip. */
+/** Most bytes of all scripts together, compressed by gzip. The library of the charts is not counted. */
 const MOST_SCRIPT_BYTES = 60_000;
+/** The chunk of the library of the charts. Only the operator's charts load it. */
+const CHARTS = /^assets\/plot-[^/]*\.js$/;
 
 /** @returns whether the types are right. */
 function checkTypes(): boolean {
@@ -32,8 +34,12 @@ async function run(check: boolean): Promise<boolean> {
     console.log("Wrote api/console/built. Commit it together with the sources.");
   }
   const scripts = [...(await contentsOf(BUILT))].filter(([name]) => name.endsWith(".js"));
-  const bytes = scripts.reduce((sum, [, content]) => sum + gzipSync(content).length, 0);
-  console.log(`Scripts: ${bytes.toString()} bytes gzip, of at most ${MOST_SCRIPT_BYTES.toString()}.`);
+  const sizeOf = (counted: typeof scripts) => counted.reduce((sum, [, content]) => sum + gzipSync(content).length, 0);
+  const bytes = sizeOf(scripts.filter(([name]) => !CHARTS.test(name)));
+  const charts = sizeOf(scripts.filter(([name]) => CHARTS.test(name)));
+  console.log(
+    `Scripts: ${bytes.toString()} bytes gzip, of at most ${MOST_SCRIPT_BYTES.toString()}. The operator's charts load ${charts.toString()} more.`,
+  );
   return bytes <= MOST_SCRIPT_BYTES;
 }
 

@@ -2,6 +2,9 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 import { launchBrowser } from "../../scripts/console/launch-browser.ts";
 
+/** On a machine without a locale the browser names a language that `Intl` refuses, which no browser of a person does. */
+const LOCALE = "en-US";
+
 /** Gives the tests of a `describe` block a browser. Each page is a person of its own, with no cookies. */
 export function useBrowser(): BrowserFixture {
   const fixture = new BrowserFixture();
@@ -22,7 +25,7 @@ export class BrowserFixture {
 
   async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
     if (this.#browser === null) throw new Error("The browser runs only during tests.");
-    const context = await this.#browser.newContext(options);
+    const context = await this.#browser.newContext({ locale: LOCALE, ...options });
     context.on("console", (message) => {
       if (message.type() === "error") this.problems.push(message.text());
     });

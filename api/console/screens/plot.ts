@@ -45,7 +45,7 @@ export function drawPlot(host: HTMLElement, data: PlotData): () => void {
 function create(host: HTMLElement, { times, lines, write }: PlotData): uPlot {
   const style = getComputedStyle(host);
   const colour = (name: string) => style.getPropertyValue(name).trim();
-  const axis = { stroke: colour("--text-quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+  const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
   const options: uPlot.Options = {
     width: host.clientWidth,
     height: HEIGHT,

@@ -90,4 +90,15 @@ export const SCREENS: readonly Screen[] = [
     nav: "Webhook",
     scope: "webhooks",
   },
+  {
+    path: "/tokens",
+    component: lazy(async () => (await import("../screens/tokens.tsx")).TokensScreen),
+    nav: "Tokens",
+  },
+  {
+    path: "/operator",
+    component: lazy(async () => (await import("../screens/operator.tsx")).OperatorScreen),
+    nav: "Operator",
+    needs: "operator",
+  },
 ];

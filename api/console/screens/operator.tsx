@@ -1,0 +1,116 @@
+import { useState } from "preact/hooks";
+
+import { answerOf } from "../../client/client.ts";
+import type { paths } from "../../client/document.ts";
+import { Button } from "../parts/button.tsx";
+import { CursorList } from "../parts/cursor-list.tsx";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Screen } from "../parts/screen.tsx";
+import { Table } from "../parts/table.tsx";
+import { Ether } from "../parts/when.tsx";
+import { client } from "../service/client.ts";
+import { chooseApp } from "../service/session.ts";
+import { useData, usePages } from "../service/use-data.ts";
+import { Charts } from "./charts.tsx";
+
+type Answer = paths["/v1/operator/apps"]["get"]["responses"]["200"]["content"]["application/json"];
+type App = Answer["apps"][number];
+
+const SPANS = [
+  [24, "24 hours"],
+  [168, "7 days"],
+  [720, "30 days"],
+] as const;
+
+/** The service as a whole: what became final over time, and the apps with their usage. */
+export function OperatorScreen() {
+  const [hours, setHours] = useState<number>(SPANS[0][0]);
+  return (
+    <Screen title="Operator">
+      <div class="filter" role="group" aria-label="Time">
+        {SPANS.map(([value, text]) => (
+          <button
+            key={text}
+            type="button"
+            class="button button-small"
+            aria-pressed={hours === value}
+            onClick={() => {
+              setHours(value);
+            }}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+      <Series key={hours} hours={hours} />
+      <Apps />
+    </Screen>
+  );
+}
+
+function Series({ hours }: { hours: number }) {
+  const { data, error, reload } = useData(
+    () => answerOf(client().GET("/v1/operator/series", { params: { query: { hours } } })),
+    [hours],
+  );
+  if (error !== null) return <ErrorNote error={error} retry={reload} />;
+  return data === null ? <Loading /> : <Charts points={data.points} />;
+}
+
+function Apps() {
+  const pages = usePages(async (cursor) => {
+    const query = cursor === undefined ? {} : { cursor };
+    const { apps, next } = await answerOf(client().GET("/v1/operator/apps", { params: { query } }));
+    return { items: apps, next };
+  }, []);
+  return (
+    <section class="stack">
+      <h2>Apps</h2>
+      <CursorList
+        pages={pages}
+        empty={
+          <EmptyState title="No apps yet">
+            Create one on the command line: <code>npm run cli -- app create NAME</code>
+          </EmptyState>
+        }
+      >
+        {(apps) => <AppsTable apps={apps} />}
+      </CursorList>
+    </section>
+  );
+}
+
+function AppsTable({ apps }: { apps: readonly App[] }) {
+  return (
+    <Table
+      caption="Apps with their usage"
+      rows={apps}
+      keyOf={(app) => app.app_id}
+      columns={[
+        {
+          head: "App",
+          cell: ({ app_id, name }) => (
+            <Button
+              onClick={() => {
+                chooseApp({ app_id, name });
+                location.hash = "#/";
+              }}
+            >
+              <bdi>{name}</bdi>
+            </Button>
+          ),
+        },
+        { head: "Today", right: true, cell: ({ today }) => requestsOf(today) },
+        { head: "Fees today", right: true, cell: ({ today }) => <Ether wei={today.fee_wei} /> },
+        { head: "30 days", right: true, cell: ({ last_30_days: month }) => requestsOf(month) },
+        { head: "Fees", right: true, cell: ({ last_30_days: month }) => <Ether wei={month.fee_wei} /> },
+      ]}
+    />
+  );
+}
+
+function requestsOf({ requests_accepted: accepted, requests_failed: failed }: App["today"]): string {
+  return `${accepted.toLocaleString("en")} requests, ${failed.toLocaleString("en")} failed`;
+}

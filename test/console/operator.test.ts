@@ -1,0 +1,53 @@
+import { expect } from "chai";
+
+import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
+
+const HOSTILE = "<img src=x onerror=\"document.title='ran'\">";
+
+describe("console > operator", function () {
+  this.timeout(90_000);
+  const web = useConsole();
+
+  it("says that nothing happened yet", async () => {
+    const page = await web.open({ operator: true, screen: "/operator" });
+    await page.getByText("No request became final in this time").waitFor();
+    await expectNoAxeViolations(page);
+  });
+
+  it("shows the apps with their usage, and charts with a table", async () => {
+    await web.moneta.createApp(HOSTILE);
+    const body = { type: "ERC721", name: "Charted", symbol: "C" };
+    const made = await web.moneta.api.send<{ request_id: string }>("POST", "/v1/collections", body);
+    await web.moneta.api.client.waitFor(made.body.request_id);
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await web.open({ operator: true, screen: "/operator", browser: { viewport: NARROW, colorScheme } });
+      await page.getByText(/1 requests? completed/).waitFor();
+      await page.locator("canvas").nth(2).waitFor();
+      await page.getByText("The charts as a table").press("Enter");
+      await page.getByRole("table", { name: "Requests, latency and fees over time" }).waitFor();
+      await page.getByRole("button", { name: HOSTILE }).waitFor();
+      expect(await page.title()).not.to.equal("ran");
+      await expectNoSidewaysScrolling(page);
+      await expectNoAxeViolations(page);
+    }
+  });
+
+  it("opens an app", async () => {
+    const page = await web.open({ operator: true, screen: "/operator" });
+    await page.getByRole("button", { name: "test", exact: true }).click();
+    await page.getByRole("heading", { name: "Collections" }).waitFor();
+    await goTo(page, "/requests");
+    await page.getByRole("link", { name: /Create a collection/ }).waitFor();
+  });
+
+  it("is not offered to an app's session", async () => {
+    web.allowProblems(/403/);
+    const page = await web.open();
+    expect(await page.getByRole("link", { name: "Operator" }).count()).to.equal(0);
+    await goTo(page, "/operator");
+    await page
+      .getByText(/operator's console session/)
+      .first()
+      .waitFor();
+  });
+});

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+
+import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
+
+describe("console > tokens", function () {
+  this.timeout(90_000);
+  const web = useConsole();
+
+  async function statusWith(token: string): Promise<number> {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${web.moneta.baseUrl}/v1/requests`, { headers })).status;
+  }
+
+  it("creates a token, shows it once, and revokes it", async () => {
+    const page = await web.open({ screen: "/tokens", browser: { viewport: NARROW } });
+    await page.getByRole("button", { name: "Create a token" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("<script>document.title='ran'</script>");
+    await dialog.getByLabel("read", { exact: true }).check();
+    await dialog.getByLabel("Expires after").selectOption("30");
+    await expectNoAxeViolations(page);
+    await dialog.getByRole("button", { name: "Create" }).press("Enter");
+    const token = (await page.getByText(/^moneta_/).textContent())!;
+    expect(await statusWith(token)).to.equal(200);
+    await expectNoAxeViolations(page);
+    await expectNoSidewaysScrolling(page);
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    expect(await page.getByText(/^moneta_/).count()).to.equal(0);
+
+    await page.getByRole("button", { name: /^Revoke .*script/ }).click();
+    await expectNoAxeViolations(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("Revoked", { exact: true }).waitFor();
+    expect(await statusWith(token)).to.equal(401);
+    expect(await page.title()).not.to.equal("ran");
+  });
+
+  it("offers only the scopes of the session", async () => {
+    const page = await web.open({ screen: "/tokens", scopes: ["read"] });
+    await page.getByRole("button", { name: "Create a token" }).click();
+    await page.getByRole("dialog").getByLabel("read", { exact: true }).waitFor();
+    expect(await page.getByRole("dialog").getByRole("checkbox").count()).to.equal(1);
+  });
+});
