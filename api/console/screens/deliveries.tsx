@@ -19,6 +19,8 @@ type Delivery = Answer["deliveries"][number];
 
 /** While a delivery of the list has not been tried yet, the list is read again after so long. No event tells its answer. */
 const UNTRIED_MS = 1_000;
+/** Older deliveries wait for an earlier event of their request, which can take hours. */
+const NEW_MS = 15_000;
 /** Deliveries on a page. */
 const PAGE = 30;
 const KINDS = { pending: "warning", delivered: "good", failed: "bad" } as const;
@@ -31,8 +33,7 @@ export function Deliveries({ enabled }: { enabled: boolean }) {
     const page = await answerOf(client().GET("/v1/webhook/deliveries", { params: { query } }));
     return { items: page.deliveries, next: page.next };
   }, []);
-  const waits =
-    enabled && pages.items.slice(0, 5).some(({ status, attempts }) => status === "pending" && attempts === 0);
+  const waits = enabled && pages.items.some(isNew);
   useEffect(() => {
     if (!waits || pages.loading || pages.error !== null) return undefined;
     const timer = setTimeout(pages.reload, UNTRIED_MS);
@@ -77,6 +78,11 @@ export function Deliveries({ enabled }: { enabled: boolean }) {
       </CursorList>
     </section>
   );
+}
+
+/** The service tries a new delivery at once: its answer comes soon. */
+function isNew({ status, attempts, created_at: created }: Delivery): boolean {
+  return status === "pending" && attempts === 0 && Date.now() - Date.parse(created) < NEW_MS;
 }
 
 function Event({ delivery: { event_type: type, request_id } }: { delivery: Delivery }) {

@@ -20,7 +20,9 @@ export interface PlotData {
 }
 
 const HEIGHT = 200;
-const AXIS_WIDTH = 72;
+const AXIS_WIDTH = 96;
+/** Fewer values than this are drawn as points, because a line needs neighbours. */
+const FEW = 30;
 
 /** Draws into the element, follows its width and the colours of the page. @returns a function that ends that. */
 export function drawPlot(host: HTMLElement, data: PlotData): () => void {
@@ -60,7 +62,7 @@ function create(host: HTMLElement, { times, lines, write }: PlotData): uPlot {
         label: line.label,
         stroke: colour(line.colour),
         width: 2,
-        points: { show: times.length < 30 },
+        points: { show: line.values.filter((value) => value !== null).length < FEW },
         // The library types the value as a number; it is null where there is none.
         value: (_plot: uPlot, value: number | null) => (value === null ? "none" : write(value)),
       })),

@@ -1,6 +1,8 @@
 /* Values as people read them. The exact value belongs into a `title`. */
 
-const WEI_PER_GWEI = 1_000_000_000n;
+const [GWEI_PLACES, ETHER_PLACES] = [9, 18];
+/** Digits that are shown of an amount. */
+const DIGITS = 4;
 const WEI_PER_ETHER = 10n ** 18n;
 
 /** `0x1234…abcd` */
@@ -26,17 +28,19 @@ export function duration(seconds: number): string {
   return `${Math.floor(seconds / 86_400).toString()} d`;
 }
 
-/** Wei in ether, or in gwei when that is easier to read. */
+/** Wei in ether, with four digits that say something, or in gwei when that is easier to read. */
 export function ether(wei: string): string {
   const value = BigInt(wei);
   if (value === 0n) return "0 ETH";
-  const small = value < WEI_PER_ETHER / 10_000n;
-  return small ? `${decimal(value, WEI_PER_GWEI)} gwei` : `${decimal(value, WEI_PER_ETHER)} ETH`;
+  const small = value < WEI_PER_ETHER / 10_000_000n;
+  return small ? `${decimal(value, GWEI_PLACES)} gwei` : `${decimal(value, ETHER_PLACES)} ETH`;
 }
 
-/** A quotient with at most six decimals. */
-function decimal(value: bigint, unit: bigint): string {
-  const millionths = (value * 1_000_000n) / unit;
-  const fraction = (millionths % 1_000_000n).toString().padStart(6, "0").replace(/0+$/, "");
-  return `${(millionths / 1_000_000n).toString()}${fraction === "" ? "" : `.${fraction}`}`;
+/** The value divided by 10^places, rounded to four digits. Digits before the point are never rounded. */
+function decimal(value: bigint, places: number): string {
+  const spare = value.toString().length - DIGITS;
+  const step = 10n ** BigInt(Math.max(0, Math.min(spare, places)));
+  const digits = (((value + step / 2n) / step) * step).toString().padStart(places + 1, "0");
+  const fraction = digits.slice(-places).replace(/0+$/, "");
+  return `${digits.slice(0, -places)}${fraction === "" ? "" : `.${fraction}`}`;
 }
