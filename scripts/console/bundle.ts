@@ -11,11 +11,15 @@ export const BUILT = join(SOURCES, "built");
 
 /** Files that become one script: many small ones compress badly. What only one screen needs, such as charts, stays apart. */
 const CHUNKS = [
+  { name: "base", test: /api\/console\/(parts|service|shell)\// },
+  {
+    name: "lists",
+    test: /api\/console\/screens\/(collection\.|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver)/,
+  },
   {
     name: "forms",
     test: /api\/console\/(forms|write|import|screens\/(change-|create-|freeze|import|mint|transfer))/,
   },
-  { name: "lists", test: /api\/console\/screens\/(collection\.|token\.|request|wallet)/ },
 ] as const;
 
 /** Builds the console. The same sources and packages always give the same bytes. */
