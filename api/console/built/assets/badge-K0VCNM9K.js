@@ -1,1 +1,0 @@
-import{p as e}from"./format-BpPDzNG6.js";var t={pending:`Pending`,processing:`Processing`,completed:`Completed`,failed:`Failed`};function n({status:n}){return e(`span`,{class:`badge badge-${n}`,children:t[n]})}function r({children:t,kind:n=`plain`}){return e(`span`,{class:`badge badge-${n}`,children:t})}export{n,r as t};

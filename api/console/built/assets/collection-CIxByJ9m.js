@@ -1,1 +1,0 @@
-import{s as e}from"./lists-a_rQIGcz.js";import{D as t,h as n}from"./format-BpPDzNG6.js";async function r(e){let r;do{let i=r===void 0?{}:{cursor:r},a=await t(n().GET(`/v1/collections`,{params:{query:i}})),o=a.collections.find(t=>t.address.toLowerCase()===e.toLowerCase());if(o!==void 0)return o;r=a.next??void 0}while(r!==void 0);return null}export{e as CollectionScreen,r as t};

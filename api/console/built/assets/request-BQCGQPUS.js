@@ -1,1 +1,0 @@
-import{i as e}from"./lists-a_rQIGcz.js";import{W as t,p as n}from"./format-BpPDzNG6.js";function r({text:e}){return n(t,{children:e.split("`").map((e,t)=>t%2==1?n(`code`,{children:e},t):e)})}export{e as RequestScreen,r as t};
