@@ -132,7 +132,7 @@ export default {
     only("indexer", LEAVES, "The stages of the pipeline communicate only through rows."),
     only("webhooks", LEAVES, "The stages of the pipeline communicate only through rows."),
     only("media", LEAVES, "Fetches and stores media for requests."),
-    only("operator", ["commands", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
+    only("operator", ["commands", "doctor", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
     only("doctor", LEAVES, "The doctor reads rows and the chain and changes neither."),
     only("metrics", LEAVES, "What the service measures, and the states that its operator must look at."),
     only("reconcile", ["indexer", ...LEAVES], "Reads the chain again with the code of the indexer."),

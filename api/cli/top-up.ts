@@ -1,14 +1,11 @@
 import type { Command } from "commander";
 import { formatEther } from "ethers";
 
-import { FUNDS_FOR_BATCHES, isLowOnFunds } from "../domain/conditions.ts";
+import { daysLeft, FUNDS_FOR_BATCHES, isLowOnFunds, SPENDING_PERIOD } from "../domain/conditions.ts";
 import { type LaneFunds, readLaneFunds } from "../doctor/lane-funds.ts";
 import { spentSince } from "../store/sending/spent.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, table, type Terminal } from "./terminal.ts";
-
-/** Milliseconds of a day. */
-const DAY = 86_400_000;
 
 interface LaneRow extends LaneFunds {
   /** What the transactions of the last 24 hours cost, in wei. */
@@ -27,7 +24,7 @@ export function topUp(terminal: Terminal): Command {
   }).action(async ({ json }: { json?: boolean }) => {
     const { rows, least } = await withServiceState(terminal, async (place) => {
       const { funds, batchCost } = await readLaneFunds({ ...place, lanes: place.settings.lanes });
-      const since = Date.now() - DAY;
+      const since = Date.now() - SPENDING_PERIOD;
       const found: LaneRow[] = [];
       for (const one of funds) {
         const spent = await spentSince(place.database.read, one.lane, since);
@@ -48,11 +45,6 @@ function describe({ lane, address, balance, spent, low }: LaneRow) {
     days_left: daysLeft(balance, spent),
     low_funds: low,
   };
-}
-
-/** In days, with one decimal, rounded down. */
-function daysLeft(balance: bigint, spent: bigint): number | null {
-  return spent === 0n ? null : Number((balance * 10n) / spent) / 10;
 }
 
 function text(rows: readonly LaneRow[], least: bigint): string {

@@ -649,6 +649,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operator/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the state of the whole service
+         * @description Backlog, indexer, webhook deliveries, and the lanes with their balances. What cannot be read now, such as balances while the node does not answer, is null. Results are up to some seconds old, what lanes spent up to a minute.
+         */
+        get: operations["getOperatorStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operator/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the whole service, and say how to fix each problem
+         * @description The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time, and their result serves all calls of the next 15 seconds. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.
+         */
+        get: operations["getDoctorFindings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operator/series": {
         parameters: {
             query?: never;
@@ -4730,6 +4770,212 @@ export interface operations {
                         }[];
                         /** @description Cursor of the next page; null at the end. */
                         next: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getOperatorStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ready": true,
+                     *       "checks": {
+                     *         "database": "ok",
+                     *         "chain": "ok",
+                     *         "relayer": "ok"
+                     *       },
+                     *       "backlog": {
+                     *         "media": 0,
+                     *         "pending": 3,
+                     *         "processing": 12
+                     *       },
+                     *       "oldest_pending_seconds": 1.4,
+                     *       "indexer": {
+                     *         "checkpoint": 21000000,
+                     *         "head": 21000001,
+                     *         "lag_blocks": 1
+                     *       },
+                     *       "deliveries": {
+                     *         "waiting": 2,
+                     *         "dead": 0,
+                     *         "oldest_overdue_seconds": null
+                     *       },
+                     *       "lanes": [
+                     *         {
+                     *           "lane": 0,
+                     *           "address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
+                     *           "in_use": true,
+                     *           "balance_wei": "1500000000000000000",
+                     *           "spent_24h_wei": "14688960000000000",
+                     *           "days_left": 102.1,
+                     *           "low_funds": false,
+                     *           "oldest_unmined_seconds": 2.5
+                     *         }
+                     *       ],
+                     *       "relay_paused": false,
+                     *       "quarantined_contracts": 0,
+                     *       "processes": {
+                     *         "api": 1,
+                     *         "relayer": 1,
+                     *         "other": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Whether the process that answers can work, as `/readyz` says. */
+                        ready: boolean;
+                        /** @description The checks of `/readyz` in this process: `ok`, or what is wrong. */
+                        checks: {
+                            [key: string]: string;
+                        };
+                        /** @description Requests of all apps that are not final. */
+                        backlog: {
+                            /** @description Requests that wait for their media. */
+                            media: number;
+                            /** @description Requests that wait to be sent. */
+                            pending: number;
+                            /** @description Requests whose transaction was sent. */
+                            processing: number;
+                        };
+                        /** @description How long the oldest request that waits to be sent has waited. null: none waits. */
+                        oldest_pending_seconds: number | null;
+                        indexer: {
+                            /** @description The last block that the indexer processed. */
+                            checkpoint: number;
+                            /** @description The node's newest block. null while the node does not answer. */
+                            head: number | null;
+                            /** @description Blocks that the indexer has not processed yet. */
+                            lag_blocks: number | null;
+                        };
+                        deliveries: {
+                            /** @description Webhook deliveries with tries left. Counted up to 10,000. */
+                            waiting: number;
+                            /** @description Webhook deliveries that failed for good. Counted up to 10,000. */
+                            dead: number;
+                            /** @description How long the most overdue delivery should have been sent. null: none is overdue. */
+                            oldest_overdue_seconds: number | null;
+                        };
+                        lanes: {
+                            /** @description Number of the lane. */
+                            lane: number;
+                            /** @description Send the chain's own currency to this address. */
+                            address: components["schemas"]["Address"];
+                            /** @description false: a lane of earlier settings, which only finishes what it has begun. */
+                            in_use: boolean;
+                            /** @description null while the node does not answer. */
+                            balance_wei: components["schemas"]["Wei"] | null;
+                            /** @description What its transactions of the last 24 hours cost. null: not known, or the lane is not in use. */
+                            spent_24h_wei: components["schemas"]["Wei"] | null;
+                            /** @description For how many days the balance lasts at this rate. null: nothing was spent, or not known. */
+                            days_left: number | null;
+                            /** @description Whether it cannot pay for ten full batches at the present fees. null: not known. */
+                            low_funds: boolean | null;
+                            /** @description Age of its oldest transaction that no block contains. null: there is none. */
+                            oldest_unmined_seconds: number | null;
+                        }[];
+                        /** @description Whether the relay is paused. null: not known. */
+                        relay_paused: boolean | null;
+                        /** @description Contracts of others that are left alone for some time. */
+                        quarantined_contracts: number;
+                        /** @description Running processes of the service. One with the roles `api` and `relayer` counts twice. */
+                        processes: {
+                            api: number;
+                            relayer: number;
+                            /** @description Processes with neither of these roles. */
+                            other: number;
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDoctorFindings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "result": "warning",
+                     *       "findings": [
+                     *         {
+                     *           "check": "chain",
+                     *           "result": "ok",
+                     *           "words": "the node serves chain 1 and is in sync",
+                     *           "condition": null
+                     *         },
+                     *         {
+                     *           "check": "funds",
+                     *           "result": "warning",
+                     *           "words": "Lane 0 is low on funds. `npm run cli -- top-up` prints its address.",
+                     *           "condition": "low_funds"
+                     *         }
+                     *       ],
+                     *       "checked_at": "2026-05-04T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The worst of the findings.
+                         * @enum {string}
+                         */
+                        result: "ok" | "warning" | "problem";
+                        findings: {
+                            /** @description Name of the check. */
+                            check: string;
+                            /** @enum {string} */
+                            result: "ok" | "warning" | "problem";
+                            /** @description What was found, and what to do. */
+                            words: string;
+                            /** @description The name of this state in the log and in `/metrics`. */
+                            condition: ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing") | null;
+                        }[];
+                        /** @description When the checks began. */
+                        checked_at: components["schemas"]["Time"];
                     };
                 };
             };

@@ -9,7 +9,6 @@ import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../ipfs-node/node.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { createWalletDeriver } from "../keys/wallet-deriver.ts";
-import { cryptoProblem } from "../shared/crypto.ts";
 import type { Measurements } from "../metrics/meter.ts";
 import { GasMeter } from "../relayer/gas-meter.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
@@ -28,7 +27,9 @@ import { startHttp } from "./http.ts";
 import { type Keys, loadKeys, needed } from "./keys.ts";
 import { guardChain } from "./guard-chain.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
+import { createOperatorReads } from "./operator-reads.ts";
 import { createReadiness } from "./readiness.ts";
+import { reportCrypto } from "./report-crypto.ts";
 import { createWorkers, healthOf, type NamedWorker, type Signing, type WorkerHealth } from "./workers.ts";
 import { hostedBaseOf } from "./workplace.ts";
 
@@ -156,20 +157,13 @@ async function serveApi(settings: Settings, parts: ApiParts, opened: AsyncDispos
       sealer: needed(keys.sealer),
       foreign: createForeignContracts(client, settings.limits.foreignCallGas),
       readiness: createReadiness({ database, client, health }),
+      operator: createOperatorReads(settings, { ...parts, blocks: parts.content.blocks }),
       apiProcesses: await joinApiProcesses(settings, parts, opened),
       chainId: Number(parts.identity.chainId),
       chainProblem: () => guard.problem,
     },
     settings,
     opened,
-  );
-}
-
-function reportCrypto(logger: Logger): void {
-  if (cryptoProblem === null) return;
-  logger.warn(
-    { err: cryptoProblem },
-    "WebAssembly libraries cannot be loaded: signing and hashing use slower JavaScript code. Run `npm ci` to install them again.",
   );
 }
 

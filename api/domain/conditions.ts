@@ -24,3 +24,11 @@ export function fullBatchCost(gas: number, fees: { baseFee: bigint; priorityFee:
 export function isLowOnFunds(funds: bigint, batchCost: bigint): boolean {
   return funds < batchCost * FUNDS_FOR_BATCHES;
 }
+
+/** What a lane spent in so many milliseconds, one day, says for how long its funds last. */
+export const SPENDING_PERIOD = 86_400_000;
+
+/** For how many days funds last, with one decimal, rounded down; null: nothing was spent. @param spent in one day. */
+export function daysLeft(funds: bigint, spent: bigint): number | null {
+  return spent === 0n ? null : Number((funds * 10n) / spent) / 10;
+}

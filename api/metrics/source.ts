@@ -3,6 +3,16 @@ import type { Logger } from "pino";
 /** Milliseconds that an answer waits for a source. */
 const TIMEOUT = 5_000;
 
+interface SourceOptions {
+  /** Milliseconds for which a result is given again. */
+  fresh: number;
+  logger: Logger;
+  /** Milliseconds that a caller waits. */
+  timeout?: number;
+  /** What the log says when it cannot be read. */
+  failed?: string;
+}
+
 /**
  * Where gauges come from. However often it is asked, it reads once at a time, and gives each result again for a while: a
  * scraper can load neither the database nor the node.
@@ -10,13 +20,12 @@ const TIMEOUT = 5_000;
 export class Source<T> {
   readonly name: string;
   readonly #read: () => Promise<T>;
-  readonly #options: { fresh: number; logger: Logger; timeout?: number };
+  readonly #options: SourceOptions;
   #reading: Promise<T | null> | null = null;
   #last: { value: T | null; endedAt: number } | null = null;
   #failing = false;
 
-  /** @param options.fresh milliseconds for which a result is given again. */
-  constructor(name: string, read: () => Promise<T>, options: { fresh: number; logger: Logger; timeout?: number }) {
+  constructor(name: string, read: () => Promise<T>, options: SourceOptions) {
     this.name = name;
     this.#read = read;
     this.#options = options;
@@ -45,7 +54,8 @@ export class Source<T> {
       this.#failing = false;
     } catch (error) {
       // Once: a scraper asks again and again. `moneta_source_up` shows how long it lasts.
-      if (!this.#failing) this.#options.logger.warn({ err: error, source: this.name }, "/metrics cannot read a source");
+      const { logger, failed = "/metrics cannot read a source" } = this.#options;
+      if (!this.#failing) logger.warn({ err: error, source: this.name }, failed);
       this.#failing = true;
     }
     this.#last = { value, endedAt: performance.now() };

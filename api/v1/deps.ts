@@ -13,6 +13,7 @@ import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import type { OperatorReads } from "./operator-reads.ts";
 import type { EventStreams } from "./streams/event-streams.ts";
 
 /** Everything that the HTTP side needs. */
@@ -33,6 +34,7 @@ export interface AppDeps {
   metrics: Pick<Metrics, "requests" | "http" | "serving">;
   /** Whether the service can work now, and the result of each check: "ok", or what is wrong. */
   readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;
+  operator: OperatorReads;
   /** How many API processes run now, this one included. */
   apiProcesses: () => number;
   chainId: number;

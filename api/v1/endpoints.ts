@@ -33,7 +33,9 @@ import { listWalletHistory } from "./endpoints/list-wallet-history.ts";
 import { mintNft } from "./endpoints/mint-nft.ts";
 import { mintNfts } from "./endpoints/mint-nfts.ts";
 import { operatorApps } from "./endpoints/operator-apps.ts";
+import { operatorDoctor } from "./endpoints/operator-doctor.ts";
 import { operatorSeries } from "./endpoints/operator-series.ts";
+import { operatorStatus } from "./endpoints/operator-status.ts";
 import { putWebhook } from "./endpoints/put-webhook.ts";
 import { redeliver } from "./endpoints/redeliver.ts";
 import { rotateWebhookSecret } from "./endpoints/rotate-webhook-secret.ts";
@@ -85,6 +87,8 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     createToken(),
     deleteToken(),
     operatorApps(),
+    operatorStatus(),
+    operatorDoctor(),
     operatorSeries(),
   ];
 }

@@ -6,8 +6,8 @@ import { CHECKS, examine, type Examination } from "../../doctor/examine.ts";
 import { plural } from "../../shared/plural.ts";
 import { withServiceState } from "../database.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { diskCheck } from "./disk.ts";
-import { filesCheck, mediaCheck, storeCheck } from "./media.ts";
+import { diskCheck } from "../../operator/disk-check.ts";
+import { filesCheck, mediaCheck, storeCheck } from "../../operator/media-checks.ts";
 
 const LABELS = { ok: "ok     ", warning: "warning", problem: "PROBLEM" } as const;
 

@@ -1,3 +1,6 @@
+/** Where a count stops that has no counter. */
+export const MOST_COUNTED = 10_000;
+
 /** The requested part of a listing: by offset, or after a cursor. */
 export interface PageQuery {
   limit: number;

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { counterKeys, readCounters } from "../db/counters.ts";
 import type { Db } from "../db/engine.ts";
 import { readMeta } from "../db/meta.ts";
+import { MOST_COUNTED } from "../db/pages.ts";
 
 /** Rows at the head of the queue among which the oldest request is looked for. */
 const HEAD = 250;
@@ -69,6 +70,16 @@ async function countQuarantined(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from foreign_contracts where due_at is not null and state = 'quarantined'`.execute(db);
   return rows[0]?.count ?? 0;
+}
+
+/** Webhook deliveries that wait, and those that failed for good, each counted up to `MOST_COUNTED`. */
+export async function countDeliveries(db: Db): Promise<{ waiting: number; dead: number }> {
+  const { rows } = await sql<{ waiting: number; dead: number }>`
+    select (select count(*) from (select 1 from deliveries where status = 'pending' limit ${MOST_COUNTED}) as pending)
+             as "waiting",
+           (select count(*) from (select 1 from deliveries where status = 'failed' limit ${MOST_COUNTED}) as failed)
+             as "dead"`.execute(db);
+  return rows[0] ?? { waiting: 0, dead: 0 };
 }
 
 /** Of each app, the delivery that is due first. A delivery that is being sent, or tried again later, is not due. */

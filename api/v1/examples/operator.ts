@@ -1,4 +1,4 @@
-import { usageExample } from "../examples.ts";
+import { ALICE, usageExample } from "../examples.ts";
 
 /* Example answers of the operator's calls. */
 
@@ -25,4 +25,42 @@ export const seriesExample = {
     },
   ],
   seconds_per_point: 1_200,
+};
+
+export const statusExample = {
+  ready: true,
+  checks: { database: "ok", chain: "ok", relayer: "ok" },
+  backlog: { media: 0, pending: 3, processing: 12 },
+  oldest_pending_seconds: 1.4,
+  indexer: { checkpoint: 21_000_000, head: 21_000_001, lag_blocks: 1 },
+  deliveries: { waiting: 2, dead: 0, oldest_overdue_seconds: null },
+  lanes: [
+    {
+      lane: 0,
+      address: ALICE,
+      in_use: true,
+      balance_wei: "1500000000000000000",
+      spent_24h_wei: "14688960000000000",
+      days_left: 102.1,
+      low_funds: false,
+      oldest_unmined_seconds: 2.5,
+    },
+  ],
+  relay_paused: false,
+  quarantined_contracts: 0,
+  processes: { api: 1, relayer: 1, other: 0 },
+};
+
+export const doctorExample = {
+  result: "warning" as const,
+  findings: [
+    { check: "chain", result: "ok" as const, words: "the node serves chain 1 and is in sync", condition: null },
+    {
+      check: "funds",
+      result: "warning" as const,
+      words: "Lane 0 is low on funds. `npm run cli -- top-up` prints its address.",
+      condition: "low_funds" as const,
+    },
+  ],
+  checked_at: TIME,
 };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { judgeDisk } from "../../../api/cli/doctor/disk.ts";
+import { judgeDisk } from "../../../api/operator/disk-check.ts";
 
 const GIB = 2 ** 30;
 

@@ -202,6 +202,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     logger,
     metrics: NO_METRICS,
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
+    operator: { overview: () => Promise.resolve(null), doctor: () => Promise.resolve(null) },
     chainProblem: () => null,
     apiProcesses: () => 1,
     chainId: CHAIN_ID,

@@ -27,9 +27,15 @@ describe("the operator's calls", () => {
 
   it("are refused to tokens and to sessions of an app", async () => {
     const session = await startSession(api);
-    for (const path of ["apps", "series"]) {
+    for (const path of ["apps", "status", "doctor", "series"]) {
       expectRefusal(await api.get(`/v1/operator/${path}`), 403, "forbidden");
       expectRefusal(await session.call("GET", `/v1/operator/${path}`), 403, "forbidden");
+    }
+  });
+
+  it("answer 503 while there is nothing to show", async () => {
+    for (const path of ["status", "doctor"]) {
+      expectRefusal(await operator.call("GET", `/v1/operator/${path}`), 503, "unavailable");
     }
   });
 

@@ -1,8 +1,8 @@
-import { damagedContent, missingFiles } from "../../operator/collect-media.ts";
-import { type Check, ok, problem, some } from "../../doctor/check.ts";
-import { plural } from "../../shared/plural.ts";
-import type { BlockStore } from "../../ipfs/block-store.ts";
-import { readMediaPlace } from "../../store/media/media-store.ts";
+import { damagedContent, missingFiles } from "./collect-media.ts";
+import { type Check, ok, problem, some } from "../doctor/check.ts";
+import { plural } from "../shared/plural.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
+import { readMediaPlace } from "../store/media/media-store.ts";
 
 const ADVICE = "Restore the files from a backup, or send requests that copy the same media again.";
 

@@ -1,5 +1,5 @@
-import { type Check, type Finding, ok, problem, warning } from "../../doctor/check.ts";
-import { type DiskSpace, readDisk } from "../../shared/disk.ts";
+import { type Check, type Finding, ok, problem, warning } from "../doctor/check.ts";
+import { type DiskSpace, readDisk } from "../shared/disk.ts";
 
 const MIB = 2 ** 20;
 /** An operator should make room when less than this part of the disk, and less than so many bytes, are free. */

@@ -1,0 +1,79 @@
+import type { Logger } from "pino";
+
+import type { ChainClient } from "../chain/client.ts";
+import type { Settings } from "../config/settings.ts";
+import type { DoctorContext } from "../doctor/check.ts";
+import { CHECKS, examine } from "../doctor/examine.ts";
+import type { BlockStore } from "../ipfs/block-store.ts";
+import { Overview } from "../metrics/overview.ts";
+import { Source } from "../metrics/source.ts";
+import { diskCheck } from "../operator/disk-check.ts";
+import { filesCheck, storeCheck } from "../operator/media-checks.ts";
+import { leaseTimes } from "../shared/lease.ts";
+import type { Database } from "../store/db/database.ts";
+import { readMeta } from "../store/db/meta.ts";
+import type { OperatorReads } from "../v1/operator-reads.ts";
+import type { ChainIdentity } from "./chain-identity.ts";
+import type { Keys } from "./keys.ts";
+import { hostedBaseOf } from "./workplace.ts";
+
+/** The findings are given again for so many milliseconds, and a call waits so long for them. */
+const DOCTOR = { fresh: 15_000, timeout: 20_000 };
+
+interface Parts {
+  database: Database;
+  client: ChainClient;
+  identity: ChainIdentity;
+  keys: Keys;
+  blocks: BlockStore;
+  logger: Logger;
+  now: () => number;
+}
+
+/** What the console shows the operator about the whole service. */
+export function createOperatorReads(settings: Settings, parts: Parts): OperatorReads {
+  const { database, client, identity, logger, now } = parts;
+  const overview = new Overview({
+    database,
+    client,
+    relay: identity.contracts.relay,
+    lanes: settings.lanes,
+    presence: leaseTimes(settings.leaseSeconds).lasts,
+    logger,
+    now,
+  });
+  const doctor = new Source("doctor", () => runDoctor(settings, parts), {
+    ...DOCTOR,
+    logger,
+    failed: "the doctor's checks ended with an error",
+  });
+  return { overview: () => overview.read(), doctor: () => doctor.value() };
+}
+
+/** As `npm run cli -- doctor`, with the keys of this process. */
+async function runDoctor(settings: Settings, { database, client, identity, keys, blocks, now }: Parts) {
+  const checkedAt = now();
+  const { dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc } = settings;
+  const context: DoctorContext = {
+    database,
+    client,
+    chain: {
+      chainId: identity.chainId.toString(),
+      genesis: (await readMeta(database.read, "genesis")) ?? "",
+      contracts: identity.contracts,
+    },
+    keys: {
+      ...keys,
+      seedProblem: keys.keyring === null ? "This process does not have the seed." : null,
+      sealerProblem: keys.sealer === null ? "This process does not have SECRET_KEYS." : null,
+    },
+    hostedBase: hostedBaseOf(settings),
+    lanes,
+    maxFeeGwei,
+    pinRpc,
+    thorough: false,
+    now: checkedAt,
+  };
+  const found = await examine(context, [...CHECKS, diskCheck(dataDir), storeCheck(blocks), filesCheck(blocks)]);
+  return { ...found, checkedAt };
+}

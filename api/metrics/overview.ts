@@ -1,0 +1,120 @@
+import type { Logger } from "pino";
+
+import type { ChainClient } from "../chain/client.ts";
+import { daysLeft, SPENDING_PERIOD } from "../domain/conditions.ts";
+import { holderIsGone } from "../shared/lease-holder.ts";
+import type { Database } from "../store/db/database.ts";
+import type { Db } from "../store/db/engine.ts";
+import { countProcesses, type SharedRole } from "../store/db/processes.ts";
+import { countDeliveries, type PipelineState, readPipeline } from "../store/metrics/pipeline.ts";
+import { spentSince } from "../store/sending/spent.ts";
+import { type ChainState, readChainState } from "./chain-state.ts";
+import { Source } from "./source.ts";
+
+/** Milliseconds for which what was read is given again. What a busy lane spent in a day takes long to add up. */
+const FRESH = { database: 1_000, chain: 5_000, spent: 60_000 };
+
+export interface OverviewDeps {
+  database: Database;
+  client: ChainClient;
+  /** Address of the relay. */
+  relay: string;
+  /** Numbers of the lanes that the settings have. */
+  lanes: readonly number[];
+  /** Milliseconds for which a process says that it runs. */
+  presence: number;
+  logger: Logger;
+  now: () => number;
+}
+
+interface Stored extends PipelineState {
+  deliveries: { waiting: number; dead: number };
+  processes: Record<SharedRole, number>;
+}
+
+interface LaneOverview {
+  lane: number;
+  address: string;
+  /** Whether the settings have this lane. One of earlier settings only finishes what it began. */
+  inUse: boolean;
+  /** When its oldest unmined batch was signed; null when it has none. */
+  oldestUnmined: number | null;
+  /** In wei; null while the node does not answer. */
+  balance: bigint | null;
+  lowFunds: boolean | null;
+  /** What its transactions of one day cost, in wei; null while that is not known. */
+  spent: bigint | null;
+  daysLeft: number | null;
+}
+
+/** The state of the whole service. Times are milliseconds since 1970. */
+export interface ServiceOverview extends Omit<Stored, "lanes"> {
+  lanes: LaneOverview[];
+  /** The newest block; null while the node does not answer. */
+  head: number | null;
+  /** null: it is not known. */
+  relayPaused: boolean | null;
+}
+
+/** What the operator's console shows. However many ask for it, it is read once at a time, and each result is given to all. */
+export class Overview {
+  readonly #lanes: readonly number[];
+  readonly #stored: Source<Stored>;
+  readonly #chain: Source<ChainState>;
+  readonly #spent: Source<ReadonlyMap<number, bigint>>;
+
+  constructor({ database: { read }, client, relay, lanes, presence, logger, now }: OverviewDeps) {
+    this.#lanes = lanes;
+    const failed = "the operator's overview cannot read a source";
+    this.#stored = new Source("database", () => readStored(read, now(), presence), {
+      fresh: FRESH.database,
+      logger,
+      failed,
+    });
+    this.#chain = new Source("chain", () => readChainState({ client, read, relay, lanes }), {
+      fresh: FRESH.chain,
+      logger,
+      failed,
+    });
+    this.#spent = new Source("spending", () => readSpending(read, lanes, now() - SPENDING_PERIOD), {
+      fresh: FRESH.spent,
+      logger,
+      failed,
+    });
+  }
+
+  /** Null while the database cannot be read. */
+  async read(): Promise<ServiceOverview | null> {
+    const [stored, chain, spent] = await Promise.all([this.#stored.value(), this.#chain.value(), this.#spent.value()]);
+    if (stored === null) return null;
+    const lanes = stored.lanes.map((one) => {
+      const funds = chain?.balances.find(({ lane }) => lane === one.lane);
+      const [balance, cost] = [funds?.wei ?? null, spent?.get(one.lane) ?? null];
+      return {
+        ...one,
+        inUse: this.#lanes.includes(one.lane),
+        balance,
+        lowFunds: funds?.low ?? null,
+        spent: cost,
+        daysLeft: balance === null || cost === null ? null : daysLeft(balance, cost),
+      };
+    });
+    return { ...stored, lanes, head: chain?.head ?? null, relayPaused: chain?.relayPaused ?? null };
+  }
+}
+
+async function readStored(read: Db, now: number, presence: number): Promise<Stored> {
+  const count = (role: SharedRole) =>
+    countProcesses(read, role, { now, lasts: presence, within: presence, isGone: holderIsGone });
+  return {
+    ...(await readPipeline(read, now)),
+    deliveries: await countDeliveries(read),
+    processes: { api: await count("api"), relayer: await count("relayer"), other: await count("other") },
+  };
+}
+
+async function readSpending(read: Db, lanes: readonly number[], since: number): Promise<ReadonlyMap<number, bigint>> {
+  const spent = new Map<number, bigint>();
+  for (const lane of lanes) spent.set(lane, await spentSince(read, lane, since));
+  return spent;
+}

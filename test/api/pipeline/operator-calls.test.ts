@@ -1,0 +1,104 @@
+import { expect } from "chai";
+
+import { createConsoleLink } from "../../../api/commands/console-session.ts";
+import { conformanceOf } from "../../support/conformance.ts";
+import { eventually } from "../../support/eventually.ts";
+import { useService } from "../../support/use-service.ts";
+
+const PUBLIC_URL = "https://nft.example";
+
+interface Status {
+  ready: boolean;
+  checks: Record<string, string>;
+  backlog: Record<string, number>;
+  oldest_pending_seconds: number | null;
+  indexer: { checkpoint: number; head: number | null; lag_blocks: number | null };
+  deliveries: { waiting: number; dead: number };
+  lanes: { lane: number; balance_wei: string | null; spent_24h_wei: string; days_left: number; in_use: boolean }[];
+  relay_paused: boolean | null;
+  processes: Record<string, number>;
+}
+
+interface Report {
+  result: string;
+  findings: { check: string; result: string; words: string }[];
+  checked_at: string;
+}
+
+describe("the operator's calls on a real chain", function () {
+  this.timeout(60_000);
+  const moneta = useService({ settings: { PUBLIC_URL }, proxy: true });
+  const headers: Record<string, string> = { "x-moneta-console": "1", origin: PUBLIC_URL };
+
+  before("sign in and complete a request", async () => {
+    const { url } = await createConsoleLink(
+      { database: moneta.service.database, publicUrl: PUBLIC_URL },
+      { appId: null, scopes: null },
+    );
+    const answer = await fetch(`${moneta.baseUrl}/v1/console/session`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ code: new URL(url).hash.replace("#code=", "") }),
+    });
+    headers["cookie"] = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    await moneta.api.collection({ type: "ERC721" });
+  });
+
+  async function get<T>(path: string): Promise<T> {
+    const response = await fetch(moneta.baseUrl + path, { headers });
+    const text = await response.text();
+    const { status } = response;
+    (await conformanceOf(moneta.baseUrl)).check({ method: "GET", path, status, headers: response.headers, text });
+    expect(status, text).to.equal(200);
+    return JSON.parse(text) as T;
+  }
+
+  it("show the state of the service, and how long the lanes' funds last", async () => {
+    const status = await get<Status>("/v1/operator/status");
+    expect(status).to.include({ ready: true, oldest_pending_seconds: null, relay_paused: false });
+    expect(status.checks).to.include({ database: "ok", chain: "ok" });
+    expect(status.backlog).to.deep.equal({ media: 0, pending: 0, processing: 0 });
+    expect(status.indexer.checkpoint + (status.indexer.lag_blocks ?? NaN)).to.equal(status.indexer.head);
+    expect(status.deliveries).to.deep.include({ waiting: 0, dead: 0 });
+    expect(status.processes).to.deep.equal({ api: 1, relayer: 1, other: 0 });
+    const [lane] = status.lanes;
+    expect(lane).to.include({ lane: 0, in_use: true });
+    const [balance, spent] = [BigInt(lane?.balance_wei ?? 0), BigInt(lane?.spent_24h_wei ?? 0)];
+    expect(spent > 0n && balance > spent).to.equal(true);
+    expect(lane?.days_left).to.equal(Number((balance * 10n) / spent) / 10);
+  });
+
+  it("count what became final, with its fee", async () => {
+    const { points } = await get<{ points: { completed: number; fee_wei: string; latency_p50_ms: number | null }[] }>(
+      "/v1/operator/series?hours=1",
+    );
+    const active = points.filter(({ completed }) => completed > 0);
+    expect(active.map(({ completed }) => completed).reduce((sum, count) => sum + count, 0)).to.equal(1);
+    const { requests } = await moneta.api.ok<{ requests: { fee_wei: string }[] }>("GET", "/v1/requests");
+    const [request] = requests;
+    expect(active[0]?.fee_wei).to.equal(request?.fee_wei);
+    expect(active[0]?.latency_p50_ms).to.be.above(0);
+  });
+
+  it("run the doctor once for several calls", async () => {
+    const reports = await Promise.all([1, 2, 3].map(() => get<Report>("/v1/operator/doctor")));
+    const [first] = reports;
+    expect(first?.findings.filter(({ result }) => result !== "ok")).to.deep.equal([]);
+    expect(first?.result).to.equal("ok");
+    const checks = new Set(first?.findings.map(({ check }) => check));
+    expect(checks).to.include.all.keys("chain", "lanes", "numbers", "indexer", "disk", "store", "media");
+    for (const report of reports) expect(report).to.deep.equal(first);
+  });
+
+  it("show what is known while the node does not answer", async () => {
+    moneta.intercept = ({ method }) =>
+      method === "eth_getBalance" ? { error: { code: -32_000, message: "out of order" } } : undefined;
+    const status = await eventually(async () => {
+      const found = await get<Status>("/v1/operator/status");
+      return found.indexer.head === null ? found : undefined;
+    });
+    expect(status.indexer.checkpoint).to.be.above(0);
+    expect(status.relay_paused).to.equal(null);
+    expect(status.lanes[0]).to.include({ lane: 0, balance_wei: null, days_left: null, low_funds: null });
+  });
+});
