@@ -4863,6 +4863,7 @@ export interface operations {
                         };
                         /** @description How long the oldest request that waits to be sent has waited. null: none waits. */
                         oldest_pending_seconds: number | null;
+                        /** @description How far the indexer is behind the node. */
                         indexer: {
                             /** @description The last block that the indexer processed. */
                             checkpoint: number;
@@ -4871,6 +4872,7 @@ export interface operations {
                             /** @description Blocks that the indexer has not processed yet. */
                             lag_blocks: number | null;
                         };
+                        /** @description Webhook deliveries of all apps. */
                         deliveries: {
                             /** @description Webhook deliveries with tries left. Counted up to 10,000. */
                             waiting: number;
@@ -4879,6 +4881,7 @@ export interface operations {
                             /** @description How long the most overdue delivery should have been sent. null: none is overdue. */
                             oldest_overdue_seconds: number | null;
                         };
+                        /** @description Every lane, with its funds. */
                         lanes: {
                             /** @description Number of the lane. */
                             lane: number;
@@ -4903,7 +4906,9 @@ export interface operations {
                         quarantined_contracts: number;
                         /** @description Running processes of the service. One with the roles `api` and `relayer` counts twice. */
                         processes: {
+                            /** @description Processes with the role `api`. */
                             api: number;
+                            /** @description Processes with the role `relayer`. */
                             relayer: number;
                             /** @description Processes with neither of these roles. */
                             other: number;
@@ -4964,10 +4969,14 @@ export interface operations {
                          * @enum {string}
                          */
                         result: "ok" | "warning" | "problem";
+                        /** @description One or more for each check, in the order of the checks. */
                         findings: {
                             /** @description Name of the check. */
                             check: string;
-                            /** @enum {string} */
+                            /**
+                             * @description How serious it is.
+                             * @enum {string}
+                             */
                             result: "ok" | "warning" | "problem";
                             /** @description What was found, and what to do. */
                             words: string;

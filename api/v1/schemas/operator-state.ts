@@ -47,25 +47,29 @@ export const operatorStatus = z.object({
   oldest_pending_seconds: seconds
     .nullable()
     .meta({ description: "How long the oldest request that waits to be sent has waited. null: none waits." }),
-  indexer: z.object({
-    checkpoint: z.int().meta({ description: "The last block that the indexer processed." }),
-    head: count.nullable().meta({ description: "The node's newest block. null while the node does not answer." }),
-    lag_blocks: count.nullable().meta({ description: "Blocks that the indexer has not processed yet." }),
-  }),
-  deliveries: z.object({
-    waiting: count.meta({ description: `Webhook deliveries with tries left. ${upTo}` }),
-    dead: count.meta({ description: `Webhook deliveries that failed for good. ${upTo}` }),
-    oldest_overdue_seconds: seconds
-      .nullable()
-      .meta({ description: "How long the most overdue delivery should have been sent. null: none is overdue." }),
-  }),
-  lanes: z.array(lane),
+  indexer: z
+    .object({
+      checkpoint: z.int().meta({ description: "The last block that the indexer processed." }),
+      head: count.nullable().meta({ description: "The node's newest block. null while the node does not answer." }),
+      lag_blocks: count.nullable().meta({ description: "Blocks that the indexer has not processed yet." }),
+    })
+    .meta({ description: "How far the indexer is behind the node." }),
+  deliveries: z
+    .object({
+      waiting: count.meta({ description: `Webhook deliveries with tries left. ${upTo}` }),
+      dead: count.meta({ description: `Webhook deliveries that failed for good. ${upTo}` }),
+      oldest_overdue_seconds: seconds
+        .nullable()
+        .meta({ description: "How long the most overdue delivery should have been sent. null: none is overdue." }),
+    })
+    .meta({ description: "Webhook deliveries of all apps." }),
+  lanes: z.array(lane).meta({ description: "Every lane, with its funds." }),
   relay_paused: z.boolean().nullable().meta({ description: "Whether the relay is paused. null: not known." }),
   quarantined_contracts: count.meta({ description: "Contracts of others that are left alone for some time." }),
   processes: z
     .object({
-      api: count,
-      relayer: count,
+      api: count.meta({ description: "Processes with the role `api`." }),
+      relayer: count.meta({ description: "Processes with the role `relayer`." }),
       other: count.meta({ description: "Processes with neither of these roles." }),
     })
     .meta({ description: "Running processes of the service. One with the roles `api` and `relayer` counts twice." }),
@@ -75,16 +79,18 @@ const result = z.enum(["ok", "warning", "problem"]);
 
 export const doctorReport = z.object({
   result: result.meta({ description: "The worst of the findings." }),
-  findings: z.array(
-    z.object({
-      check: z.string().meta({ description: "Name of the check." }),
-      result,
-      words: z.string().meta({ description: "What was found, and what to do." }),
-      condition: z
-        .enum(CONDITIONS)
-        .nullable()
-        .meta({ description: "The name of this state in the log and in `/metrics`." }),
-    }),
-  ),
+  findings: z
+    .array(
+      z.object({
+        check: z.string().meta({ description: "Name of the check." }),
+        result: result.meta({ description: "How serious it is." }),
+        words: z.string().meta({ description: "What was found, and what to do." }),
+        condition: z
+          .enum(CONDITIONS)
+          .nullable()
+          .meta({ description: "The name of this state in the log and in `/metrics`." }),
+      }),
+    )
+    .meta({ description: "One or more for each check, in the order of the checks." }),
   checked_at: time.meta({ description: "When the checks began." }),
 });
