@@ -137,6 +137,8 @@ export const MAX_BATCH_ITEM_ERRORS = 10;
 export const BATCH_ERRORS_LENGTH = 262_144;
 /** Seconds in which the body of a batch must arrive. */
 export const BATCH_BODY_SECONDS = 30;
+/** Largest request body of an endpoint that needs no token, in bytes: strangers must not cost more. */
+export const PUBLIC_BODY_BYTES = 4_096;
 /** How many batches a process handles at a time, from reading the body on: each takes memory. The others wait. */
 export const BATCHES_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
 /** Most batches of one app that wait in a process. Further ones are refused. */

@@ -1,7 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from "express";
 
 import type { IdempotentCall } from "../commands/idempotency.ts";
-import { BATCH_BODY_SECONDS } from "../config/limits.ts";
+import { BATCH_BODY_SECONDS, PUBLIC_BODY_BYTES } from "../config/limits.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
 import { type Identity, identityFor } from "./authenticate.ts";
 import { BatchSlots } from "./batch-slots.ts";
@@ -39,15 +39,23 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
   };
 }
 
-/** Routes for the endpoints that everybody may call, to stand before authentication. All other calls pass. */
+/**
+ * Routes for the endpoints that everybody may call, to stand before authentication. All other calls pass. Every refused call
+ * counts as one of a stranger, whatever is wrong with it.
+ */
 export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
-  const single = bodyReader(deps.settings.limits.bodyBytes);
+  const single = bodyReader(Math.min(deps.settings.limits.bodyBytes, PUBLIC_BODY_BYTES));
   const router = Router();
   for (const endpoint of endpoints.filter(({ caller }) => caller === "public")) {
-    router[endpoint.method](
-      endpoint.path,
-      handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots() }),
-    );
+    const handle = handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots() });
+    router[endpoint.method](endpoint.path, async (request, response, next) => {
+      try {
+        await handle(request, response, next);
+      } catch (error) {
+        await deps.rates.countStranger(request, response);
+        throw error;
+      }
+    });
   }
   return router;
 }

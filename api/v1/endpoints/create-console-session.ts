@@ -39,7 +39,6 @@ export function createConsoleSession() {
       const signedIn = await signIn(deps, body.code, sessionSecretOf(request, publicUrl));
       const shown = typeof signedIn === "string" ? undefined : await presentSession(deps, signedIn.session);
       if (typeof signedIn === "string" || shown === undefined) {
-        await deps.rates.countStranger(request, response);
         const why = REFUSALS[typeof signedIn === "string" ? signedIn : "unknown"];
         const message = `${why} Make a new link with \`npm run cli -- console\`.`;
         throw new ApiError("unauthorized", null, { message });

@@ -21,7 +21,7 @@ export function operatorApps() {
     name: "listApps",
     description: "Days are in UTC. `GET /v1/usage` says what counts on which day.",
     examples: { answer: { apps: [operatorAppExample], next: null } },
-    scope: null,
+    scope: "read",
     caller: "operator",
     params: none,
     query: keysetQuery,

@@ -14,7 +14,7 @@ export function operatorDoctor() {
     description:
       "The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time, and their result serves all calls of the next 15 seconds. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.",
     examples: { answer: doctorExample },
-    scope: null,
+    scope: "read",
     caller: "operator",
     params: none,
     query: noQuery,

@@ -17,7 +17,7 @@ export function operatorSeries() {
     description:
       "Over all apps, for charts. Every request is counted when it becomes final: nothing is sampled. Latencies are counted in ranges, so the percentiles are exact to 10 %. A fee that the node showed only later is missing, and a later reorg changes nothing here: `GET /v1/operator/apps` and `GET /v1/usage` have the exact fees. Requests that became final before the service had this call are missing.",
     examples: { answer: seriesExample },
-    scope: null,
+    scope: "read",
     caller: "operator",
     params: none,
     query: seriesQuery,

@@ -14,7 +14,7 @@ export function operatorStatus() {
     description:
       "Backlog, indexer, webhook deliveries, and the lanes with their balances. What cannot be read now, such as balances while the node does not answer, is null. Results are up to some seconds old, what lanes spent up to a minute.",
     examples: { answer: statusExample },
-    scope: null,
+    scope: "read",
     caller: "operator",
     params: none,
     query: noQuery,

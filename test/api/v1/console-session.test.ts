@@ -158,6 +158,23 @@ describe("signing in to the console", () => {
     expect(answer.headers.get("allow")).to.equal("POST, GET, DELETE, HEAD");
   });
 
+  for (const [what, body, headers, status] of [
+    ["without a code", {}, PAGE, 422],
+    ["from another site", { code: "x" }, { ...PAGE, origin: "https://evil.example" }, 403],
+    ["with a large body", { code: "x".repeat(5_000) }, PAGE, 413],
+  ] as const) {
+    it(`counts calls ${what} as calls of a stranger`, async () => {
+      await api.close();
+      api = await startApi({ limits: { ratePerMinute: 2 } });
+      const call = () => api.post(SESSION, body, { token: null, headers });
+      expect([await call(), await call(), await call()].map((answer) => answer.status)).to.deep.equal([
+        status,
+        status,
+        429,
+      ]);
+    });
+  }
+
   it("counts wrong codes as calls of a stranger", async () => {
     await api.close();
     api = await startApi({ limits: { ratePerMinute: 3 } });

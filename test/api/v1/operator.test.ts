@@ -39,6 +39,13 @@ describe("the operator's calls", () => {
     }
   });
 
+  it("need the scope `read`", async () => {
+    const minter = await startSession(api, { appId: null, scopes: ["mint"] });
+    for (const path of ["apps", "status", "doctor", "series"]) {
+      expectRefusal(await minter.call("GET", `/v1/operator/${path}`), 403, "forbidden");
+    }
+  });
+
   describe("GET /v1/operator/apps", () => {
     it("lists every app with what it used, in pages", async () => {
       await addWallet(api);
