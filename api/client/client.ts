@@ -60,6 +60,11 @@ export function createClient(options: ClientOptions): Client {
     fetch: withRetries(send, { maxRetries, timeout }),
     ...(signal === undefined ? {} : { signal }),
   });
+  client.use({
+    onRequest: ({ params }) => {
+      checkPath(params.path ?? {});
+    },
+  });
   // `waitFor` counts its own tries, because it knows until when they make sense.
   const single = withRetries(send, { maxRetries: 0, timeout });
   return {
@@ -79,6 +84,18 @@ export function createClient(options: ClientOptions): Client {
       return upload(body, file, { url: `${base}/v1/media`, headers, send, maxRetries, signal: abort });
     },
   };
+}
+
+/**
+ * URLs read these values as another path, also when they are percent-encoded: without this check, the call for the wallet of
+ * a user who is called `..` would list all wallets.
+ */
+function checkPath(path: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(path)) {
+    if (value === "" || value === "." || value === "..") {
+      throw new TypeError(`"${value}" cannot be sent as \`${name}\`: in a URL it would name another path.`);
+    }
+  }
 }
 
 function headersOf({ token, headers = {} }: ClientOptions): Record<string, string> {

@@ -991,7 +991,7 @@ export interface webhooks {
 export interface components {
     schemas: {
         CreateWallet: {
-            /** @description The app's own name for the user who has the wallet. Unique in the app. */
+            /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. */
             user_identifier?: string | null;
         };
         CreateCollection: {

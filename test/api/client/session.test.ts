@@ -41,4 +41,17 @@ describe("the typed client without a token", () => {
     expect(seen[1]!.headers["content-type"]).to.equal("image/png");
     expect(seen[2]!.headers.accept).to.equal("text/event-stream");
   });
+
+  it("sends nothing for a path that a URL would read as another one", async () => {
+    const client = createClient({ baseUrl });
+    const before = seen.length;
+    for (const user_identifier of ["..", ".", ""]) {
+      const failure: unknown = await client
+        .GET("/v1/accounts/user/{user_identifier}", { params: { path: { user_identifier } } })
+        .catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(TypeError);
+      expect(String(failure)).to.contain("cannot be sent as `user_identifier`");
+    }
+    expect(seen.length).to.equal(before);
+  });
 });

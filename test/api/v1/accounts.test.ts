@@ -50,6 +50,8 @@ describe("accounts", () => {
       for (const [value, code] of [
         ["", "too_short"],
         ["a\0b", "invalid_format"],
+        [".", "invalid_format"],
+        ["..", "invalid_format"],
         ["\ud800", "invalid_format"],
         [7, "wrong_type"],
         [{}, "wrong_type"],
