@@ -9,9 +9,12 @@ export function asCurl(call: RecordedCall, service: string): string {
   const lines = [`curl ${quoted(urlOf(call, service))}`, '-H "Authorization: Bearer $MONETA_TOKEN"'];
   if (call.method !== "GET") lines.splice(1, 0, `-X ${call.method}`);
   if (call.file !== undefined) {
-    lines.push("-H 'Content-Type: application/octet-stream'", `--data-binary ${quoted(`@${call.file}`)}`);
+    lines.push(
+      "-H 'Content-Type: application/octet-stream'",
+      `--data-binary ${quoted(`@${call.file.replace(UNSEEN, "?")}`)}`,
+    );
   } else if (call.body !== undefined) {
-    lines.push("-H 'Content-Type: application/json'", `--data ${quoted(JSON.stringify(call.body))}`);
+    lines.push("-H 'Content-Type: application/json'", `--data ${quoted(jsonOf(call.body))}`);
   }
   return lines.join(" \\\n  ");
 }
@@ -24,7 +27,7 @@ export function asTypeScript(call: RecordedCall, service: string): string {
     `const client = createClient({ baseUrl: ${JSON.stringify(service.replace(/\/$/, ""))}, token: process.env.MONETA_TOKEN! });`,
   ];
   if (call.file !== undefined) {
-    const open = `await client.uploadMedia(await openAsBlob(${JSON.stringify(call.file)}))`;
+    const open = `await client.uploadMedia(await openAsBlob(${jsonOf(call.file)}))`;
     return ['import { openAsBlob } from "node:fs";', ...head, `const answer = ${open};`].join("\n");
   }
   const params = {
@@ -50,6 +53,19 @@ function urlOf({ path, pathParams = {}, query = {} }: RecordedCall, service: str
   return `${service.replace(/\/$/, "")}${filled}${search === "" ? "" : `?${search}`}`;
 }
 
+/**
+ * Characters that a terminal or an editor may obey or hide instead of showing: control characters, and those that change the
+ * direction of text. Whoever pastes a command must see what it does.
+ */
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** JSON in which such characters are escaped: they can only be inside its strings. Its own line breaks stay. */
+function jsonOf(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(UNSEEN, (character) =>
+    character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** For a POSIX shell: nothing in single quotes is special, except their end. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
@@ -57,8 +73,8 @@ function quoted(text: string): string {
 
 /** JSON is also TypeScript. Short values stay on one line. */
 function literal(value: object): string {
-  const line = JSON.stringify(value);
-  return line.length <= WIDTH ? line : JSON.stringify(value, null, 2);
+  const line = jsonOf(value);
+  return line.length <= WIDTH ? line : jsonOf(value, 2);
 }
 
 function isEmpty(value: object | undefined): boolean {

