@@ -11,6 +11,8 @@ export type App = NonNullable<Session["app"]>;
 export type SignIn =
   | { state: "loading" }
   | { state: "signed-in"; session: Session }
+  /** A link was opened in a browser that has a session already. */
+  | { state: "asking"; session: Session; code: string }
   /** @property problem why the link or the session does not work, as a sentence; null without an attempt */
   | { state: "signed-out"; problem: string | null };
 
@@ -20,6 +22,8 @@ export const SERVICE_URL = new URL("..", new URL(".", document.baseURI)).href;
 export const CONSOLE_HEADER = { "X-Moneta-Console": "1" };
 
 const CHOSEN_APP = "moneta-app";
+/** Remembers for all tabs that this browser has signed in. It spares a new browser the question for its session. */
+const SIGNED_IN = "moneta-signed-in";
 
 /** Calls without an app. */
 export const plainClient = createClient({ baseUrl: SERVICE_URL, headers: CONSOLE_HEADER });
@@ -59,29 +63,50 @@ export function chooseApp(app: App | null): void {
   else sessionStorage.setItem(CHOSEN_APP, JSON.stringify(app));
 }
 
-/** Opens the session of the link, if the page was opened by one, else the session that the browser already has. */
+/**
+ * Opens the session of the link, if the page was opened by one, else the session that the browser already has. Who has a
+ * session is asked first: anybody can send a link, and its session may be of somebody else's app.
+ */
 export async function signIn(): Promise<void> {
   const code = takeCode();
   try {
-    const session =
-      code === null ? await readSession() : await answerOf(plainClient.POST("/v1/console/session", { body: { code } }));
-    if (code !== null) chooseApp(null);
-    signedIn.value = session === null ? { state: "signed-out", problem: null } : { state: "signed-in", session };
+    const has = code === null || localStorage.getItem(SIGNED_IN) !== null;
+    const session = has ? await readSession() : null;
+    if (session !== null) localStorage.setItem(SIGNED_IN, "yes");
+    if (code !== null && session !== null) signedIn.value = { state: "asking", session, code };
+    else if (code !== null) await openLink(code);
+    else signedIn.value = session === null ? { state: "signed-out", problem: null } : { state: "signed-in", session };
   } catch (error) {
     signedIn.value = { state: "signed-out", problem: problemOf(error) };
   }
+}
+
+/** Answers the question of `asking`. @param code null: the session stays. @throws ApiRefusal, ConnectionFailed */
+export async function decide(session: Session, code: string | null): Promise<void> {
+  if (code === null) signedIn.value = { state: "signed-in", session };
+  else await openLink(code);
+}
+
+/** Ends the session that the browser had before. @throws ApiRefusal, ConnectionFailed */
+async function openLink(code: string): Promise<void> {
+  const session = await answerOf(plainClient.POST("/v1/console/session", { body: { code } }));
+  chooseApp(null);
+  localStorage.setItem(SIGNED_IN, "yes");
+  signedIn.value = { state: "signed-in", session };
 }
 
 /** Ends the session in the service and in this browser. @throws ApiRefusal, ConnectionFailed */
 export async function signOut(): Promise<void> {
   await answerOf(plainClient.DELETE("/v1/console/session"));
   chooseApp(null);
+  localStorage.removeItem(SIGNED_IN);
   signedIn.value = { state: "signed-out", problem: null };
 }
 
 /** Called when the service no longer knows the session: it has expired, or the operator has revoked it. */
 export function sessionEnded(): void {
   if (signedIn.value.state !== "signed-in") return;
+  localStorage.removeItem(SIGNED_IN);
   signedIn.value = { state: "signed-out", problem: "Your session has ended. Open a new link." };
 }
 

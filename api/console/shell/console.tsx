@@ -10,6 +10,7 @@ import { Toasts } from "../parts/toasts.tsx";
 import { currentApp, signedIn } from "../service/session.ts";
 import { ChooseApp } from "./choose-app.tsx";
 import { Navigation } from "./navigation.tsx";
+import { OtherSession } from "./other-session.tsx";
 import { type Screen, SCREENS } from "./routes.ts";
 import { SignedOut } from "./signed-out.tsx";
 
@@ -17,6 +18,7 @@ import { SignedOut } from "./signed-out.tsx";
 export function Console() {
   const now = signedIn.value;
   if (now.state === "loading") return <Loading />;
+  if (now.state === "asking") return <OtherSession session={now.session} code={now.code} />;
   if (now.state === "signed-out") return <SignedOut problem={now.problem} />;
   return (
     <Router hook={useHashLocation}>
