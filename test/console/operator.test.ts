@@ -32,6 +32,17 @@ describe("console > operator", function () {
     }
   });
 
+  it("draws charts in a browser whose language Intl refuses", async () => {
+    const page = await web.open({ operator: true });
+    // The charts are loaded only at their screen, which is opened afterwards.
+    await page.evaluate(
+      'Object.defineProperty(Navigator.prototype, "language", { configurable: true, get: () => "en-US@posix" })',
+    );
+    await goTo(page, "/operator");
+    await page.locator("canvas").nth(2).waitFor();
+    expect(await page.evaluate("navigator.language")).to.equal("en-US@posix");
+  });
+
   it("opens an app", async () => {
     const page = await web.open({ operator: true, screen: "/operator" });
     await page.getByRole("button", { name: "test", exact: true }).click();

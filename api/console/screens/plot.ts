@@ -1,7 +1,11 @@
+// The order matters: the first import prepares the browser for the second.
+import { restoreLanguage } from "./plot-language.ts";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 
 /* Loaded only by the operator's charts: nothing else imports uPlot. */
+
+restoreLanguage();
 
 export interface Line {
   label: string;
