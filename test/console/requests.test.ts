@@ -85,6 +85,7 @@ describe("console > requests", function () {
     });
     const page = await web.open({ screen: `/requests/${id}` });
     await page.getByText("Failed", { exact: true }).waitFor();
+    await page.getByText("not sent", { exact: true }).waitFor();
     const { body } = await web.moneta.api.send<RequestBody>("GET", `/v1/requests/${id}`);
     await page.getByRole("link", { name: `About ${body.error_code!}` }).waitFor();
     expect(await page.title()).not.to.equal("ran");

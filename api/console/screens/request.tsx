@@ -55,6 +55,9 @@ function Details({ request }: { request: Request }) {
 
 function Facts({ request }: { request: Request }) {
   const { nft_collection: address, nft_token_id: token, transaction_hash: hash, gas_used: gas } = request;
+  /** It failed before it was sent: nothing is still to come. */
+  const ended = request.status === "failed" && hash === null;
+  const unknown = ended ? "none" : "not known yet";
   return (
     <dl class="facts">
       <dt>Request</dt>
@@ -71,11 +74,7 @@ function Facts({ request }: { request: Request }) {
       </dd>
       <dt>Collection</dt>
       <dd>
-        {address === null ? (
-          "not known yet"
-        ) : (
-          <Address value={address} link={href("/collections/:address", { address })} />
-        )}
+        {address === null ? unknown : <Address value={address} link={href("/collections/:address", { address })} />}
       </dd>
       {address !== null && token !== null && (
         <>
@@ -88,17 +87,21 @@ function Facts({ request }: { request: Request }) {
       <dt>Transaction</dt>
       <dd>
         {hash === null ? (
-          "not sent yet"
+          ended ? (
+            "not sent"
+          ) : (
+            "not sent yet"
+          )
         ) : (
           <Address value={hash} what="the transaction hash" link={explorerLink({ transaction: hash })} />
         )}
       </dd>
       <dt>Block</dt>
-      <dd>{request.block_number ?? "not mined yet"}</dd>
+      <dd>{request.block_number ?? (ended ? "none" : "not mined yet")}</dd>
       <dt>Gas</dt>
-      <dd>{gas === null ? "not known yet" : `${gas.toLocaleString("en")} (its share of the transaction)`}</dd>
+      <dd>{gas === null ? unknown : `${gas.toLocaleString("en")} (its share of the transaction)`}</dd>
       <dt>Fee</dt>
-      <dd>{request.fee_wei === null ? "not known yet" : <Ether wei={request.fee_wei} />}</dd>
+      <dd>{request.fee_wei === null ? unknown : <Ether wei={request.fee_wei} />}</dd>
     </dl>
   );
 }
