@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
+import { copied, expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
 
 describe("console > tokens", function () {
   this.timeout(90_000);
@@ -24,12 +24,16 @@ describe("console > tokens", function () {
     expect(await statusWith(token)).to.equal(200);
     await expectNoAxeViolations(page);
     await expectNoSidewaysScrolling(page);
+    const command = await copied(page, "Copy as curl");
+    expect(command).to.contain("/v1/console/session").and.not.to.contain(token);
     await page.getByRole("button", { name: "I have stored it" }).click();
     expect(await page.getByText(/^moneta_/).count()).to.equal(0);
 
     await page.getByRole("button", { name: /^Revoke .*script/ }).click();
     await expectNoAxeViolations(page);
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("DELETE /v1/tokens/{token_id}").waitFor();
+    expect(await copied(page, "Copy as curl")).to.match(/\/v1\/tokens\/[^/]+'/);
     await page.getByText("Revoked", { exact: true }).waitFor();
     expect(await statusWith(token)).to.equal(401);
     expect(await page.title()).not.to.equal("ran");

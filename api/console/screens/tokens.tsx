@@ -6,6 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { LastCall } from "../parts/last-call.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Secret } from "../parts/secret.tsx";
 import { Table } from "../parts/table.tsx";
@@ -40,6 +41,7 @@ export function TokensScreen() {
           Who has the token can do everything that its scopes allow.
         </Secret>
       )}
+      <LastCall />
       <CursorList
         pages={pages}
         empty={<EmptyState title="No tokens yet">Create one, and use it in your program.</EmptyState>}

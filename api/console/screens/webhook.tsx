@@ -6,6 +6,7 @@ import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { LastCall } from "../parts/last-call.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Secret } from "../parts/secret.tsx";
@@ -19,6 +20,7 @@ import { WebhookForm } from "./webhook-form.tsx";
 const NOT_FOUND = 404;
 const SECRET_HINT = "The receiver checks the signature of each call with it. Store it where the receiver reads it.";
 
+/** Without a webhook the API answers 404, which the browser reports in its console. No other call says whether there is one. */
 async function readWebhook() {
   try {
     return { webhook: await answerOf(client().GET("/v1/webhook")) };
@@ -72,6 +74,7 @@ export function WebhookScreen() {
           />
         </>
       )}
+      <LastCall />
       {data !== null && <Deliveries key={sent} enabled={data.webhook !== null && data.webhook.disabled_at === null} />}
     </Screen>
   );

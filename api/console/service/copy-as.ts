@@ -3,10 +3,20 @@ import type { RecordedCall } from "./recorded-calls.ts";
 /* A call as a command or as code. Whoever runs it uses an API token instead of the session of the page. */
 
 const WIDTH = 80;
+/** Only console sessions may call these: a token that leaks cannot make further tokens. */
+const OF_SESSIONS = /^\/v1\/tokens(\/|$)/;
+const HOW_TO_SIGN_IN = [
+  "Only a console session can make this call, not an API token.",
+  "Set MONETA_CODE to the code of a new link: npm run cli -- console --app NAME",
+];
+/** The file in which curl keeps the cookie of the session. */
+const COOKIES = "moneta-session.txt";
 
 /** @param service URL of the service, with a slash at its end. */
 export function asCurl(call: RecordedCall, service: string): string {
-  const lines = [`curl ${quoted(urlOf(call, service))}`, '-H "Authorization: Bearer $MONETA_TOKEN"'];
+  const own = needsSession(call);
+  const who = own ? [`-b ${COOKIES}`, ...sessionHeaders(service)] : ['-H "Authorization: Bearer $MONETA_TOKEN"'];
+  const lines = [`curl ${quoted(urlOf(call, service))}`, ...who];
   if (call.method !== "GET") lines.splice(1, 0, `-X ${call.method}`);
   if (call.file !== undefined) {
     lines.push(
@@ -16,15 +26,19 @@ export function asCurl(call: RecordedCall, service: string): string {
   } else if (call.body !== undefined) {
     lines.push("-H 'Content-Type: application/json'", `--data ${quoted(jsonOf(call.body))}`);
   }
-  return lines.join(" \\\n  ");
+  const command = lines.join(" \\\n  ");
+  return own ? `${signInWithCurl(service)}\n${command}` : command;
 }
 
 /** @param service URL of the service, with a slash at its end. */
 export function asTypeScript(call: RecordedCall, service: string): string {
+  const baseUrl = JSON.stringify(service.replace(/\/$/, ""));
   const head = [
     'import { answerOf, createClient } from "@moneta/client";',
     "",
-    `const client = createClient({ baseUrl: ${JSON.stringify(service.replace(/\/$/, ""))}, token: process.env.MONETA_TOKEN! });`,
+    ...(needsSession(call)
+      ? signInWithTypeScript(baseUrl, service)
+      : [`const client = createClient({ baseUrl: ${baseUrl}, token: process.env.MONETA_TOKEN! });`]),
   ];
   if (call.file !== undefined) {
     const open = `await client.uploadMedia(await openAsBlob(${jsonOf(call.file)}))`;
@@ -42,6 +56,37 @@ export function asTypeScript(call: RecordedCall, service: string): string {
   return [...head, `const answer = await answerOf(client.${call.method}(${JSON.stringify(call.path)}${rest}));`].join(
     "\n",
   );
+}
+
+function needsSession({ path }: RecordedCall): boolean {
+  return OF_SESSIONS.test(path);
+}
+
+function sessionHeaders(service: string): string[] {
+  return ["-H 'X-Moneta-Console: 1'", `-H ${quoted(`Origin: ${new URL(service).origin}`)}`];
+}
+
+function signInWithCurl(service: string): string {
+  const command = [
+    `curl -c ${COOKIES} ${quoted(urlOf({ method: "POST", path: "/v1/console/session" }, service))}`,
+    ...sessionHeaders(service),
+    "-H 'Content-Type: application/json'",
+    '--data "{\\"code\\":\\"$MONETA_CODE\\"}"',
+  ].join(" \\\n  ");
+  const notes = [...HOW_TO_SIGN_IN, `The session is then in ${COOKIES}: delete the file afterwards.`];
+  return [...notes.map((note) => `# ${note}`), command].join("\n");
+}
+
+function signInWithTypeScript(baseUrl: string, service: string): string[] {
+  const headers = { "X-Moneta-Console": "1", Origin: new URL(service).origin };
+  return [
+    ...HOW_TO_SIGN_IN.map((note) => `// ${note}`),
+    `const own = { baseUrl: ${baseUrl}, headers: ${JSON.stringify(headers)} };`,
+    "const body = { code: process.env.MONETA_CODE! };",
+    'const { response } = await createClient(own).POST("/v1/console/session", { body });',
+    'const Cookie = response.headers.getSetCookie().map((one) => one.split(";")[0]).join("; ");',
+    "const client = createClient({ ...own, headers: { ...own.headers, Cookie } });",
+  ];
 }
 
 function urlOf({ path, pathParams = {}, query = {} }: RecordedCall, service: string): string {

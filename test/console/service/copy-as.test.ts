@@ -63,4 +63,18 @@ describe("copied calls", () => {
     expect(shellArguments(asCurl(call, SERVICE))).to.include.members(["--data-binary", "@cat.png"]);
     expect(asTypeScript(call, SERVICE)).to.contain('client.uploadMedia(await openAsBlob("cat.png"))');
   });
+
+  it("of the tokens sign in first, because only sessions may make them", () => {
+    const call = { method: "DELETE", path: "/v1/tokens/{token_id}", pathParams: { token_id: "t1" } };
+    const command = asCurl(call, SERVICE);
+    expect(command).to.contain("npm run cli -- console --app NAME").and.not.to.contain("MONETA_TOKEN");
+    expect(shellArguments(`MONETA_CODE=c0de\n${command}`)).to.deep.equal([
+      ...["-c", "moneta-session.txt", "https://nft.example/base/v1/console/session"],
+      ...["-H", "X-Moneta-Console: 1", "-H", "Origin: https://nft.example", "-H", "Content-Type: application/json"],
+      ...["--data", '{"code":"c0de"}'],
+      ...["https://nft.example/base/v1/tokens/t1", "-X", "DELETE", "-b", "moneta-session.txt"],
+      ...["-H", "X-Moneta-Console: 1", "-H", "Origin: https://nft.example"],
+    ]);
+    expect(asTypeScript(call, SERVICE)).to.contain('POST("/v1/console/session"').and.not.to.contain("MONETA_TOKEN");
+  });
 });

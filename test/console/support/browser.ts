@@ -81,6 +81,17 @@ export async function goTo(page: Page, screen: string): Promise<void> {
   await page.locator("#main h1").waitFor();
 }
 
+/** Presses a button that copies. @returns what is in the clipboard then */
+export async function copied(page: Page, button: string): Promise<string> {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: button }).click();
+  await page
+    .getByText(/^Copied /)
+    .first()
+    .waitFor();
+  return page.evaluate<string>("navigator.clipboard.readText()");
+}
+
 /** Checks the page with axe. The content security policy does not concern scripts of the browser's driver. */
 export async function expectNoAxeViolations(page: Page): Promise<void> {
   await page.evaluate(axe.source);
