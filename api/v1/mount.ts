@@ -44,9 +44,10 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
  * counts as one of a stranger, whatever is wrong with it.
  */
 export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
+  const open = endpoints.filter(({ caller }) => caller === "public");
   const single = bodyReader(Math.min(deps.settings.limits.bodyBytes, PUBLIC_BODY_BYTES));
   const router = Router();
-  for (const endpoint of endpoints.filter(({ caller }) => caller === "public")) {
+  for (const endpoint of open) {
     const handle = handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots() });
     router[endpoint.method](endpoint.path, async (request, response, next) => {
       try {
@@ -57,7 +58,12 @@ export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): Req
       }
     });
   }
-  return router;
+  const methods = new Set(open.map(({ method }) => method.toUpperCase()));
+  return (request, response, next) => {
+    // The router itself would answer OPTIONS.
+    if (methods.has(request.method)) router(request, response, next);
+    else next();
+  };
 }
 
 /** Express ignores the case of paths. */

@@ -1,3 +1,4 @@
+import { createConsoleLink } from "../../api/commands/console-session.ts";
 import { createApp } from "../../api/operator/create-app.ts";
 import { issueToken } from "../../api/commands/issue-token.ts";
 import { rotateToken } from "../../api/operator/rotate-token.ts";
@@ -78,6 +79,7 @@ async function makeApps({ database, ...scene }: Scene): Promise<Pick<Finished, "
   const order = { appId: shop.id, scopes: ["read"] as const, expiresAt: null };
   const revoked = await issueToken({ database }, { ...order, name: "revoked" });
   await database.write((trx) => revokeApiToken(trx, revoked.id, Date.now()));
+  await createConsoleLink({ database, publicUrl: "http://localhost:3000" }, { appId: press.id, scopes: null });
   const replaced = await issueToken({ database }, { ...order, name: "replaced" });
   await rotateToken({ database }, replaced.id, 3_600_000);
   await database.write((trx) => setQuotas(trx, press.id, { media_bytes: 1_000_000, media_requests: 50, wallets: 10 }));

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 
 import type { Conformance, Operation, Parameter } from "../support/conformance.ts";
-import { accepted, authorization, contentType, eventPlace, headerText, idempotencyKey } from "./headers.ts";
+import {
+  accepted,
+  type Callers,
+  callerHeaders,
+  contentType,
+  eventPlace,
+  headerText,
+  idempotencyKey,
+} from "./headers.ts";
 import type { FuzzCall } from "./send.ts";
 import { fileBody, fileType } from "./files.ts";
 import { jsonText, likeExample, oddText, oddValue, valueOf, type World } from "./values.ts";
@@ -10,13 +18,13 @@ import { jsonText, likeExample, oddText, oddValue, valueOf, type World } from ".
 
 const MB = 1_048_576;
 
-/** A call of any operation. @param tokens the first is used most. */
-export function anyCall(conformance: Conformance, world: World, tokens: string[]): fc.Arbitrary<FuzzCall> {
+/** A call of any operation. */
+export function anyCall(conformance: Conformance, world: World, callers: Callers): fc.Arbitrary<FuzzCall> {
   const calls = Object.entries(conformance.document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       // Bodies offer the most ways to be invalid.
       weight: operation.requestBody === undefined ? 1 : 3,
-      arbitrary: callOf(conformance, world, tokens, path, method, operation),
+      arbitrary: callOf(conformance, world, callers, path, method, operation),
     })),
   );
   return fc.oneof(...calls);
@@ -25,7 +33,7 @@ export function anyCall(conformance: Conformance, world: World, tokens: string[]
 function callOf(
   conformance: Conformance,
   world: World,
-  tokens: string[],
+  callers: Callers,
   path: string,
   method: string,
   operation: Operation,
@@ -51,12 +59,11 @@ function callOf(
       key: takesKey ? rarely(idempotencyKey, 4) : fc.constant(null),
       accept: streams ? rarely(accepted, 1) : fc.constant(null),
       place: streams ? rarely(fc.oneof(fc.constant("start"), eventPlace, headerText), 2) : fc.constant(null),
-      authorization: authorization(tokens),
+      caller: callerHeaders(callers, isForSessions(operation)),
       id: rarely(headerText, 8),
     })
     .map((parts) => {
-      const headers: Record<string, string> = {};
-      if (parts.authorization !== null) headers["authorization"] = parts.authorization;
+      const headers: Record<string, string> = { ...parts.caller };
       if (parts.key !== null) headers["idempotency-key"] = parts.key;
       if (parts.accept !== null) headers["accept"] = parts.accept;
       if (parts.place !== null) headers["last-event-id"] = parts.place;
@@ -70,6 +77,12 @@ function callOf(
       const origin = `${method.toUpperCase()} ${path}`;
       return { origin, method: parts.method, path: parts.path + parts.query, headers, body: parts.body };
     });
+}
+
+/** Whether the operation is not for tokens. Signing in counts too: it needs the headers of the console's page. */
+function isForSessions({ operationId, security = [] }: Operation): boolean {
+  if (operationId === "createConsoleSession") return true;
+  return security.length > 0 && !security.some((one) => "token" in one);
 }
 
 /** The value once in so many times and once more, else null. */

@@ -50,7 +50,51 @@ export const idempotencyKey = fc.oneof(
   headerText,
 );
 
-export function authorization(tokens: string[]): fc.Arbitrary<string | null> {
+/** The cookie of a session, and what the console's page sends. Mostly right. */
+function consoleHeaders({ sessions, apps }: Callers): fc.Arbitrary<Record<string, string>> {
+  const wrong = fc.constantFrom<Record<string, string>>(
+    {},
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { "x-moneta-console": "0" },
+    { cookie: "moneta_console=" },
+    { cookie: `moneta_console=${"x".repeat(43)}` },
+    { cookie: ";;=;" },
+  );
+  const app = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...apps).map((id) => ({ "x-moneta-app": id })) },
+    { weight: 1, arbitrary: headerText.map((text) => ({ "x-moneta-app": text })) },
+    { weight: 3, arbitrary: fc.constant({}) },
+  );
+  const right = fc.constantFrom(...sessions);
+  return fc.oneof(
+    { weight: 6, arbitrary: fc.tuple(right, app).map(([session, chosen]) => ({ ...session, ...chosen })) },
+    { weight: 1, arbitrary: fc.tuple(right, wrong).map(([session, broken]) => ({ ...session, ...broken })) },
+  );
+}
+
+/** Who calls. */
+export interface Callers {
+  /** The first token has every scope and is used most, the others have fewer scopes. */
+  tokens: string[];
+  /** The right headers of each console session. */
+  sessions: Record<string, string>[];
+  /** Ids of apps, which the operator's session may choose. */
+  apps: string[];
+}
+
+/** A token, or sometimes the cookie of a session. @param session whether the operation is only for sessions. */
+export function callerHeaders(callers: Callers, session: boolean): fc.Arbitrary<Record<string, string>> {
+  const byToken = authorization(callers.tokens).map((value): Record<string, string> =>
+    value === null ? {} : { authorization: value },
+  );
+  return fc.oneof(
+    { weight: session ? 1 : 8, arbitrary: byToken },
+    { weight: session ? 8 : 1, arbitrary: consoleHeaders(callers) },
+  );
+}
+
+function authorization(tokens: string[]): fc.Arbitrary<string | null> {
   const [main = "", ...others] = tokens;
   return fc.oneof(
     { weight: 30, arbitrary: fc.constant(`Bearer ${main}`) },

@@ -2,6 +2,7 @@ import fc from "fast-check";
 
 import { type Conformance, NotAsDocumented } from "../support/conformance.ts";
 import { anyCall } from "./calls.ts";
+import type { Callers } from "./headers.ts";
 import { type FuzzCall, Sender } from "./send.ts";
 import type { World } from "./values.ts";
 
@@ -9,8 +10,7 @@ export interface FuzzOptions {
   baseUrl: string;
   conformance: Conformance;
   world: World;
-  /** The first token has every scope, the others have fewer. */
-  tokens: string[];
+  callers: Callers;
   requests: number;
   seed: number;
 }
@@ -31,13 +31,13 @@ const TIMEOUT = 10_000;
 
 /** Sends invalid calls and checks every answer against the OpenAPI document. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
-  const { baseUrl, conformance, world, tokens, requests, seed } = options;
+  const { baseUrl, conformance, world, callers, requests, seed } = options;
   const sender = new Sender(baseUrl, TIMEOUT);
   const report: FuzzReport = { counts: new Map(), accepted: new Set(), slowest: 0, finding: null };
-  const property = fc.asyncProperty(anyCall(conformance, world, tokens), async (call) => {
+  const property = fc.asyncProperty(anyCall(conformance, world, callers), async (call) => {
     const ids = await checkAnswer(call, sender, conformance, report);
     // The target app cannot read requests of other apps.
-    if (call.headers["authorization"]?.endsWith(tokens[0] ?? "") !== true) return;
+    if (call.headers["authorization"]?.endsWith(callers.tokens[0] ?? "") !== true) return;
     for (const id of ids) report.accepted.add(id);
   });
   try {

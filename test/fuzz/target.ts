@@ -4,6 +4,7 @@ import { getAddress, hexlify } from "ethers";
 
 import { answerOf } from "../../api/client/client.ts";
 import { RequestFailed } from "../../api/client/errors.ts";
+import { createConsoleLink } from "../../api/commands/console-session.ts";
 import { createApp } from "../../api/operator/create-app.ts";
 import { issueToken } from "../../api/commands/issue-token.ts";
 import { ApiClient } from "../support/api-client.ts";
@@ -11,14 +12,18 @@ import { type Conformance, conformanceOf } from "../support/conformance.ts";
 import { startNode } from "../support/node.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startTestService } from "../support/service.ts";
+import type { Callers } from "./headers.ts";
 import type { World } from "./values.ts";
+
+/** Console sessions of the target. */
+const SESSIONS = 40;
 
 /** A real service on a real node, with rows of every kind. */
 export interface Target {
   baseUrl: string;
   conformance: Conformance;
   world: World;
-  tokens: string[];
+  callers: Callers;
   client: ApiClient["client"];
   stop(): Promise<void>;
 }
@@ -39,13 +44,16 @@ export async function startTarget(databaseUrl?: string): Promise<Target> {
   });
   const { appId, token } = await createApp(service, "fuzzed");
   const { token: reader } = await issueToken(service, { appId, name: "reader", scopes: ["read"], expiresAt: null });
-  const { token: stranger } = await createApp(service, "stranger");
+  const { appId: strangerId, token: stranger } = await createApp(service, "stranger");
+  const sessions: Record<string, string>[] = [];
+  // Signing out ends some of them.
+  for (let index = 0; index < SESSIONS; index++) sessions.push(await signIn(service, index % 2 === 0 ? appId : null));
   const api = ApiClient.at(service.baseUrl, token);
   return {
     baseUrl: service.baseUrl,
     conformance: await conformanceOf(service.baseUrl),
     world: await populate(api),
-    tokens: [token, reader, stranger],
+    callers: { tokens: [token, reader, stranger], sessions, apps: [appId, strangerId] },
     client: api.client,
     stop: async () => {
       await service.stop();
@@ -53,6 +61,22 @@ export async function startTarget(databaseUrl?: string): Promise<Target> {
       await folder.remove();
     },
   };
+}
+
+/** The headers of a new session. @param appId null: the operator's. */
+async function signIn(
+  { baseUrl, database }: Awaited<ReturnType<typeof startTestService>>,
+  appId: string | null,
+): Promise<Record<string, string>> {
+  const { url } = await createConsoleLink({ database, publicUrl: baseUrl }, { appId, scopes: null });
+  const page = { "x-moneta-console": "1", origin: baseUrl };
+  const response = await fetch(`${baseUrl}/v1/console/session`, {
+    method: "POST",
+    headers: { ...page, "content-type": "application/json" },
+    body: JSON.stringify({ code: new URL(url).hash.replace("#code=", "") }),
+  });
+  if (response.status !== 200) throw new Error(await response.text());
+  return { ...page, cookie: response.headers.getSetCookie()[0]?.split(";")[0] ?? "" };
 }
 
 async function populate(api: ApiClient): Promise<World> {

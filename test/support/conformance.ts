@@ -48,8 +48,10 @@ export interface OpenApiDocument {
 }
 
 /** The error codes outside of any operation, as the document's description lists them. */
-const NO_SUCH_PATH = ["not_found", "unauthorized", "rate_limited", "payload_too_large"];
-const NO_SUCH_METHOD = ["method_not_allowed", "unauthorized", "rate_limited", "payload_too_large"];
+/** What any call with a session may be answered: its page or its app is wrong. */
+const OF_SESSIONS = ["forbidden", "validation_failed"];
+const NO_SUCH_PATH = [...OF_SESSIONS, "not_found", "unauthorized", "rate_limited", "payload_too_large"];
+const NO_SUCH_METHOD = [...OF_SESSIONS, "method_not_allowed", "unauthorized", "rate_limited", "payload_too_large"];
 
 export class NotAsDocumented extends Error {
   override readonly name = "NotAsDocumented";

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 
-import { openDatabase } from "../../store/db/database.ts";
 import { differentCounts } from "../../store/move/count-rows.ts";
 import { abandonPostgres, finishPostgres, preparePostgres } from "../../store/move/restore-place.ts";
 import { OperatorError } from "../operator-error.ts";
-import { afterRestore } from "./after-restore.ts";
+import { afterRestore, bringUpToDate } from "./after-restore.ts";
 import { DATABASE_FILES } from "./manifest.ts";
 import { loadPostgres, type PostgresPrograms, requireVersion } from "./postgres-programs.ts";
 import { type Backup, requirePart } from "./read-backup.ts";
@@ -44,7 +43,6 @@ export async function restorePostgres<T>(
     );
   };
   await finishPostgres(url, check, afterRestore);
-  // Brings the schema up to date.
-  await (await openDatabase(url)).close();
+  await bringUpToDate(url);
   return result;
 }

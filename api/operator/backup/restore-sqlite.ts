@@ -6,11 +6,11 @@ import { basename, dirname, join } from "node:path";
 import { makeFolder } from "../../shared/folder.ts";
 import { readRegular, writeHashed } from "../../shared/hashed-files.ts";
 import { syncFolder } from "../../shared/write-new-file.ts";
-import { openDatabase, pathOf } from "../../store/db/database.ts";
+import { pathOf } from "../../store/db/database.ts";
 import { differentCounts } from "../../store/move/count-rows.ts";
 import { checkSqliteFile, finishSqlite } from "../../store/move/sqlite-file.ts";
 import { OperatorError } from "../operator-error.ts";
-import { afterRestore } from "./after-restore.ts";
+import { afterRestore, bringUpToDate } from "./after-restore.ts";
 import { DATABASE_FILES } from "./manifest.ts";
 import { type Backup, damaged, explained, requireSame } from "./read-backup.ts";
 
@@ -68,7 +68,7 @@ function requireFree(target: string): void {
 /** Makes the last changes, and brings the schema up to date. */
 async function prepare(file: string): Promise<void> {
   await finishSqlite(file, afterRestore);
-  await (await openDatabase(`file:${file}`)).close();
+  await bringUpToDate(`file:${file}`);
   const handle = await open(file, "r+");
   try {
     await handle.sync();

@@ -13,7 +13,7 @@ import { startTestService } from "../../support/service.ts";
 import { contents } from "../support/contents.ts";
 import { IMAGE, reseal, useBackups } from "./support/backups.ts";
 import { refusalOf } from "./support/refusal.ts";
-import { runCli } from "./support/run.ts";
+import { jsonOfCli, runCli } from "./support/run.ts";
 
 const DATABASE_FILE = TEST_ENGINE === "sqlite" ? "moneta.sqlite" : "moneta.dump";
 
@@ -134,6 +134,19 @@ describeWithBackups("backup and restore", function () {
       const place = await backups.place();
       await runCli(place.env, "restore", backups.first.folder);
       expect(await newest(place.databaseUrl)).to.equal((await newest(moneta.databaseUrl)) + 1_000_000);
+    });
+
+    it("ends the console's sessions, because some may have been revoked after the backup", async () => {
+      const states = async (env: Record<string, string>) => {
+        const listed = await jsonOfCli<{ state: string }[]>(env, "console", "list");
+        return listed.map(({ state }) => state);
+      };
+      await runCli(backups.env, "console");
+      const folder = backups.newFolder();
+      await backups.backUp(folder);
+      const place = await backups.place();
+      await runCli(place.env, "restore", folder);
+      expect([await states(backups.env), await states(place.env)]).to.deep.equal([["link"], ["revoked"]]);
     });
 
     it("refuses a database that is there, or a part of one", async () => {

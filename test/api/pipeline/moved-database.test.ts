@@ -19,6 +19,7 @@ const IN_USE = [
   "batches",
   "blocks",
   "collections",
+  "console_sessions",
   "counters",
   "deliveries",
   "events",
@@ -63,6 +64,7 @@ describe("a database moved by `migrate-to`", function () {
   /** A mint and a transfer are sent and not mined; a mint waits for its picture; all webhooks wait. */
   const leaveUnderWay = async (collection: string, holder: string, other: string, image: string) => {
     await moneta.restart({ DATABASE_URL: file("old"), ROLES: "api,relayer,indexer" });
+    await jsonOfCli({ ...moneta.env, DATABASE_URL: file("old") }, "console");
     await moneta.provider.send("evm_setAutomine", [false]);
     const sent = [
       await mint(collection, other),

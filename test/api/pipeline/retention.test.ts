@@ -11,7 +11,7 @@ import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
-import { jsonOfCli } from "../cli/support/run.ts";
+import { jsonOfCli, runCli } from "../cli/support/run.ts";
 import { contents } from "../support/contents.ts";
 
 const DAY = 86_400_000;
@@ -127,6 +127,7 @@ describe("pruning beside the service", function () {
     expect((await keyed()).body).to.deep.equal(body);
     requests.push((await api.settled(body.request_id)).request_id);
     await api.ok("POST", "/v1/webhook/test", {});
+    await runCli(moneta.env, "console");
     const page = await eventually(async () => {
       const found = await deliveries();
       return found.deliveries.every(({ status }) => status === "delivered") ? found : undefined;
@@ -157,7 +158,7 @@ describe("pruning beside the service", function () {
       raw_transactions: all - 1,
       batch_items: requests.length - 1,
       idempotency_keys: 1,
-      console_sessions: 30,
+      console_sessions: 1,
     });
     expect(await state()).to.deep.equal(untouched);
     expect(untouched.requests.every(({ gas_used: gas, fee_wei: fee }) => Number(gas) > 0 && Number(fee) > 0)).to.equal(
