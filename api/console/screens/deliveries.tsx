@@ -17,26 +17,28 @@ import { href } from "../shell/href.ts";
 type Answer = paths["/v1/webhook/deliveries"]["get"]["responses"]["200"]["content"]["application/json"];
 type Delivery = Answer["deliveries"][number];
 
-/** While a delivery of the list has not been tried yet, the list is read again after so long. No event tells its answer. */
-const UNTRIED_MS = 1_000;
-/** Older deliveries wait for an earlier event of their request, which can take hours. */
+/** Milliseconds until the list is read again while a delivery is about to be tried. No event tells its answer. */
+const SOON_MS = 1_000;
+/** For so long a delivery may be about to be tried. Older ones wait for an earlier event of their request, or for a retry. */
 const NEW_MS = 15_000;
 /** Deliveries on a page. */
 const PAGE = 30;
 const KINDS = { pending: "warning", delivered: "good", failed: "bad" } as const;
 const TEXTS = { pending: "Waiting", delivered: "Delivered", failed: "Failed" } as const;
 
-/** Calls of the webhook with the receiver's answers. @property enabled whether the webhook takes deliveries */
-export function Deliveries({ enabled }: { enabled: boolean }) {
+/** The listing of deliveries. It is read again by itself while an answer is about to come. */
+function useDeliveries(enabled: boolean) {
   const pages = usePages(async (cursor) => {
     const query = cursor === undefined ? {} : { cursor };
     const page = await answerOf(client().GET("/v1/webhook/deliveries", { params: { query } }));
     return { items: page.deliveries, next: page.next };
   }, []);
-  const waits = enabled && pages.items.some(isNew);
+  /** When the last delivery of the list was sent again. */
+  const [sentAgain, setSentAgain] = useState(0);
+  const waits = enabled && pages.items.some((delivery) => isSoonTried(delivery, sentAgain));
   useEffect(() => {
     if (!waits || pages.loading || pages.error !== null) return undefined;
-    const timer = setTimeout(pages.reload, UNTRIED_MS);
+    const timer = setTimeout(pages.reload, SOON_MS);
     return () => {
       clearTimeout(timer);
     };
@@ -45,6 +47,19 @@ export function Deliveries({ enabled }: { enabled: boolean }) {
     // A person who has loaded more pages keeps them.
     if (pages.items.length <= PAGE) pages.reload();
   });
+  return {
+    pages,
+    /** A delivery was sent again. */
+    followAnswer: () => {
+      setSentAgain(Date.now());
+      pages.reload();
+    },
+  };
+}
+
+/** Calls of the webhook with the receiver's answers. @property enabled whether the webhook takes deliveries */
+export function Deliveries({ enabled }: { enabled: boolean }) {
+  const { pages, followAnswer } = useDeliveries(enabled);
   return (
     <section class="stack">
       <h2>Deliveries</h2>
@@ -70,7 +85,7 @@ export function Deliveries({ enabled }: { enabled: boolean }) {
               {
                 head: "Again",
                 right: true,
-                cell: ({ id }) => <Redeliver id={id} enabled={enabled} onDone={pages.reload} />,
+                cell: ({ id }) => <Redeliver id={id} enabled={enabled} onDone={followAnswer} />,
               },
             ]}
           />
@@ -80,9 +95,11 @@ export function Deliveries({ enabled }: { enabled: boolean }) {
   );
 }
 
-/** The service tries a new delivery at once: its answer comes soon. */
-function isNew({ status, attempts, created_at: created }: Delivery): boolean {
-  return status === "pending" && attempts === 0 && Date.now() - Date.parse(created) < NEW_MS;
+/** The service tries a new delivery at once, and one that a person sends again: its answer comes soon. */
+function isSoonTried({ status, attempts, created_at: created }: Delivery, sentAgain: number): boolean {
+  if (status !== "pending") return false;
+  const since = attempts === 0 ? Math.max(Date.parse(created), sentAgain) : sentAgain;
+  return Date.now() - since < NEW_MS;
 }
 
 function Event({ delivery: { event_type: type, request_id } }: { delivery: Delivery }) {
