@@ -43,6 +43,23 @@ describe("console > operator", function () {
     expect(await page.evaluate("navigator.language")).to.equal("en-US@posix");
   });
 
+  it("shows the backlog, the lanes with their balances, and the findings of the doctor", async () => {
+    const page = await web.open({ operator: true, screen: "/operator" });
+    await page.getByText("0 wait for media, 0 to be sent, 0 for a block").waitFor();
+    await page
+      .getByRole("table", { name: /^Lanes/ })
+      .getByText(/ETH$/)
+      .first()
+      .waitFor();
+    await page.getByRole("table", { name: "Findings of the checks" }).waitFor();
+    await page.getByRole("button", { name: "Check again" }).click();
+    await page.getByRole("button", { name: "Read again" }).click();
+    await page.getByRole("table", { name: "Findings of the checks" }).waitFor();
+    await expectNoAxeViolations(page);
+    await page.setViewportSize(NARROW);
+    await expectNoSidewaysScrolling(page);
+  });
+
   it("opens an app", async () => {
     const page = await web.open({ operator: true, screen: "/operator" });
     await page.getByRole("button", { name: "test", exact: true }).click();

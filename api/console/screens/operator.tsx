@@ -14,6 +14,7 @@ import { client } from "../service/client.ts";
 import { chooseApp } from "../service/session.ts";
 import { useData, usePages } from "../service/use-data.ts";
 import { Charts } from "./charts.tsx";
+import { Doctor, OperatorStatus } from "./operator-status.tsx";
 
 type Answer = paths["/v1/operator/apps"]["get"]["responses"]["200"]["content"]["application/json"];
 type App = Answer["apps"][number];
@@ -29,6 +30,8 @@ export function OperatorScreen() {
   const [hours, setHours] = useState<number>(SPANS[0][0]);
   return (
     <Screen title="Operator">
+      <OperatorStatus />
+      <h2>Over time</h2>
       <div class="filter" role="group" aria-label="Time">
         {SPANS.map(([value, text]) => (
           <button
@@ -46,6 +49,7 @@ export function OperatorScreen() {
       </div>
       <Series key={hours} hours={hours} />
       <Apps />
+      <Doctor />
     </Screen>
   );
 }
