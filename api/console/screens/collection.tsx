@@ -17,6 +17,7 @@ import { explorerLink } from "../service/links.ts";
 import { useLive } from "../service/live.ts";
 import { useData, usePages } from "../service/use-data.ts";
 import type { ScreenProps } from "../shell/href.ts";
+import { CollectionOffers } from "../write/offers.tsx";
 
 const LIMIT = 24;
 const NOT_FOUND = "This app has no collection at this address. Choose one from the list of collections.";
@@ -28,6 +29,7 @@ export function CollectionScreen({ params: { address } }: ScreenProps<"address">
   return (
     <Screen
       title={data?.name ?? "Collection"}
+      actions={data === null ? undefined : <CollectionOffers address={address} hosting={data.hosting} />}
       trail={
         <>
           <a href="#/">Collections</a>

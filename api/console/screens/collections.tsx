@@ -6,6 +6,7 @@ import { Screen } from "../parts/screen.tsx";
 import { client } from "../service/client.ts";
 import { usePages } from "../service/use-data.ts";
 import { href } from "../shell/href.ts";
+import { CollectionsOffers } from "../write/offers.tsx";
 
 /** Collections on a page. The pictures of a page are loaded as they come into view. */
 const LIMIT = 24;
@@ -18,7 +19,7 @@ export function CollectionsScreen() {
     return { items: collections, next };
   }, []);
   return (
-    <Screen title="Collections">
+    <Screen title="Collections" actions={<CollectionsOffers />}>
       <CursorList
         pages={pages}
         empty={<EmptyState title="No collections yet">Create a collection to mint tokens into it.</EmptyState>}

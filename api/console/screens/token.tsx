@@ -15,6 +15,7 @@ import { explorerLink } from "../service/links.ts";
 import { useLive } from "../service/live.ts";
 import { useData } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
+import { TokenOffers } from "../write/offers.tsx";
 import { Attributes, Metadata } from "./token-metadata.tsx";
 import { Owners } from "./token-owners.tsx";
 import { TokenHistory } from "./token-history.tsx";
@@ -36,6 +37,7 @@ export function TokenScreen({ params }: ScreenProps<"address" | "token_id">) {
   return (
     <Screen
       title={title}
+      actions={data === null ? undefined : <TokenOffers token={data.token} />}
       trail={
         <>
           <a href="#/">Collections</a>

@@ -1,0 +1,97 @@
+import { expect } from "chai";
+
+import type { Shape } from "../../api/client/client.ts";
+import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
+
+const DONE = "Done. It is on the chain.";
+
+describe("forms of the console that write", function () {
+  this.timeout(60_000);
+  const console = useConsole();
+  let [alice, bob, collection] = ["", "", ""];
+
+  before(async () => {
+    const { api } = console.moneta;
+    alice = (await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", { user_identifier: "alice" })).address;
+    bob = (await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", { user_identifier: "bob" })).address;
+    collection = await api.collection({ type: "ERC721", name: "Cats" });
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice, name: "Tom" });
+  });
+
+  it("create a self-hosted ERC1155 collection, from the list of collections", async () => {
+    const page = await console.open();
+    await page.getByRole("link", { name: "Create a collection" }).click();
+    await page.getByLabel("ERC1155").check();
+    await page.getByLabel("Self-hosted").check();
+    await page.getByLabel(/^Name/).fill("Gems");
+    await page.getByLabel(/^Symbol/).fill("GEM");
+    await page.getByLabel(/^Base URI/).fill("https://gems.example/all.json");
+    await expectNoAxeViolations(page);
+    console.allowProblems(/422/);
+    await page.getByRole("button", { name: "Create the collection" }).click();
+    await page.getByText("Must contain {id} for an ERC1155 collection").waitFor();
+    await page.getByLabel(/^Base URI/).fill("https://gems.example/{id}.json");
+    await page.getByRole("button", { name: "Create the collection" }).click();
+    await page.getByText(DONE).waitFor();
+    await page.getByRole("link", { name: "Open the collection" }).click();
+    await page.getByRole("heading", { name: "Gems" }).waitFor();
+  });
+
+  it("import a CSV file: problems by row and column, then progress and results", async () => {
+    const page = await console.open({ screen: `/collections/${collection}/import`, browser: { viewport: NARROW } });
+    const choose = (text: string) =>
+      page.getByLabel("CSV file").setInputFiles({ name: "cats.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+    console.allowProblems(/404/);
+    await choose("name,user_identifier,image\nA,eve,\nB,bob,cat.png");
+    await page.getByText("2 problems found").waitFor();
+    await page.getByText('No wallet of the app has the user identifier "eve".').waitFor();
+    await expectNoAxeViolations(page);
+    await expectNoSidewaysScrolling(page);
+    await choose("name,user_identifier,attributes.fur\nA,alice,red\nB,bob,green");
+    await page.getByText("2 rows, no problem found").waitFor();
+    await page.getByRole("button", { name: "Mint 2 tokens" }).click();
+    await page.getByText("2 minted, 0 failed, 0 on their way, 0 left.").waitFor();
+    await expectNoAxeViolations(page);
+    // The browser remembers the run: the same file is not minted twice.
+    await page.reload();
+    await choose("name,user_identifier,attributes.fur\nA,alice,red\nB,bob,green");
+    await page.getByText("2 minted, 0 failed").waitFor();
+    expect(await page.getByRole("button", { name: /^(Mint|Continue)/ }).count()).to.equal(0);
+  });
+
+  it("change the metadata of a token, and transfer it", async () => {
+    const page = await console.open({ screen: `/collections/${collection}/1` });
+    await page.getByRole("link", { name: "Change" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Nothing is different from before.").waitFor();
+    await page.getByLabel(/^Name/).fill("Tom the second");
+    await expectNoAxeViolations(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText(DONE).waitFor();
+    await page.getByRole("link", { name: "Open the token" }).click();
+    await page.getByRole("heading", { name: "Tom the second" }).waitFor();
+    await page.getByRole("link", { name: "Transfer" }).click();
+    await page.getByRole("combobox", { name: /^To/ }).fill("bob");
+    await expectNoAxeViolations(page);
+    await page.getByRole("button", { name: "Transfer" }).click();
+    await page.getByText(DONE).waitFor();
+    const token = await console.moneta.api.ok<Shape<"Erc721Nft">>("GET", `/v1/collections/${collection}/1`);
+    expect(token.owner).to.equal(bob);
+  });
+
+  it("change a collection, and freeze it only after its name is typed", async () => {
+    const page = await console.open({ screen: `/collections/${collection}` });
+    await page.getByRole("link", { name: "Change" }).click();
+    await page.getByLabel(/^Description/).fill("All of them");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText(DONE).waitFor();
+    await page.getByRole("link", { name: "Open the collection" }).click();
+    await page.getByRole("link", { name: "Freeze" }).click();
+    await page.getByRole("button", { name: "Freeze for ever" }).click();
+    await page.getByText("This is not the name.").waitFor();
+    await expectNoAxeViolations(page);
+    await page.getByLabel(/^Type the name/).fill("Cats");
+    await page.getByRole("button", { name: "Freeze for ever" }).click();
+    await page.getByText(DONE).waitFor();
+  });
+});
