@@ -7,6 +7,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 
 import { freePort } from "../nodes/free-port.ts";
 import { launchBrowser } from "./launch-browser.ts";
+import { waitUntil } from "./wait-until.ts";
 
 /**
  * `npm run console:screenshots`: starts a local chain and the service as `npm start` does, with the tour's tokens, and writes
@@ -14,7 +15,12 @@ import { launchBrowser } from "./launch-browser.ts";
  */
 
 const FOLDER = "docs/images/console";
-const WIDE: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
+// Without a locale, the browser takes that of the machine, such as `en-US@posix`, which is no valid language tag.
+const WIDE: BrowserContextOptions = {
+  viewport: { width: 1280, height: 800 },
+  colorScheme: "light",
+  locale: "en-US",
+};
 /** The tour takes about a minute. */
 const READY_MS = 300_000;
 
@@ -51,8 +57,9 @@ async function start(dataDir: string): Promise<Started> {
 async function open(page: Page, screen: string): Promise<void> {
   await page.evaluate(`location.hash = ${JSON.stringify(`#${screen}`)}`);
   await page.locator("#main h1").waitFor();
-  await page.waitForFunction("document.querySelector('.loading') === null");
-  await page.waitForFunction(
+  await waitUntil(page, "document.querySelector('.loading') === null");
+  await waitUntil(
+    page,
     "Array.from(document.images).every((image) => image.complete || image.getBoundingClientRect().top > innerHeight)",
   );
 }
@@ -99,19 +106,17 @@ async function takeAll(consoleLink: string): Promise<void> {
 }
 
 const folder = await mkdtemp(join(tmpdir(), "moneta-screenshots-"));
-let child: ChildProcess | null = null;
+await mkdir(FOLDER, { recursive: true });
+const started = await start(folder);
 try {
-  await mkdir(FOLDER, { recursive: true });
-  const started = await start(folder);
-  child = started.child;
   await takeAll(started.consoleLink);
 } finally {
-  await stop(child);
+  await stop(started.child);
   await rm(folder, { recursive: true, force: true });
 }
 
-async function stop(running: ChildProcess | null): Promise<void> {
-  if (running === null || running.exitCode !== null) return;
+async function stop(running: ChildProcess): Promise<void> {
+  if (running.exitCode !== null) return;
   const ended = new Promise((resolve) => running.once("exit", resolve));
   running.kill("SIGINT");
   await ended;

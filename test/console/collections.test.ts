@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 
+import { waitUntil } from "../../scripts/console/wait-until.ts";
 import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
 
 const CAT =
@@ -36,7 +37,7 @@ describe("console: collections and tokens", function () {
   });
 
   const naturalWidth = (page: Page, selector: string) =>
-    page.waitForFunction(`document.querySelector(${JSON.stringify(selector)})?.naturalWidth > 0`);
+    waitUntil(page, `document.querySelector(${JSON.stringify(selector)})?.naturalWidth > 0`);
 
   it("shows the collections as pictures, and a drawn one where there is none", async () => {
     const page = await pages.open();

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 
+import { waitUntil } from "../../scripts/console/wait-until.ts";
 import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
 
 /** Runs when the browser takes a text for HTML. */
@@ -49,7 +50,7 @@ describe("console: hostile texts and pictures", function () {
     for (const screen of ["/", `/collections/${contract}`, `/collections/${contract}/1`]) {
       await goTo(page, screen);
       await page.locator(".tile img, .detail img").first().waitFor();
-      await page.waitForFunction("document.querySelector('#main img').naturalWidth > 0");
+      await waitUntil(page, "document.querySelector('#main img')?.naturalWidth > 0");
       await expectInert(page);
       await expectNoSidewaysScrolling(page);
     }

@@ -1,0 +1,19 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import type { Page } from "playwright-core";
+
+const LONGEST_MS = 15_000;
+const POLL_MS = 50;
+
+/**
+ * Waits until an expression is true in the page. `page.waitForFunction` evaluates again inside the page, which the content
+ * security policy of the console forbids. @throws after 15 s
+ */
+export async function waitUntil(page: Page, expression: string): Promise<void> {
+  const end = performance.now() + LONGEST_MS;
+  while ((await page.evaluate<unknown>(`Boolean(${expression})`)) !== true) {
+    if (performance.now() > end)
+      throw new Error(`Not true in the page within ${LONGEST_MS.toString()} ms: ${expression}`);
+    await pause(POLL_MS);
+  }
+}
