@@ -73,6 +73,13 @@ describe("console: attacks by what apps store", function () {
     ["a wallet", () => `/wallets/${wallet}`, ".tile-name"],
     ["requests", () => "/requests", "td"],
     ["a request", () => `/requests/${request}`, ".facts"],
+    ["tokens", () => "/tokens", "td"],
+    ["minting", () => `/collections/${collection}/mint`, "form"],
+    ["an import", () => `/collections/${collection}/import`, "h1"],
+    ["a change of a collection", () => `/collections/${collection}/change`, "form"],
+    ["a change of a token", () => `/collections/${collection}/1/change`, "form"],
+    ["freezing", () => `/collections/${collection}/freeze`, "form, .note, .card"],
+    ["a transfer", () => `/transfer/${wallet}/${collection}/1`, "form"],
   ];
   for (const [name, screen, shown] of SCREENS) {
     it(`run no script on the screen of ${name}`, async () => {
@@ -105,7 +112,13 @@ describe("console: attacks by what apps store", function () {
 
   it("run no script in the name of an app", async () => {
     await createApp(moneta.service, SCRIPTS[0] ?? "");
-    const page = await pages.open({ operator: true });
+    const page = await pages.open({ operator: true, screen: "/operator" });
+    await page
+      .getByText(SCRIPTS[0] ?? "")
+      .first()
+      .waitFor();
+    await expectHarmless(page);
+    await goTo(page, "/");
     await page.getByRole("button", { name: SCRIPTS[0] ?? "" }).click();
     await page.locator(".session-app bdi").waitFor();
     await expectHarmless(page);
