@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
+import { isLive } from "../commands/console-session.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -63,6 +64,24 @@ async function identityByToken(
   await rates.countToken(row.id, response);
   const credential = { kind: "token", hash: row.hash } as const;
   return { appId: row.app_id, credential, scopes: row.scopes.filter(isScope), session: null };
+}
+
+/**
+ * For a body that arrived after its call was authenticated: a caller could otherwise begin calls, and end them minutes after
+ * the token or session was revoked. @throws ApiError `unauthorized`
+ */
+export async function requireStillValid({ lookUps }: Pick<HttpDeps, "lookUps">, credential: Credential | null) {
+  if (credential === null) return;
+  const { kind, hash } = credential;
+  const now = Date.now();
+  if (kind === "token") {
+    const token = await lookUps.token(hash);
+    if (token !== undefined && isValid(token, now)) return;
+  } else {
+    const session = await lookUps.session(hash);
+    if (session !== undefined && isLive(session, now)) return;
+  }
+  throw new ApiError("unauthorized");
 }
 
 /** Whether a token is neither revoked nor expired. */

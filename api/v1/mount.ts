@@ -3,7 +3,7 @@ import { type Request, type RequestHandler, type Response, Router } from "expres
 import type { IdempotentCall } from "../commands/idempotency.ts";
 import { BATCH_BODY_SECONDS, PUBLIC_BODY_BYTES } from "../config/limits.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
-import { type Identity, identityFor } from "./authenticate.ts";
+import { type Identity, identityFor, requireStillValid } from "./authenticate.ts";
 import { BatchSlots } from "./batch-slots.ts";
 import { type BodyReader, bodyReader, type JsonBody } from "./body.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -112,7 +112,9 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
     }
     const free = endpoint.batch === true ? await read.slots.take(appId, closing(response)) : null;
     try {
+      const isLate = endpoint.body !== undefined && !request.complete;
       const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
+      if (isLate) await requireStillValid(deps, credential);
       const call = {
         ...common,
         file: null,
