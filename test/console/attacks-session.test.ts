@@ -4,7 +4,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 
 import { listenOnLoopback } from "../support/loopback-server.ts";
-import { useConsole } from "./support/browser.ts";
+import { expectNoAxeViolations, useConsole } from "./support/browser.ts";
 
 describe("console: attacks on sessions", function () {
   this.timeout(120_000);
@@ -121,6 +121,7 @@ describe("console: attacks on sessions", function () {
     await page.goto(url);
     await page.getByRole("heading", { name: "Open another session?" }).waitFor();
     expect(page.url()).to.not.contain("code=");
+    await expectNoAxeViolations(page);
     await page.getByRole("button", { name: "Keep my session" }).click();
     await page.locator(".session-app", { hasText: "test" }).waitFor();
     await page.reload();
