@@ -25,6 +25,8 @@ describe("console > wallets", function () {
     await page.getByLabel("User identifier").press("Enter");
     await page.getByRole("heading", { name: "Wallet", exact: true }).waitFor();
     await page.getByText("This wallet holds no tokens").waitFor();
+    await page.getByRole("region", { name: "Your last call" }).getByText("POST /v1/accounts").waitFor();
+    await expectNoAxeViolations(page);
     await goTo(page, "/wallets");
     await page.getByLabel("Find a wallet").fill("bob");
     await page.getByLabel("Find a wallet").press("Enter");
@@ -44,6 +46,7 @@ describe("console > wallets", function () {
     await page.getByRole("alert").filter({ hasText: "already has a wallet" }).waitFor();
     await page.keyboard.press("Escape");
     expect(await page.getByRole("dialog").count()).to.equal(0);
+    expect(await page.evaluate("document.activeElement.textContent")).to.equal("Create a wallet");
   });
 
   it("shows holdings as pictures, and unlockable content only when asked", async () => {

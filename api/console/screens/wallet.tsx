@@ -4,6 +4,7 @@ import { Address, Copyable } from "../parts/copyable.tsx";
 import { CopyAs } from "../parts/copy-as.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { LastCall } from "../parts/last-call.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Table } from "../parts/table.tsx";
 import { Age } from "../parts/when.tsx";
@@ -66,6 +67,7 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
         </CursorList>
         <CopyAs call={{ method: "GET", path: "/v1/accounts/{address}", pathParams: { address } }} />
       </section>
+      <LastCall path="/v1/accounts" />
       {!(holdings.error instanceof ApiRefusal) && <History address={address} />}
     </Screen>
   );
