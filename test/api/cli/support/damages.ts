@@ -66,9 +66,10 @@ export const DAMAGES: Record<string, (trx: Trx, at: DamagedRows) => Promise<unkn
     trx
       .updateTable("counters")
       .set({ value: 99 })
-      // A position in a feed, and usage, are not counted from rows.
+      // A position in a feed, usage, and the figures of the charts are not counted from rows.
       .where("key", "not like", "events:%")
       .where("key", "not like", "usage:%")
+      .where("key", "not like", "series:%")
       .execute(),
   "a wrong holding of a foreign contract": (trx, { foreign }) =>
     trx.updateTable("holdings").set({ quantity: "2" }).where("contract", "=", foreign).execute(),
