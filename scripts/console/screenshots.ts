@@ -17,9 +17,11 @@ import { waitUntil } from "./wait-until.ts";
 const FOLDER = "docs/images/console";
 // Without a locale, the browser takes that of the machine, such as `en-US@posix`, which is no valid language tag.
 const WIDE: BrowserContextOptions = {
-  viewport: { width: 1280, height: 800 },
+  viewport: { width: 1280, height: 680 },
   colorScheme: "light",
   locale: "en-US",
+  // No picture in the middle of a change of colours.
+  reducedMotion: "reduce",
 };
 /** The tour takes about a minute. */
 const READY_MS = 300_000;
@@ -64,8 +66,10 @@ async function open(page: Page, screen: string): Promise<void> {
   );
 }
 
-async function shoot(page: Page, screen: string, name: string): Promise<void> {
+/** @param part scrolled into view */
+async function shoot(page: Page, screen: string, name: string, part = "h1"): Promise<void> {
   await open(page, screen);
+  await page.locator(`#main ${part}`).first().scrollIntoViewIfNeeded();
   await page.screenshot({ path: join(FOLDER, `${name}.png`) });
   console.log(`${FOLDER}/${name}.png`);
 }
@@ -73,7 +77,7 @@ async function shoot(page: Page, screen: string, name: string): Promise<void> {
 /** The screen behind the first link that begins with a path. */
 async function behind(page: Page, screen: string, prefix: string): Promise<string> {
   await open(page, screen);
-  const address = await page.locator(`#main a[href^="#${prefix}"]`).first().getAttribute("href");
+  const address = await page.locator(`#main a:not(.button)[href^="#${prefix}"]`).first().getAttribute("href");
   return address?.slice(1) ?? screen;
 }
 
@@ -94,10 +98,10 @@ async function takeAll(consoleLink: string): Promise<void> {
     await shoot(page, "/requests", "requests");
     await shoot(page, await behind(page, "/wallets", "/wallets/0x"), "wallet");
     await shoot(page, "/webhook", "webhook");
-    await shoot(page, "/operator", "operator");
+    await shoot(page, "/operator", "operator", ".chart:last-child .u-legend");
     await page.setViewportSize({ width: 360, height: 740 });
     await shoot(page, token, "token-narrow");
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.setViewportSize({ width: 1280, height: 680 });
     await page.emulateMedia({ colorScheme: "dark" });
     await shoot(page, "/", "collections-dark");
   } finally {

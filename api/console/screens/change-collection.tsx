@@ -3,7 +3,7 @@ import { changesOf } from "../forms/model/body.ts";
 import { fieldsOf } from "../forms/model/fields.ts";
 import type { ApiDocument } from "../forms/model/schema.ts";
 import { readApiDocument } from "../write/api-document.ts";
-import { readCollection } from "../write/collection.ts";
+import { readCollection } from "../service/collections.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
 import { Taken } from "../write/taken.tsx";
 import { WithLoaded } from "../write/with-loaded.tsx";

@@ -12,7 +12,7 @@ import { Screen } from "../parts/screen.tsx";
 import { TokenTiles } from "../parts/token-tile.tsx";
 import { WebLink } from "../parts/web-link.tsx";
 import { client } from "../service/client.ts";
-import { findCollection } from "../service/collections.ts";
+import { readCollection } from "../service/collections.ts";
 import { explorerLink } from "../service/links.ts";
 import { useLive } from "../service/live.ts";
 import { useData, usePages } from "../service/use-data.ts";
@@ -20,11 +20,10 @@ import type { ScreenProps } from "../shell/href.ts";
 import { CollectionOffers } from "../write/offers.tsx";
 
 const LIMIT = 24;
-const NOT_FOUND = "This app has no collection at this address. Choose one from the list of collections.";
 
 /** A collection: what it is, and its tokens as pictures. */
 export function CollectionScreen({ params: { address } }: ScreenProps<"address">) {
-  const collection = useData(async () => (await findCollection(address)) ?? Promise.reject(new Error(NOT_FOUND)), []);
+  const collection = useData(() => readCollection(address), []);
   const { data } = collection;
   return (
     <Screen

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
 import type { Shape } from "../../client/client.ts";
-import { readCollection } from "../write/collection.ts";
+import { readCollection } from "../service/collections.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
 import { Taken } from "../write/taken.tsx";
 import { useWrite } from "../write/use-write.ts";

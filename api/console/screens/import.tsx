@@ -5,7 +5,7 @@ import { fieldsOf } from "../forms/model/fields.ts";
 import type { ApiDocument } from "../forms/model/schema.ts";
 import { fieldsOfVariant, mintVariant } from "../forms/model/variants.ts";
 import { readApiDocument } from "../write/api-document.ts";
-import { readCollection } from "../write/collection.ts";
+import { readCollection } from "../service/collections.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
 import { WithLoaded } from "../write/with-loaded.tsx";
 import { Screen } from "../parts/screen.tsx";

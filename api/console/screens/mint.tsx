@@ -6,7 +6,7 @@ import { fieldsOf } from "../forms/model/fields.ts";
 import type { ApiDocument } from "../forms/model/schema.ts";
 import { fieldsOfVariant, type MintVariant, mintVariant } from "../forms/model/variants.ts";
 import { readApiDocument } from "../write/api-document.ts";
-import { readCollection } from "../write/collection.ts";
+import { readCollection } from "../service/collections.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
 import { RECEIVER_HELP, withReceivers } from "../write/receivers.ts";
 import { Taken } from "../write/taken.tsx";

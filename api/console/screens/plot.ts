@@ -61,14 +61,20 @@ function create(host: HTMLElement, { times, lines, write }: PlotData): uPlot {
     scales: { x: { time: true }, y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
     axes: [axis, { ...axis, size: AXIS_WIDTH, values: (_plot, values) => values.map((value) => write(value)) }],
     series: [
-      { label: "Time" },
+      {
+        label: "Time",
+        value: (_plot: uPlot, at: number | null) => (at === null ? "latest" : new Date(at * 1_000).toLocaleString()),
+      },
       ...lines.map((line) => ({
         label: line.label,
         stroke: colour(line.colour),
         width: 2,
         points: { show: line.values.filter((value) => value !== null).length < FEW },
-        // The library types the value as a number; it is null where there is none.
-        value: (_plot: uPlot, value: number | null) => (value === null ? "none" : write(value)),
+        // The library types the value as a number; it is null where there is none. Without a pointer there is no place.
+        value: (_plot: uPlot, value: number | null, _line: number, place: number | null) => {
+          const shown = place === null ? (line.values.findLast((one) => one !== null) ?? null) : value;
+          return shown === null ? "none" : write(shown);
+        },
       })),
     ],
   };

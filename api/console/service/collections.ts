@@ -1,8 +1,8 @@
 import { answerOf, type Shape } from "../../client/client.ts";
 import { client } from "./client.ts";
 
-/** @returns null when the app has no collection at this address. */
-export async function findCollection(address: string): Promise<Shape<"Collection"> | null> {
+/** A collection of the app. @throws Error when the app has none at this address */
+export async function readCollection(address: string): Promise<Shape<"Collection">> {
   let cursor: string | undefined;
   do {
     const query = cursor === undefined ? {} : { cursor };
@@ -11,5 +11,5 @@ export async function findCollection(address: string): Promise<Shape<"Collection
     if (found !== undefined) return found;
     cursor = page.next ?? undefined;
   } while (cursor !== undefined);
-  return null;
+  throw new Error("This app has no collection at this address. Choose one from the list of collections.");
 }

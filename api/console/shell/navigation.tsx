@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 
 import { sayProblem } from "../parts/toasts.tsx";
@@ -17,13 +18,18 @@ const LIVE_TEXT = {
 export function Navigation({ session }: { session: Session }) {
   const [path] = useHashLocation();
   const app = currentApp();
+  const list = useRef<HTMLUListElement>(null);
+  // On a narrow screen the links are one row that scrolls.
+  useEffect(() => {
+    list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [path]);
   return (
     <header class="navigation">
       <a class="brand" href="#/">
         Moneta
       </a>
       <nav aria-label="Main">
-        <ul>
+        <ul ref={list}>
           {SCREENS.filter(isOffered).map((screen) => (
             <li key={screen.path}>
               <a href={href(screen.path)} aria-current={isCurrent(screen, path) ? "page" : undefined}>
@@ -54,7 +60,7 @@ export function Navigation({ session }: { session: Session }) {
             Change app
           </button>
         )}
-        <div class="muted">Chain {session.chain_id}</div>
+        <div class="session-chain muted">Chain {session.chain_id}</div>
         <button
           type="button"
           class="button button-small"

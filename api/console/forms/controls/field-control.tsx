@@ -1,3 +1,4 @@
+import { Prose } from "../../parts/prose.tsx";
 import type { BooleanField, ChoiceField, Field, NumberField, TextField } from "../model/fields.ts";
 import type { AttributeRow, Value, Values } from "../model/values.ts";
 import { AttributesControl } from "./attributes-control.tsx";
@@ -109,7 +110,7 @@ function BooleanControl({ field, path, value, context, onChange }: ControlProps<
       <label for={id}>{field.label}</label>
       {help !== null && (
         <p class="hint" id={`${id}-help`}>
-          {help}
+          <Prose text={help} />
         </p>
       )}
       <FieldErrors id={id} errors={errors} />
@@ -148,7 +149,11 @@ function ChoicesControl({ field, path, value, context, onChange }: ControlProps<
   return (
     <fieldset class="form-choices" id={id} tabIndex={-1}>
       <legend>{field.label}</legend>
-      {help !== null && <p class="hint">{help}</p>}
+      {help !== null && (
+        <p class="hint">
+          <Prose text={help} />
+        </p>
+      )}
       {field.options.map((option) => (
         <label key={option} class="form-check">
           <input

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 
+import { Prose } from "../../parts/prose.tsx";
 import type { Field } from "../model/fields.ts";
 
 export interface FrameProps {
@@ -24,7 +25,7 @@ export function FieldFrame({ id, field, errors, help, children }: FrameProps) {
       {children}
       {words !== null && (
         <p class="hint" id={`${id}-help`}>
-          {words}
+          <Prose text={words} />
         </p>
       )}
       <FieldErrors id={id} errors={errors} />

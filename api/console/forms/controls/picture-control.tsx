@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 
+import { Prose } from "../../parts/prose.tsx";
 import { client } from "../../service/client.ts";
 import type { TextField } from "../model/fields.ts";
 import { sentenceOf } from "../../write/sentence.ts";
@@ -62,7 +63,7 @@ export function PictureControl({ field, path, value, context, onChange }: Pictur
       />
       {field.help !== null && (
         <p class="hint" id={`${id}-help`}>
-          {field.help}
+          <Prose text={field.help} />
         </p>
       )}
       <FieldErrors id={id} errors={errors} />
