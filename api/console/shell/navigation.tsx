@@ -19,9 +19,10 @@ export function Navigation({ session }: { session: Session }) {
   const [path] = useHashLocation();
   const app = currentApp();
   const list = useRef<HTMLUListElement>(null);
-  // On a narrow screen the links are one row that scrolls.
+  // On a narrow screen the links are one row that scrolls. `scrollIntoView` would also move where the Tab key starts.
   useEffect(() => {
-    list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const link = list.current?.querySelector<HTMLElement>("[aria-current]");
+    if (list.current && link) list.current.scrollLeft = link.offsetLeft - list.current.offsetLeft;
   }, [path]);
   return (
     <header class="navigation">
