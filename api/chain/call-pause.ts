@@ -6,6 +6,11 @@ const FIRST = 1_000;
 const LONGEST = 30_000;
 /** Shortest wait, whatever the provider says. */
 const SHORTEST = 250;
+/**
+ * Most milliseconds of the random time that is added after a rate limit. Providers count calls by the second. Two callers that
+ * always waited exactly as told would come back in the same order within each second, and the later one would never get a call.
+ */
+const JITTER = 1_000;
 const NEVER = new AbortController().signal;
 
 /** While a provider refuses all calls, none is sent: after a rate limit, or for as long as `Retry-After` says. */
@@ -31,7 +36,8 @@ export class CallPause {
 
   /** The provider limits the rate of calls. @param retryAfter milliseconds, if it said so. */
   rateLimited(retryAfter: number | null): RateLimited {
-    const wait = Math.max(SHORTEST, retryAfter ?? Math.min(FIRST * 2 ** this.#refusals, LONGEST));
+    const told = Math.max(SHORTEST, retryAfter ?? Math.min(FIRST * 2 ** this.#refusals, LONGEST));
+    const wait = told + Math.random() * JITTER;
     this.#refusals += 1;
     this.#start(wait, true);
     return new RateLimited(wait);
