@@ -1,11 +1,9 @@
 import { sql } from "kysely";
 
-import { type SeriesPoint, type SeriesSpan, SLOT } from "../../domain/series.ts";
+import { GWEI, type SeriesPoint, type SeriesSpan, SLOT } from "../../domain/series.ts";
 import { counterKeys } from "../db/counters.ts";
 import type { Db } from "../db/engine.ts";
 
-/** One gwei, in wei. */
-const GWEI = 1_000_000_000n;
 const KEY = /^series:(\d+):([a-z_]+)(?:-(\d+))?$/;
 
 /** Every point of a span, oldest first. It reads one range of the counters' keys, whatever the number of requests is. */

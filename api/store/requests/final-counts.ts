@@ -1,8 +1,5 @@
-import { latencyRange, slotOf } from "../../domain/series.ts";
+import { GWEI, latencyRange, slotOf } from "../../domain/series.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-
-/** One gwei, in wei. */
-const GWEI = 1_000_000_000n;
 
 interface FinalRequest {
   created_at: number;
