@@ -1,4 +1,4 @@
-import { concat, dataLength, type Provider, toBeHex, ZeroAddress } from "ethers";
+import { concat, dataLength, type Provider, toBeHex, type TransactionRequest, ZeroAddress } from "ethers";
 
 import { create2Address, deploymentTransaction } from "./create2.ts";
 import { initCode, type Placed } from "./init-code.ts";
@@ -29,15 +29,29 @@ export async function estimateSteps(
     const code = await initCode(step, plan, { ...NOWHERE, ...placed });
     const address = create2Deployer === null ? journal.steps[step]?.address : create2Address(create2Deployer, code);
     if (address !== undefined) placed[step] = address;
-    const exists = address !== undefined && (await provider.getCode(address)) !== "0x";
     const measured = step === "factory" ? sameSize(code) : code;
     const extra = step === "factory" ? FACTORY_CALLS : 0n;
-    const gas = exists
-      ? null
-      : extra + (await provider.estimateGas({ from, ...deploymentTransaction(create2Deployer, measured) }));
-    steps.push({ step, gas });
+    const gas = await gasUnlessThere(provider, address, { from, ...deploymentTransaction(create2Deployer, measured) });
+    steps.push({ step, gas: gas === null ? null : gas + extra });
   }
   return steps;
+}
+
+/** @returns the gas of a deployment, or null if the contract is on the chain. */
+async function gasUnlessThere(
+  provider: Provider,
+  address: string | undefined,
+  transaction: TransactionRequest,
+): Promise<bigint | null> {
+  const exists = async () => address !== undefined && (await provider.getCode(address)) !== "0x";
+  if (await exists()) return null;
+  try {
+    return await provider.estimateGas(transaction);
+  } catch (error) {
+    // A transaction of an earlier run may have been mined since the look above. CREATE2 then refuses a second contract.
+    if (await exists()) return null;
+    throw error;
+  }
 }
 
 /** Stands for contracts whose address is not known yet. Their constructors only store it. */

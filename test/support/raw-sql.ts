@@ -6,7 +6,8 @@ import { fileOf } from "./database.ts";
 /** Runs one statement past the service: without migrations, and without the settings of its connections. */
 export async function rawSql(url: string, text: string): Promise<Record<string, unknown>[]> {
   if (url.startsWith("file:")) return onSqlite(fileOf(url), text);
-  const client = new Client({ connectionString: url });
+  // A single statement must not fail because the service changes the same rows.
+  const client = new Client({ connectionString: url, options: "-c default_transaction_isolation=read\\ committed" });
   await client.connect();
   try {
     return (await client.query<Record<string, unknown>>(text)).rows;

@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import { Wallet } from "ethers";
+
+import { create2Address, deploymentTransaction, findCreate2Deployer } from "../../../scripts/deploy/create2.ts";
+import { estimateSteps } from "../../../scripts/deploy/estimate-gas.ts";
+import { initCode } from "../../../scripts/deploy/init-code.ts";
+import type { Journal } from "../../../scripts/deploy/journal.ts";
+import { anvilBinary } from "../../../scripts/nodes/anvil-binary.ts";
+import { ANVIL_KEY, startAnvil } from "../../support/anvil.ts";
+import type { TestNode } from "../../support/node.ts";
+
+const WALLET = new Wallet(ANVIL_KEY);
+const PLAN = {
+  network: "baseSepolia",
+  chainId: 84_532n,
+  owner: WALLET.address,
+  operators: [],
+  hostedBase: "https://nft.example/",
+  dryRun: false,
+  folder: "",
+};
+const JOURNAL: Journal = { startBlock: 0, owner: PLAN.owner, hostedBase: PLAN.hostedBase, steps: {} };
+
+describe("the estimate of a deployment", function () {
+  this.timeout(60_000);
+  let node: TestNode;
+
+  before(async function () {
+    if (anvilBinary() === null) this.skip();
+    node = await startAnvil(84_532);
+  });
+  after(async () => {
+    await node.stop();
+  });
+
+  it("knows a contract that is mined while it is estimated", async () => {
+    const { provider } = node;
+    const create2 = await findCreate2Deployer(provider);
+    if (create2 === null) throw new Error("Anvil has no CREATE2 deployer");
+    const code = await initCode("relay", PLAN, {});
+    const relay = create2Address(create2, code);
+    const sent = await WALLET.connect(provider).sendTransaction(deploymentTransaction(create2, code));
+    await sent.wait();
+
+    const looked = new Set<string>();
+    const getCode = provider.getCode.bind(provider);
+    // Answers the first look at the relay as the node did before the transaction was mined.
+    provider.getCode = (address, block) => {
+      const first = address === relay && !looked.has(relay);
+      if (typeof address === "string") looked.add(address);
+      return first ? Promise.resolve("0x") : getCode(address, block);
+    };
+    const steps = await estimateSteps(provider, PLAN, JOURNAL, WALLET.address, create2);
+    expect(looked).to.include(relay);
+    expect(steps.find(({ step }) => step === "relay")?.gas).to.equal(null);
+    expect(steps.filter(({ gas }) => gas !== null)).to.have.length(4);
+  });
+});
