@@ -8,8 +8,8 @@ import { crc32, deflateSync } from "node:zlib";
 
 import { Contract, JsonRpcProvider } from "ethers";
 
-import { sqliteFiles } from "./pipeline/databases.ts";
-import { World } from "./pipeline/world.ts";
+import { sqliteFiles } from "./harness/databases.ts";
+import { World } from "./harness/world.ts";
 
 /**
  * `npm run bench:drop`: drops a folder of 1,000 tokens, each with a picture of its own, kills the command with `kill -9` in

@@ -6,8 +6,8 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 
-import { sqliteFiles } from "./pipeline/databases.ts";
-import { World } from "./pipeline/world.ts";
+import { sqliteFiles } from "./harness/databases.ts";
+import { World } from "./harness/world.ts";
 
 /**
  * `npm run bench:upload`: uploads 200 MiB to a service in a process of its own, then as many such files at once as one app may,

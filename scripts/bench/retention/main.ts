@@ -6,8 +6,8 @@ import type { Retention } from "../../../api/domain/retention.ts";
 import { prune } from "../../../api/operator/prune.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { WebhookReceiver } from "../../webhooks/receiver.ts";
-import { sqliteFiles, startPostgres } from "../pipeline/databases.ts";
-import { World } from "../pipeline/world.ts";
+import { sqliteFiles, startPostgres } from "../harness/databases.ts";
+import { World } from "../harness/world.ts";
 import { compactAndMeasure, type Sizes } from "./sizes.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 
-import type { Databases } from "../../../scripts/bench/pipeline/databases.ts";
-import { settling } from "../../../scripts/bench/pipeline/parts/settling.ts";
-import { ratioOf, type Row } from "../../../scripts/bench/pipeline/row.ts";
+import type { Databases } from "../../../scripts/bench/harness/databases.ts";
+import { settling } from "../../../scripts/bench/pipeline/settling.ts";
+import { ratioOf, type Row } from "../../../scripts/bench/harness/row.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { TEST_ENGINE } from "../../support/engine.ts";
 

@@ -1,9 +1,9 @@
-import { bareChain, relayBatches } from "../bare/chain.ts";
-import { Load } from "../load.ts";
-import { measure, type Measured, mintAll, profileAll, WARM_UP } from "../measure.ts";
-import type { Row } from "../row.ts";
-import { createAppAt, World } from "../world.ts";
-import type { Options, Part } from "./part.ts";
+import { bareChain, relayBatches } from "./bare/chain.ts";
+import { Load } from "../harness/load.ts";
+import { measure, type Measured, mintAll, profileAll, WARM_UP } from "../harness/measure.ts";
+import type { Row } from "../harness/row.ts";
+import { createAppAt, World } from "../harness/world.ts";
+import type { Options, Part } from "../harness/part.ts";
 
 /** Items of a batch: as many as the API takes. */
 const ITEMS = 1_000;

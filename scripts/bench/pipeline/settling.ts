@@ -1,9 +1,9 @@
-import type { Databases } from "../databases.ts";
-import { type Measured, mintAll, profileAll, transferAll, WARM_UP } from "../measure.ts";
-import { bareChain, oneByOne, relayBatches } from "../bare/chain.ts";
-import type { Row } from "../row.ts";
-import { World } from "../world.ts";
-import type { Options, Part } from "./part.ts";
+import type { Databases } from "../harness/databases.ts";
+import { type Measured, mintAll, profileAll, transferAll, WARM_UP } from "../harness/measure.ts";
+import { bareChain, oneByOne, relayBatches } from "./bare/chain.ts";
+import type { Row } from "../harness/row.ts";
+import { World } from "../harness/world.ts";
+import type { Options, Part } from "../harness/part.ts";
 
 /** Items of a prepared relay batch, as many as the service puts into one transaction. */
 const BATCH = 200;

@@ -1,5 +1,5 @@
-import type { Databases } from "../databases.ts";
-import type { Row } from "../row.ts";
+import type { Databases } from "./databases.ts";
+import type { Row } from "./row.ts";
 
 export interface Options {
   /** Smaller numbers, for a first look: under three minutes for all parts. */

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 
-import { type BareServer, startBareServer } from "../bare/server-process.ts";
-import { type Call, Load } from "../load.ts";
-import { profile, profileAt } from "../profile.ts";
-import type { Row } from "../row.ts";
-import { ServiceProcess } from "../service-process.ts";
-import { type UsagePerRequest, usagePerRequest } from "../usage.ts";
-import { World } from "../world.ts";
-import type { Options, Part } from "./part.ts";
+import { type BareServer, startBareServer } from "./bare/server-process.ts";
+import { type Call, Load } from "../harness/load.ts";
+import { profile, profileAt } from "../harness/profile.ts";
+import type { Row } from "../harness/row.ts";
+import { ServiceProcess } from "../harness/service-process.ts";
+import { type UsagePerRequest, usagePerRequest } from "../harness/usage.ts";
+import { World } from "../harness/world.ts";
+import type { Options, Part } from "../harness/part.ts";
 
 const CONNECTIONS = 64;
 /** The service and its baseline are measured in turns, so that a slow moment of the machine affects both. */

@@ -1,8 +1,8 @@
-import { type Databases, sqliteFiles } from "../databases.ts";
-import { mintAll, profileAll, WARM_UP } from "../measure.ts";
-import type { Row } from "../row.ts";
-import { World } from "../world.ts";
-import type { Options, Part } from "./part.ts";
+import { type Databases, sqliteFiles } from "../harness/databases.ts";
+import { mintAll, profileAll, WARM_UP } from "../harness/measure.ts";
+import type { Row } from "../harness/row.ts";
+import { World } from "../harness/world.ts";
+import type { Options, Part } from "../harness/part.ts";
 
 /** How the roles are spread in each row, beside that of the row before. */
 const SHAPES = {

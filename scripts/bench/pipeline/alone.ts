@@ -1,7 +1,7 @@
-import { bareChain, sendAndWait } from "../bare/chain.ts";
-import type { Row } from "../row.ts";
-import { World } from "../world.ts";
-import type { Options, Part } from "./part.ts";
+import { bareChain, sendAndWait } from "./bare/chain.ts";
+import type { Row } from "../harness/row.ts";
+import { World } from "../harness/world.ts";
+import type { Options, Part } from "../harness/part.ts";
 
 /** One mint while nothing else happens, from the call to `completed`. */
 export const alone: Part = { name: "alone", measure: run };

@@ -81,3 +81,16 @@ export function usagePerRequest(before: Usage, after: Usage, requests: number): 
     workersDelayMaxMs: after.workersDelayMaxMs,
   };
 }
+
+/** What each request used, as lines of text. */
+export function usageOf(usage: UsagePerRequest & { nodeCpuMs: number | null }): string {
+  const workers = usage.workersDelayMaxMs;
+  return [
+    `  ${usage.statements.toFixed(2)} SQL statements, of which ${usage.writes.toFixed(2)} write`,
+    `  ${usage.transactionControl.toFixed(2)} of begin, commit and savepoints`,
+    `  ${usage.rpcCalls.toFixed(3)} RPC calls in ${usage.rpcExchanges.toFixed(3)} exchanges`,
+    `  ${usage.cpuMs.toFixed(2)} ms of CPU in the service, ${usage.nodeCpuMs?.toFixed(2) ?? "unknown"} ms in the node`,
+    `  event loop delayed by at most ${usage.loopDelayMaxMs.toFixed(0)} ms, p99 ${usage.loopDelayP99Ms.toFixed(0)} ms` +
+      (workers === null ? "" : `; that of the background workers by at most ${workers.toFixed(0)} ms`),
+  ].join("\n");
+}

@@ -1,0 +1,69 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+import { sqliteFiles, startPostgres } from "./harness/databases.ts";
+import type { Part } from "./harness/part.ts";
+import { meetsGoal, ratioOf, type Row, tableOf } from "./harness/row.ts";
+import { usageOf } from "./harness/usage.ts";
+import { allParts, partsNamed } from "./parts.ts";
+
+/**
+ * `npm run bench [-- PART ...] [--quick] [--engine postgres] [--json FILE] [--cpu-prof FOLDER]`: measures the service. A
+ * figure has a baseline from the same run, on the same machine, with the same node, where there is one. Compare the
+ * ratios: absolute figures depend on the machine. Everything listens on loopback. A slow result is reported and is not an error.
+ */
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    // Smaller numbers, for a first look.
+    quick: { type: "boolean", default: false },
+    json: { type: "string" },
+    // "postgres": on a PostgreSQL server of the benchmark's own.
+    engine: { type: "string", default: "sqlite" },
+    // Parts that can do so write CPU profiles of the service, and print the cost of each package.
+    "cpu-prof": { type: "string" },
+  },
+});
+if (values.engine !== "sqlite" && values.engine !== "postgres") {
+  console.error("--engine must be sqlite or postgres");
+  process.exit(2);
+}
+const profiles = values["cpu-prof"] === undefined ? null : resolve(values["cpu-prof"]);
+if (profiles !== null) mkdirSync(profiles, { recursive: true });
+
+const measured: { part: string; rows: Row[] }[] = [];
+const parts = chosenParts();
+const server = values.engine === "postgres" ? await startPostgres() : null;
+try {
+  for (const part of parts) {
+    console.error(`measuring ${part.name} ...`);
+    const rows = await part.measure({ quick: values.quick, profiles, databases: server ?? sqliteFiles });
+    measured.push({ part: part.name, rows });
+    // Written after each part, so that a later failure loses nothing.
+    if (values.json !== undefined) writeFileSync(values.json, jsonOf(measured));
+  }
+} finally {
+  await server?.stop();
+}
+console.log(tableOf(measured.flatMap(({ rows }) => rows)));
+for (const { what, usage } of measured.flatMap(({ rows }) => rows)) {
+  if (usage !== undefined) console.log(`\nfor each of "${what}":\n${usageOf(usage)}`);
+}
+
+function chosenParts(): readonly Part[] {
+  try {
+    return positionals.length === 0 ? allParts() : [...new Set(positionals.flatMap(partsNamed))];
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(2);
+  }
+}
+
+function jsonOf(parts: typeof measured): string {
+  const rows = parts.flatMap(({ part, rows }) =>
+    rows.map((row) => ({ part, engine: values.engine, ...row, ratio: ratioOf(row), met: meetsGoal(row) })),
+  );
+  return `${JSON.stringify(rows, null, 2)}\n`;
+}

@@ -1,0 +1,23 @@
+import type { Part } from "./harness/part.ts";
+import { accepting } from "./pipeline/accepting.ts";
+import { alone } from "./pipeline/alone.ts";
+import { batches } from "./pipeline/batches.ts";
+import { processes } from "./pipeline/processes.ts";
+import { settling } from "./pipeline/settling.ts";
+
+/** The parts of the benchmark, by topic, in the order in which they run. */
+export const TOPICS: Record<string, readonly Part[]> = {
+  pipeline: [alone, settling, batches, accepting, processes],
+};
+
+/** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */
+export function partsNamed(name: string): readonly Part[] {
+  const parts = TOPICS[name] ?? allParts().filter((part) => part.name === name);
+  if (parts.length > 0) return parts;
+  const names = Object.entries(TOPICS).map(([topic, of]) => `${topic} (${of.map((part) => part.name).join(", ")})`);
+  throw new Error(`There is no part "${name}". The parts are ${names.join("; ")}.`);
+}
+
+export function allParts(): readonly Part[] {
+  return Object.values(TOPICS).flat();
+}
