@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 
 import { sqliteFiles, startPostgres } from "./harness/databases.ts";
 import type { Part } from "./harness/part.ts";
-import { meetsGoal, ratioOf, type Row, tableOf } from "./harness/row.ts";
+import { meetsGoal, notesOf, ratioOf, type Row, tableOf } from "./harness/row.ts";
 import { usageOf } from "./harness/usage.ts";
 import { allParts, partsNamed } from "./parts.ts";
 
@@ -47,8 +47,11 @@ try {
 } finally {
   await server?.stop();
 }
-console.log(tableOf(measured.flatMap(({ rows }) => rows)));
-for (const { what, usage } of measured.flatMap(({ rows }) => rows)) {
+const table = measured.flatMap(({ rows }) => rows);
+console.log(tableOf(table));
+const notes = notesOf(table);
+if (notes.length > 0) console.log(`\n${notes.join("\n")}`);
+for (const { what, usage } of table) {
   if (usage !== undefined) console.log(`\nfor each of "${what}":\n${usageOf(usage)}`);
 }
 

@@ -4,26 +4,39 @@ import type { UsagePerRequest } from "./usage.ts";
 export interface Row {
   what: string;
   unit: string;
-  measured: number;
+  /** null: not measured. `note` then says why. */
+  measured: number | null;
   /** The same work without the service, or another row, in the same run. */
   baseline: { what: string; measured: number } | null;
   /** Bounds of `measured / baseline`, or of `measured` where there is no baseline. */
   goal: { atLeast: number } | { atMost: number } | null;
   usage?: UsagePerRequest & { nodeCpuMs: number | null };
+  /** One sentence about how the figure came about. It is printed below the table. */
+  note?: string;
 }
 
-export function ratioOf(row: Row): number {
-  return row.baseline === null ? row.measured : row.measured / row.baseline.measured;
+/** null: not measured. */
+export function ratioOf({ measured, baseline }: Row): number | null {
+  return baseline === null || measured === null ? measured : measured / baseline.measured;
 }
 
+/** null: there is no goal. What was not measured does not meet it. */
 export function meetsGoal(row: Row): boolean | null {
   if (row.goal === null) return null;
-  return "atLeast" in row.goal ? ratioOf(row) >= row.goal.atLeast : ratioOf(row) <= row.goal.atMost;
+  const ratio = ratioOf(row);
+  if (ratio === null) return false;
+  return "atLeast" in row.goal ? ratio >= row.goal.atLeast : ratio <= row.goal.atMost;
 }
 
-function figure(value: number): string {
+function figure(value: number | null): string {
+  if (value === null) return "";
   if (value >= 100) return Math.round(value).toString();
   return value.toPrecision(3);
+}
+
+/** The notes of the rows, as lines of text. */
+export function notesOf(rows: readonly Row[]): string[] {
+  return rows.flatMap(({ what, note }) => (note === undefined ? [] : [`${what}: ${note}`]));
 }
 
 /** The ratio is the first column, because it depends least on the machine. */
@@ -36,7 +49,7 @@ export function tableOf(rows: Row[]): string {
       goal,
       met === null ? "" : met ? "yes" : "no",
       row.what,
-      `${figure(row.measured)} ${row.unit}`,
+      row.measured === null ? "not measured" : `${figure(row.measured)} ${row.unit}`,
       row.baseline === null ? "" : `${figure(row.baseline.measured)} ${row.unit}: ${row.baseline.what}`,
     ];
   });

@@ -29,8 +29,13 @@ interface RequestView {
   error_code?: string;
 }
 
+/** What the benchmark needs of a node. */
+export type BenchNode = Pick<NodeProcess, "url" | "provider" | "pid" | "stop">;
+
 export interface Setting {
   databases: Databases;
+  /** Starts another node than Hardhat's. */
+  node?: (folder: string) => Promise<BenchNode>;
   settings?: Record<string, string>;
   /** `ROLES` of each process, those with the role `api` first. By default one process has all roles. */
   roles?: readonly string[];
@@ -38,7 +43,7 @@ export interface Setting {
 
 /** A local node, the service as one or more processes, and an app with its token. */
 export class World {
-  readonly node: NodeProcess;
+  readonly node: BenchNode;
   readonly processes: readonly ServiceProcess[];
   readonly load: Load;
   readonly folder: string;
@@ -55,9 +60,9 @@ export class World {
     this.env = fields.env;
   }
 
-  static async start({ databases, settings = {}, roles = [ALL_ROLES] }: Setting): Promise<World> {
+  static async start({ databases, node: startNode, settings = {}, roles = [ALL_ROLES] }: Setting): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), "moneta-bench-"));
-    const node = await NodeProcess.start("hardhat", folder);
+    const node = await (startNode?.(folder) ?? NodeProcess.start("hardhat", folder));
     const env = {
       RPC_URL: node.url,
       DATA_DIR: folder,
