@@ -4,10 +4,12 @@ import { alone } from "./pipeline/alone.ts";
 import { batches } from "./pipeline/batches.ts";
 import { processes } from "./pipeline/processes.ts";
 import { settling } from "./pipeline/settling.ts";
+import { delivering } from "./webhooks/delivering.ts";
 
 /** The parts of the benchmark, by topic, in the order in which they run. */
 export const TOPICS: Record<string, readonly Part[]> = {
   pipeline: [alone, settling, batches, accepting, processes],
+  webhooks: [delivering],
 };
 
 /** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */

@@ -1,0 +1,88 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
+
+import { Webhook } from "standardwebhooks";
+
+import { type Arrivals, monotonicNow, type Order, type Verified } from "./receivers-process.ts";
+
+/**
+ * Receivers of webhooks that answer at once, and a dead one: it accepts connections and never answers. While calls arrive,
+ * they only keep them. They verify them on request. Argument: how many answer.
+ */
+const count = Number(process.argv[2]);
+
+interface Call {
+  receiver: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+let calls: Call[] = [];
+let expected = { warmUp: 0, total: Infinity };
+let warmAt = 0;
+const silent = new Set<Socket>();
+
+function arrived(call: Call): void {
+  calls.push(call);
+  if (calls.length === expected.warmUp) warmAt = monotonicNow();
+  if (calls.length === expected.total) process.send?.({ warmAt, lastAt: monotonicNow() } satisfies Arrivals);
+}
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}/hook`;
+}
+
+function receiver(index: number): Server {
+  return createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      response.writeHead(204).end();
+      arrived({ receiver: index, headers: request.headers, text: Buffer.concat(chunks).toString() });
+    });
+  });
+}
+
+function verify(secrets: readonly string[]): Verified {
+  const verifiers = secrets.map((secret) => new Webhook(secret));
+  const isGood = ({ receiver: index, headers, text }: Call) => {
+    try {
+      verifiers[index]?.verify(text, headers as Record<string, string>);
+      return (JSON.parse(text) as { id: string }).id === headers["webhook-id"];
+    } catch {
+      return false;
+    }
+  };
+  return {
+    calls: calls.length,
+    distinct: new Set(calls.map(({ headers }) => headers["webhook-id"])).size,
+    badSignatures: calls.filter((call) => !isGood(call)).length,
+  };
+}
+
+const dead = createTcpServer((socket) => {
+  silent.add(socket);
+  socket.on("error", () => socket.destroy());
+  socket.on("close", () => silent.delete(socket));
+  socket.resume();
+});
+
+process.on("message", (order: Order) => {
+  if ("expect" in order) {
+    calls = [];
+    expected = order.expect;
+    process.send?.({});
+  } else if ("verify" in order) {
+    process.send?.(verify(order.verify));
+  } else {
+    for (const socket of silent) socket.destroy();
+    process.send?.({});
+  }
+});
+process.on("disconnect", () => process.exit());
+
+const urls = await Promise.all(Array.from({ length: count }, (_, index) => listen(receiver(index))));
+process.send?.({ urls, deadUrl: await listen(dead) });
