@@ -82,8 +82,11 @@ const SIDE_BY_SIDE = [
   ["api", "postgres-rest", "postgres-embedded"],
   ["contracts", "postgres", "scripts", "console", "examples"],
 ];
-/** A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. */
-const SILENCE_MS = 10 * 60_000;
+/**
+ * A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. It is longer
+ * than the longest test may take, with its hooks.
+ */
+const SILENCE_MS = 25 * 60_000;
 /** How long a runner may keep running after its last test. It hangs when a test left a handle open. */
 const LINGER_MS = 30_000;
 const LOOK_MS = 1_000;
@@ -133,7 +136,7 @@ function runProcess(part: Part, folder: string, output: Output, isDone: () => bo
       doneSince ??= isDone() ? now : null;
       if (doneSince !== null && now - doneSince > LINGER_MS)
         give("its tests are done, but a handle that they left open keeps it running");
-      else if (now - lastOutput > SILENCE_MS) give("it printed nothing for 10 minutes");
+      else if (now - lastOutput > SILENCE_MS) give("it printed nothing for 25 minutes");
     }, LOOK_MS);
     function give(reason: string): void {
       output.write(`Killed the test runner: ${reason}.\n`);

@@ -15,8 +15,7 @@ const FILES: Record<string, string> = {
   css: "body { background: rgb(1, 2, 3) !important }",
 };
 
-describe("console: attacks by stored files", function () {
-  this.timeout(120_000);
+describe("console: attacks by stored files", () => {
   const pages = useConsole();
   const { moneta } = pages;
   const paths: Record<string, string> = {};

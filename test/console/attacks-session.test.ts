@@ -6,8 +6,7 @@ import type { Page } from "playwright-core";
 import { listenOnLoopback } from "../support/loopback-server.ts";
 import { expectNoAxeViolations, useConsole } from "./support/browser.ts";
 
-describe("console: attacks on sessions", function () {
-  this.timeout(120_000);
+describe("console: attacks on sessions", () => {
   const pages = useConsole();
   const { moneta } = pages;
   /** What came to the other site, with its cookies. */

@@ -15,16 +15,14 @@ const HOSTILE = SCRIPTS.join(" ");
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8" onload="parent.ran='svg'"><script>parent.ran='svg';fetch('/v1/usage')</script><rect width="8" height="8"/></svg>`;
 const SVG_URI = `data:image/svg+xml;base64,${Buffer.from(SVG).toString("base64")}`;
 
-describe("console: attacks by what apps store", function () {
-  this.timeout(120_000);
+describe("console: attacks by what apps store", () => {
   const pages = useConsole();
   const { moneta } = pages;
   let collection: string;
   let wallet: string;
   let request: string;
 
-  before("store hostile texts and pictures", async function () {
-    this.timeout(60_000);
+  before("store hostile texts and pictures", async () => {
     const { api } = moneta;
     const body = { user_identifier: HOSTILE };
     wallet = (await api.ok<{ address: string }>("POST", "/v1/accounts", body)).address;

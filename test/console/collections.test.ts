@@ -8,15 +8,13 @@ const CAT =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="#e66"/><circle cx="4" cy="4" r="2" fill="#fff"/></svg>';
 const PICTURE = `data:image/svg+xml;base64,${Buffer.from(CAT).toString("base64")}`;
 
-describe("console: collections and tokens", function () {
-  this.timeout(90_000);
+describe("console: collections and tokens", () => {
   const pages = useConsole();
   let cats: string;
   let cups: string;
   let holder: string;
 
-  before("mint", async function () {
-    this.timeout(60_000);
+  before("mint", async () => {
     const { api } = pages.moneta;
     holder = await api.wallet();
     cats = await api.collection({ type: "ERC721", name: "Cats", description: "Twelve cats", image: PICTURE });

@@ -12,13 +12,11 @@ const LONG = "W".repeat(4_000);
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8" onload="parent.document.title='ran'"><script>parent.document.title="ran";fetch("https://evil.example/")</script><rect width="8" height="8"/></svg>`;
 const PICTURE = `data:image/svg+xml;base64,${Buffer.from(SVG).toString("base64")}`;
 
-describe("console: hostile texts and pictures", function () {
-  this.timeout(90_000);
+describe("console: hostile texts and pictures", () => {
   const pages = useConsole();
   let contract: string;
 
-  before("mint", async function () {
-    this.timeout(60_000);
+  before("mint", async () => {
     const { api } = pages.moneta;
     const description = LONG + HTML;
     contract = await api.collection({ type: "ERC721", name: HTML, symbol: "X", description, image: PICTURE });

@@ -19,8 +19,7 @@ const PICTURE = {
 };
 const DONE = "Done. It is on the chain.";
 
-describe("the form that mints a token", function () {
-  this.timeout(60_000);
+describe("the form that mints a token", () => {
   const console = useConsole();
   let collection: string;
 

@@ -4,8 +4,7 @@ import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useCons
 
 const HOSTILE = "<img src=x onerror=\"document.title='ran'\">";
 
-describe("console > operator", function () {
-  this.timeout(90_000);
+describe("console > operator", () => {
   const web = useConsole();
 
   it("says that nothing happened yet", async () => {

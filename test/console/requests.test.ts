@@ -5,8 +5,7 @@ import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useCons
 
 const HOLDER = "0x00000000000000000000000000000000000000b1";
 
-describe("console > requests", function () {
-  this.timeout(90_000);
+describe("console > requests", () => {
   const web = useConsole();
   let collection: RequestBody;
 

@@ -2,8 +2,7 @@ import { expect } from "chai";
 
 import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
 
-describe("console: signing in", function () {
-  this.timeout(60_000);
+describe("console: signing in", () => {
   const pages = useConsole();
 
   it("says which command prints a link when nobody is signed in", async () => {

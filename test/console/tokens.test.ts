@@ -2,8 +2,7 @@ import { expect } from "chai";
 
 import { copied, expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
 
-describe("console > tokens", function () {
-  this.timeout(90_000);
+describe("console > tokens", () => {
   const web = useConsole();
 
   async function statusWith(token: string): Promise<number> {

@@ -4,8 +4,7 @@ import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useCons
 
 const HOSTILE = `<script>document.title="ran"</script><img src=x onerror="document.title='ran'">`;
 
-describe("console > wallets", function () {
-  this.timeout(90_000);
+describe("console > wallets", () => {
   const web = useConsole();
 
   async function post(path: string, body: Record<string, unknown>): Promise<Record<string, unknown>> {

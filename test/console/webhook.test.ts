@@ -5,8 +5,7 @@ import { expect } from "chai";
 import { listenOnLoopback } from "../support/loopback-server.ts";
 import { copied, expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
 
-describe("console > webhook", function () {
-  this.timeout(90_000);
+describe("console > webhook", () => {
   const web = useConsole();
 
   it("registers, tests, redelivers, changes, rotates and removes", async () => {

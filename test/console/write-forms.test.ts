@@ -5,8 +5,7 @@ import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } 
 
 const DONE = "Done. It is on the chain.";
 
-describe("forms of the console that write", function () {
-  this.timeout(60_000);
+describe("forms of the console that write", () => {
   const console = useConsole();
   let [alice, bob, collection] = ["", "", ""];
 

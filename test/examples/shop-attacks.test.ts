@@ -7,8 +7,7 @@ import { TestProcess } from "../support/process.ts";
 import { useService } from "../support/use-service.ts";
 import { useShop } from "./support/shop.ts";
 
-describe("the example shop", function () {
-  this.timeout(90_000);
+describe("the example shop", () => {
   const moneta = useService();
   const shop = useShop(moneta);
 

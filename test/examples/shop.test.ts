@@ -16,8 +16,7 @@ interface Minted {
   nfts: { owner: string; metadata: { name: string; description: string; image: string } }[];
 }
 
-describe("the example shop", function () {
-  this.timeout(90_000);
+describe("the example shop", () => {
   const moneta = useService({ proxy: true });
   const browser = useBrowser();
   const shop = useShop(moneta);

@@ -16,8 +16,7 @@ const DEPLOYER = new Wallet(ANVIL_KEY).address;
 const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
 const PUBLIC_URL = "https://nft.example";
 
-describe("npm run deploy", function () {
-  this.timeout(120_000);
+describe("npm run deploy", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let node: TestNode;
 

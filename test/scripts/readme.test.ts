@@ -39,8 +39,7 @@ describe("the documentation", () => {
   }
 });
 
-describe("README.md", function () {
-  this.timeout(120_000);
+describe("README.md", () => {
   let readme: string;
   before(async () => {
     readme = await readFile(join(ROOT, "README.md"), "utf8");

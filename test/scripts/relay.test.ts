@@ -9,8 +9,7 @@ import { TestProcess } from "../support/process.ts";
 const OPERATOR = "0x00000000000000000000000000000000000000A1";
 const OTHER = "0x00000000000000000000000000000000000000A2";
 
-describe("npm run relay", function () {
-  this.timeout(120_000);
+describe("npm run relay", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let node: TestNode;
   let address: string;

@@ -15,8 +15,7 @@ interface Listed {
   image?: string | null;
 }
 
-describe("npm start", function () {
-  this.timeout(120_000);
+describe("npm start", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let ports: { PORT: number; RPC_PORT: number };
   let dataDir: string;

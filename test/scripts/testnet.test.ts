@@ -16,8 +16,7 @@ import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { createAppIn } from "../support/service.ts";
 
-describe("the service on a chain that is not local (84532, Anvil)", function () {
-  this.timeout(120_000);
+describe("the service on a chain that is not local (84532, Anvil)", () => {
   let node: TestNode;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let env: Record<string, string>;

@@ -5,8 +5,7 @@ import { startFakeRpc } from "../support/fake-rpc.ts";
 import { TestProcess } from "../support/process.ts";
 import { useService } from "../support/use-service.ts";
 
-describe("npm run tour", function () {
-  this.timeout(120_000);
+describe("npm run tour", () => {
   const fixture = useService();
   const tour = (token: string, env: Record<string, string> = {}) =>
     new TestProcess(["--import", "tsx", "scripts/start/tour-alone.ts", ...(token === "" ? [] : [token])], {

@@ -8,9 +8,7 @@ const LOCALE = "en-US";
 /** Gives the tests of a `describe` block a browser. Each page is a person of its own, with no cookies. */
 export function useBrowser(): BrowserFixture {
   const fixture = new BrowserFixture();
-  before("start a browser", async function () {
-    // The first start on a machine unpacks the browser.
-    this.timeout(90_000);
+  before("start a browser", async () => {
     await fixture.start();
   });
   afterEach("close the pages", () => fixture.closePages());
@@ -31,7 +29,7 @@ export class BrowserFixture {
     });
     context.on("weberror", (error) => this.problems.push(String(error.error())));
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(90_000);
     await page.goto(url);
     return page;
   }

@@ -7,7 +7,9 @@ export const ROOT = join(import.meta.dirname, "..", "..");
 /** A program of the project in a separate process, with its output so far. */
 export class TestProcess {
   readonly child: ChildProcess;
+  readonly #closed: Promise<unknown>;
   #output = "";
+  #isClosed = false;
   #changed: (() => void)[] = [];
 
   /** @param args for Node, TypeScript entry included, unless another program is named. */
@@ -24,7 +26,9 @@ export class TestProcess {
         this.#wake();
       });
     }
-    this.child.once("exit", () => {
+    // Not "exit": the rest of the output may come after it.
+    this.#closed = once(this.child, "close").then(() => {
+      this.#isClosed = true;
       this.#wake();
     });
   }
@@ -38,12 +42,12 @@ export class TestProcess {
   }
 
   /** Resolves when the output matches. @throws when the process ends, or the time is over, before that. */
-  async printed(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
+  async printed(pattern: RegExp, timeoutMs = 120_000): Promise<RegExpExecArray> {
     const deadline = AbortSignal.timeout(timeoutMs);
     for (;;) {
       const found = pattern.exec(this.#output);
       if (found !== null) return found;
-      if (this.exited) throw new Error(`the process ended without printing ${String(pattern)}:\n${this.#output}`);
+      if (this.#isClosed) throw new Error(`the process ended without printing ${String(pattern)}:\n${this.#output}`);
       if (deadline.aborted) throw new Error(`nothing matched ${String(pattern)} in time:\n${this.#output}`);
       await this.#change(deadline);
     }
@@ -51,13 +55,13 @@ export class TestProcess {
 
   /** Sends the signal and waits until the process has ended. @returns the exit code, or the signal that ended it. */
   async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
-    const gone = this.gone();
     this.child.kill(signal);
-    return gone;
+    return this.gone();
   }
 
+  /** Waits until the process has ended, and all of its output is here. */
   async gone(): Promise<number | NodeJS.Signals> {
-    if (!this.exited) await once(this.child, "exit");
+    await this.#closed;
     return this.child.signalCode ?? this.child.exitCode ?? 0;
   }
 

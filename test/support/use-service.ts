@@ -41,13 +41,10 @@ export function useService(options: ServiceOptions = {}): ServiceFixture {
   const fixture = new ServiceFixture(options);
   const perTest = options.per === "test";
   // The node outlives the tests of the block even when the service does not.
-  before("start a node", async function () {
-    // Longer than a start may take: a start that fails ends its process, one that is abandoned keeps Mocha running.
-    this.timeout(90_000);
+  before("start a node", async () => {
     await fixture.openNode();
   });
-  (perTest ? beforeEach : before)("start the service", async function () {
-    this.timeout(60_000);
+  (perTest ? beforeEach : before)("start the service", async () => {
     await fixture.open();
   });
   afterEach("let the node answer again", () => {

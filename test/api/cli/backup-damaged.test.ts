@@ -12,8 +12,7 @@ import { runCli } from "./support/run.ts";
 
 const DATABASE_FILE = TEST_ENGINE === "sqlite" ? "moneta.sqlite" : "moneta.dump";
 
-describeWithBackups("a damaged backup", function () {
-  this.timeout(60_000);
+describeWithBackups("a damaged backup", () => {
   const backups = useBackups();
 
   const damages: { name: string; damage: (folder: string) => Promise<void>; message: RegExp }[] = [

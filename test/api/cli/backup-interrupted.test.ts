@@ -20,8 +20,7 @@ import { jsonOfCli, runCli } from "./support/run.ts";
 
 const CLI = ["--import", "tsx", "api/cli/main.ts"];
 
-describeWithBackups("a backup or restore that is interrupted", function () {
-  this.timeout(90_000);
+describeWithBackups("a backup or restore that is interrupted", () => {
   const backups = useBackups();
   const { moneta } = backups;
 

@@ -10,10 +10,9 @@ import { useBackups } from "./support/backups.ts";
 import { refusalOf } from "./support/refusal.ts";
 import { runCli } from "./support/run.ts";
 
-describeWithBackups("a restore whose program failed after its commit", function () {
+describeWithBackups("a restore whose program failed after its commit", () => {
   // On SQLite no other program takes part.
   if (TEST_ENGINE === "sqlite") return;
-  this.timeout(60_000);
   const backups = useBackups();
 
   /** A pg_restore that ends with an error when it has loaded everything, as when the connection is lost then. */

@@ -17,8 +17,7 @@ import { jsonOfCli, runCli } from "./support/run.ts";
 
 const DATABASE_FILE = TEST_ENGINE === "sqlite" ? "moneta.sqlite" : "moneta.dump";
 
-describeWithBackups("backup and restore", function () {
-  this.timeout(60_000);
+describeWithBackups("backup and restore", () => {
   const backups = useBackups();
   const { moneta } = backups;
 

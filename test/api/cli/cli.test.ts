@@ -136,7 +136,7 @@ describe("command line", () => {
     expect(failure?.stderr).to.equal(
       "An app named spawned already exists. Choose another name, or list the apps with `app list`.\n",
     );
-  }).timeout(60_000);
+  });
 });
 
 async function rejects(work: Promise<unknown>, words: string): Promise<void> {

@@ -23,8 +23,7 @@ interface Listed {
 
 const SESSION = "/v1/console/session";
 
-describe("command line: console", function () {
-  this.timeout(60_000);
+describe("command line: console", () => {
   let api: TestApi;
   beforeEach(async () => {
     api = await startApi();

@@ -9,8 +9,7 @@ import { TestProcess } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
-describeOn("sqlite", "command line: which database it uses", function () {
-  this.timeout(30_000);
+describeOn("sqlite", "command line: which database it uses", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let dataDir: string;
   const started: TestProcess[] = [];

@@ -7,8 +7,7 @@ import { useDoctor, worstOf } from "./support/doctor.ts";
 
 const DAY = 86_400_000;
 
-describe("doctor: database and chain", function () {
-  this.timeout(60_000);
+describe("doctor: database and chain", () => {
   const doctor = useDoctor();
   const { moneta } = doctor;
 

@@ -6,8 +6,7 @@ import { useDoctor, worstOf } from "./support/doctor.ts";
 
 const HOUR = 3_600_000;
 
-describe("doctor: waiting work", function () {
-  this.timeout(60_000);
+describe("doctor: waiting work", () => {
   const doctor = useDoctor();
   const { moneta } = doctor;
   let delivery: Omit<NewDeliveryRow, "id" | "request_id" | "next_at">;

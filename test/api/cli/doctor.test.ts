@@ -11,8 +11,7 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 import { runCli } from "./support/run.ts";
 
-describe("doctor", function () {
-  this.timeout(60_000);
+describe("doctor", () => {
   const doctor = useDoctor();
   const { moneta } = doctor;
 

@@ -7,8 +7,7 @@ import { useService } from "../../support/use-service.ts";
 import { refusalOf } from "./support/refusal.ts";
 import { jsonOfCli } from "./support/run.ts";
 
-describe("command line: keys rotate", function () {
-  this.timeout(60_000);
+describe("command line: keys rotate", () => {
   const [oldKey, newKey] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
   const OLD = { SECRET_KEYS: oldKey };
   const BOTH = { SECRET_KEYS: `${newKey},${oldKey}` };

@@ -16,8 +16,7 @@ interface Keys {
   phrase?: string;
 }
 
-describe("command line: keys", function () {
-  this.timeout(60_000);
+describe("command line: keys", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let env: Record<string, string>;
 

@@ -46,8 +46,7 @@ class LocalReceiver {
   }
 }
 
-describe("listen", function () {
-  this.timeout(120_000);
+describe("listen", () => {
   const moneta = useService({ per: "test" });
   const { api } = moneta;
   let receiver: LocalReceiver;

@@ -9,8 +9,7 @@ import { collect } from "../../support/collect.ts";
 import { useService } from "../../support/use-service.ts";
 import { runCli } from "./support/run.ts";
 
-describe("command line: hosted media", function () {
-  this.timeout(60_000);
+describe("command line: hosted media", () => {
   // The tests look into the files, and give them another age.
   const moneta = useService({ per: "test", settings: { MEDIA_STORE: "files" } });
   const { api } = moneta;

@@ -10,8 +10,7 @@ import { NOT_SENDING, useOldBackup } from "./support/old-backup.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 /** The tests are steps of one restore, in order. */
-describe("an old backup", function () {
-  this.timeout(120_000);
+describe("an old backup", () => {
   const backup = useOldBackup();
   const { moneta } = backup;
   const { api } = moneta;

@@ -19,8 +19,7 @@ const RANGE = 10;
 /** Blocks of the chain: many ranges, most of them far below the head. */
 const BLOCKS = 400;
 
-describe("reconcile behind a provider with limits, interrupted", function () {
-  this.timeout(120_000);
+describe("reconcile behind a provider with limits, interrupted", () => {
   const moneta = useService({ proxy: true, per: "test" });
   const { api } = moneta;
   let wallet: string;
@@ -38,7 +37,7 @@ describe("reconcile behind a provider with limits, interrupted", function () {
     await eventually(async () => {
       const checkpoint = Number(await readMeta(moneta.service.database.read, "checkpoint"));
       return checkpoint >= start + BLOCKS ? true : undefined;
-    }, 60_000);
+    });
     await moneta.service.database.write((trx) => trx.deleteFrom("holdings").where("owner", "=", wallet).execute());
   });
 

@@ -9,8 +9,7 @@ import { contents, countedTotals } from "../support/contents.ts";
 import { DAMAGES } from "./support/damages.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
-describe("reconcile", function () {
-  this.timeout(90_000);
+describe("reconcile", () => {
   const moneta = useService();
   const { api } = moneta;
   let [from, to] = ["", ""];

@@ -13,8 +13,7 @@ interface Lane {
   low_funds: boolean;
 }
 
-describe("top-up", function () {
-  this.timeout(60_000);
+describe("top-up", () => {
   const moneta = useService({ settings: { LANES: "2" } });
   const { api } = moneta;
   const lanes = () => jsonOfCli<Lane[]>(moneta.env, "top-up");

@@ -29,8 +29,7 @@ describe("the typed client", () => {
       trx.updateTable("requests").set({ status, error_code: errorCode }).where("id", "=", id).execute(),
     );
 
-  it("has the types of the current document (if not, run `npm run client`)", async function () {
-    this.timeout(60_000);
+  it("has the types of the current document (if not, run `npm run client`)", async () => {
     const committed = readFileSync(new URL("../../../api/client/document.ts", import.meta.url), "utf8");
     expect(committed === (await clientTypes())).to.equal(true);
   });

@@ -46,8 +46,7 @@ function eventOf(cursor: string): string {
   return `id: ${cursor}\nevent: sent\ndata: {"id":"event ${cursor}","type":"sent"}\n\n`;
 }
 
-describe("client.events", function () {
-  this.timeout(20_000);
+describe("client.events", () => {
   let service: FakeService;
   afterEach(() => service.close());
 

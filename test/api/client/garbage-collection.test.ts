@@ -22,8 +22,7 @@ async function collectAll(): Promise<void> {
 }
 
 /** After a garbage collection, the signal of a `Request` may no longer follow the signal that it was made from. */
-describe("client after a garbage collection", function () {
-  this.timeout(20_000);
+describe("client after a garbage collection", () => {
   let server: Server;
   let baseUrl: string;
   /** Resolve when the call has arrived, and when its connection is closed. */

@@ -40,8 +40,7 @@ function counting(database: Database): { database: Database; taken: () => number
   };
 }
 
-describe("the SQL statements of a batch", function () {
-  this.timeout(60_000);
+describe("the SQL statements of a batch", () => {
   let api: TestApi;
   let wallet: string;
   before(async () => {

@@ -41,8 +41,7 @@ describe("a call of an app that was removed after its token was looked up", () =
   });
 });
 
-describeOn("postgres", "two processes that decide at the same time", function () {
-  this.timeout(30_000);
+describeOn("postgres", "two processes that decide at the same time", () => {
   const two = useTwoProcesses(async (one) => {
     await addApp(one);
   });

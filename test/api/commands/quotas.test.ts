@@ -115,8 +115,7 @@ function waiting(id: string): Candidate {
   return { id, appId: APP, type: "collection", command: creation(), waitsForMedia: true, ...nothing };
 }
 
-describeOn("postgres", "quotas under calls of two processes", function () {
-  this.timeout(30_000);
+describeOn("postgres", "quotas under calls of two processes", () => {
   const limits = { backlog: 1_000, mediaBacklog: 1_000, appGasPerDay: null };
   const two = useTwoProcesses(async (one) => {
     await addApp(one);

@@ -12,8 +12,7 @@ import type { TestNode } from "../../support/node.ts";
 import { startTestService } from "../../support/service.ts";
 import { borrowNode } from "../../support/shared-node.ts";
 
-describe("startService", function () {
-  this.timeout(60_000);
+describe("startService", () => {
   const cleanups = new Cleanups();
   let node: TestNode;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -5,8 +5,7 @@ import { expect } from "chai";
 
 import { useService } from "../../support/use-service.ts";
 
-describe("a process with all roles", function () {
-  this.timeout(60_000);
+describe("a process with all roles", () => {
   const moneta = useService({ start: false });
   const { api } = moneta;
 

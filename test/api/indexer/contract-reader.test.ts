@@ -27,8 +27,7 @@ function readRow(moneta: ServiceFixture, contract: string) {
     .executeTakeFirstOrThrow();
 }
 
-describe("a contract in quarantine", function () {
-  this.timeout(120_000);
+describe("a contract in quarantine", () => {
   const moneta = useService({ settings: { CONTRACT_READS_PER_MINUTE: "1000" } });
   const { api } = moneta;
 
@@ -44,7 +43,7 @@ describe("a contract in quarantine", function () {
         .where("address", "=", address)
         .executeTakeFirstOrThrow();
       return row.due_at ?? undefined;
-    }, 60_000);
+    });
 
   it("is released when its time is over, and its wallets are complete again", async () => {
     const outsider = await moneta.provider.getSigner(3);
@@ -85,8 +84,7 @@ describe("a contract in quarantine", function () {
   });
 });
 
-describe("a process that is killed while it reads a foreign contract", function () {
-  this.timeout(120_000);
+describe("a process that is killed while it reads a foreign contract", () => {
   const moneta = useService({ proxy: true, start: false });
 
   it("leaves the read to the next process, which finishes it once", async () => {
@@ -128,8 +126,7 @@ describe("a process that is killed while it reads a foreign contract", function 
   });
 });
 
-describe("wallets of one app whose foreign contents are asked for", function () {
-  this.timeout(120_000);
+describe("wallets of one app whose foreign contents are asked for", () => {
   // No worker: the test's own reader does all reads, at the test's time.
   const moneta = useService({ settings: { ROLES: "api" } });
   const MORE = 5;

@@ -7,8 +7,7 @@ import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 import { follow } from "../support/follow.ts";
 
-describe("a foreign contract that an app follows while the indexer reads its blocks", function () {
-  this.timeout(60_000);
+describe("a foreign contract that an app follows while the indexer reads its blocks", () => {
   const moneta = useService({ proxy: true });
 
   const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));

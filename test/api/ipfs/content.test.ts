@@ -55,8 +55,7 @@ describe("content", () => {
     return Buffer.concat(parts);
   };
 
-  describe("has the CIDs of Kubo's public vectors (profile unixfs-v1-2025)", function () {
-    this.timeout(120_000);
+  describe("has the CIDs of Kubo's public vectors (profile unixfs-v1-2025)", () => {
     const discard = { put: () => Promise.resolve() };
     const files: [string, () => AsyncIterable<Uint8Array>, string][] = [
       [

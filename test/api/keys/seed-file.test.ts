@@ -13,9 +13,8 @@ function failure(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe("the seed file", function () {
+describe("the seed file", () => {
   // Key derivation is slow on purpose, so that a passphrase is hard to guess.
-  this.timeout(30_000);
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let file: string;
 

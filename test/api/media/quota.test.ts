@@ -17,8 +17,7 @@ import { eventually } from "../../support/eventually.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { addApp, addRequest, APP, randomAddress, requestRow } from "../support/rows.ts";
 
-describe("quota of an app's media bytes, when media are copied", function () {
-  this.timeout(30_000);
+describe("quota of an app's media bytes, when media are copied", () => {
   const folder = useFolder();
   const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
   let stop: AbortController;

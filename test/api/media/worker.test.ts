@@ -31,8 +31,7 @@ class SlowBlocks extends BlockFiles {
   }
 }
 
-describe("MediaWorker", function () {
-  this.timeout(30_000);
+describe("MediaWorker", () => {
   const folder = useFolder();
   const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
   const stop = new AbortController();

@@ -16,8 +16,7 @@ interface Examination {
 }
 
 /** Each state that an operator must look at has one name in the log, in `doctor` and in `/metrics`. */
-describe("conditions", function () {
-  this.timeout(90_000);
+describe("conditions", () => {
   const { logger, lines } = logLines("info");
   const moneta = useService({ logger, settings: { METRICS_PORT: "0" } });
   const { api } = moneta;

@@ -8,8 +8,7 @@ import { useService } from "../../support/use-service.ts";
 import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import { type Scrape, scrape } from "./support.ts";
 
-describe("/metrics", function () {
-  this.timeout(60_000);
+describe("/metrics", () => {
   const moneta = useService({ settings: { METRICS_PORT: "0" } });
   const { api } = moneta;
   const read = () => scrape(moneta.service.metricsPort);

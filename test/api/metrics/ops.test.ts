@@ -27,8 +27,7 @@ const OF_PROMETHEUS = { names: ["up"], labels: ["job", "instance", "le"] };
 /** Series of a histogram. */
 const PARTS = /_(bucket|count|sum)$/;
 
-describe("alert rules and dashboard", function () {
-  this.timeout(60_000);
+describe("alert rules and dashboard", () => {
   const moneta = useService({ settings: { METRICS_PORT: "0" } });
   const expressions = () => [
     ...rules.map(({ alert, expr }) => ({ where: alert, expr })),

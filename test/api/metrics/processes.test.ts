@@ -5,8 +5,7 @@ import { expect } from "chai";
 import { useService } from "../../support/use-service.ts";
 import { scrape } from "./support.ts";
 
-describe("/metrics of processes", function () {
-  this.timeout(120_000);
+describe("/metrics of processes", () => {
   const moneta = useService({ start: false });
   const { api } = moneta;
   const portOf = (output: string) => Number(/"metricsPort":(\d+)/.exec(output)?.[1]);

@@ -79,9 +79,7 @@ function useCollector(): TestCollector {
   return collector;
 }
 
-describe("traces", function () {
-  this.timeout(120_000);
-
+describe("traces", () => {
   describe("given two processes and a collector", () => {
     const collector = useCollector();
     const moneta = useService({ start: false });

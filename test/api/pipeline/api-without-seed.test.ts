@@ -18,8 +18,7 @@ interface Created {
   phrase: string;
 }
 
-describe("an API process with XPUB and without the seed", function () {
-  this.timeout(120_000);
+describe("an API process with XPUB and without the seed", () => {
   const moneta = useService({ start: false });
   const { api } = moneta;
   const secretKeys = randomBytes(32).toString("base64");

@@ -5,8 +5,7 @@ import { openBatches } from "../../../api/store/sending/batches.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("start-up from an old backup whose later transactions are still pending in the node", function () {
-  this.timeout(60_000);
+describe("start-up from an old backup whose later transactions are still pending in the node", () => {
   const moneta = useService({ start: false });
 
   it("is refused, because requests could be executed twice", async () => {

@@ -10,8 +10,7 @@ import { useService } from "../../support/use-service.ts";
 type Json = Record<string, unknown>;
 
 /** Two API processes on one database. No relayer runs yet, so accepted requests stay pending. */
-describe("concurrent calls to two API processes", function () {
-  this.timeout(120_000);
+describe("concurrent calls to two API processes", () => {
   const moneta = useService();
   let processes: TestProcess[];
   let clients: ApiClient[];

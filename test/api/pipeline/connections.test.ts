@@ -3,8 +3,7 @@ import { expect } from "chai";
 import { TEST_ENGINE } from "../../support/engine.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("outbound connections of the service", function () {
-  this.timeout(60_000);
+describe("outbound connections of the service", () => {
   // A process of its own: other tests leave connections behind in this one.
   const moneta = useService({ start: false });
 

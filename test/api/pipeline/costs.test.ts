@@ -5,8 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("costs on a real node", function () {
-  this.timeout(60_000);
+describe("costs on a real node", () => {
   const moneta = useService({ proxy: true, settings: { APP_GAS_PER_DAY: "100000000" } });
   const { api } = moneta;
 

@@ -7,8 +7,7 @@ import { useService } from "../../support/use-service.ts";
 /** When the process is killed, in milliseconds after the last mint was accepted: before, while and after it is sent. */
 const MOMENTS = [0, 40, 120, 300];
 
-describe("a process that is killed during a burst of mints", function () {
-  this.timeout(120_000);
+describe("a process that is killed during a burst of mints", () => {
   // The second process waits for the leases of the killed one.
   const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });
   const { api } = moneta;
@@ -37,8 +36,7 @@ describe("a process that is killed during a burst of mints", function () {
   }
 });
 
-describe("a process that is killed right after it committed a batch", function () {
-  this.timeout(120_000);
+describe("a process that is killed right after it committed a batch", () => {
   const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });
   const { api } = moneta;
 

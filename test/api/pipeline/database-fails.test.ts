@@ -31,8 +31,7 @@ const MESSAGES = [
   ["IPFS announcements cannot be read or recorded; retrying", "IPFS announcements can be read and recorded again"],
 ] as const;
 
-describe("a database that fails", function () {
-  this.timeout(60_000);
+describe("a database that fails", () => {
   const log = logLines();
   const stop = new AbortController();
   let node: TestNode;

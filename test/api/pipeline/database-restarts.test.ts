@@ -15,8 +15,7 @@ import { createAppIn, startTestService } from "../../support/service.ts";
 const CALLERS = 6;
 
 /** Faults of the server while apps call and requests are under way. Each call is repeated until it is accepted. */
-describeOn("postgres", "a database server that restarts, or loses its connections", function () {
-  this.timeout(120_000);
+describeOn("postgres", "a database server that restarts, or loses its connections", () => {
   let server: PostgresServer;
   let node: TestNode;
   let folder: TemporaryFolder;
@@ -136,7 +135,7 @@ describeOn("postgres", "a database server that restarts, or loses its connection
     const stored = await read.selectFrom("requests").select("id").where("type", "=", "mint").execute();
     expect(stored.map(({ id }) => id).sort()).to.deep.equal(ids);
     const unfinished = read.selectFrom("requests").select("id").where("status", "<>", "completed");
-    await eventually(async () => ((await unfinished.execute()).length === 0 ? true : undefined), 60_000);
+    await eventually(async () => ((await unfinished.execute()).length === 0 ? true : undefined));
     const minted = await read.selectFrom("nfts").select("token_id").execute();
     expect(minted).to.have.length(ids.length);
   });

@@ -9,8 +9,7 @@ interface Feed {
   events: { type: string; request_id: string; nft_token_id?: number }[];
 }
 
-describe("a reorganization deeper than the confirmations", function () {
-  this.timeout(90_000);
+describe("a reorganization deeper than the confirmations", () => {
   const moneta = useService();
 
   it("keeps the final status, rebroadcasts the transaction, and reports the new token id to the app", async () => {

@@ -19,8 +19,7 @@ interface Page {
  * Two API processes, and the others in a third: no event is stored by the process that sends it. The reader breaks its
  * connections while requests settle, goes on at the other process, and one of the two is killed.
  */
-describe("an event stream that reconnects while requests settle, given several processes", function () {
-  this.timeout(120_000);
+describe("an event stream that reconnects while requests settle, given several processes", () => {
   const moneta = useService();
   let processes: TestProcess[];
   let urls: string[];

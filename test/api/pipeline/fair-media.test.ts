@@ -10,8 +10,7 @@ import { useService } from "../../support/use-service.ts";
 const HOSTILE_APPS = 4;
 const MINTS = 30;
 
-describe("media of several apps", function () {
-  this.timeout(60_000);
+describe("media of several apps", () => {
   const moneta = useService();
   let server: Server;
   let url: string;

@@ -3,8 +3,7 @@ import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("a restart with a lower CONFIRMATIONS", function () {
-  this.timeout(60_000);
+describe("a restart with a lower CONFIRMATIONS", () => {
   const moneta = useService({ settings: { CONFIRMATIONS: "20" } });
 
   it("completes requests that are deep enough now, although the chain mines no new block", async () => {

@@ -4,8 +4,7 @@ import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../
 import type { RequestBody } from "../../support/api-client.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("metadata changes and the freeze on a real node", function () {
-  this.timeout(60_000);
+describe("metadata changes and the freeze on a real node", () => {
   const moneta = useService();
   const { api } = moneta;
 

@@ -9,8 +9,7 @@ import { requestsThatAreLost, startTarget, type Target } from "../../fuzz/target
 const REQUESTS = 1_500;
 const SEED = 1;
 
-describe("random and invalid API calls", function () {
-  this.timeout(180_000);
+describe("random and invalid API calls", () => {
   let place: DatabasePlace;
   let target: Target;
   before(async () => {

@@ -58,9 +58,7 @@ function itDoesTheMainJob(moneta: ServiceFixture): void {
   });
 }
 
-describe("Hard forks", function () {
-  this.timeout(90_000);
-
+describe("Hard forks", () => {
   for (const hardfork of ["prague", "osaka"]) {
     describe(`under the rules of ${hardfork}`, () => {
       itDoesTheMainJob(useService({ hardfork }));

@@ -25,8 +25,7 @@ interface Entry {
   request_id: string | null;
 }
 
-describe("history on a real node", function () {
-  this.timeout(60_000);
+describe("history on a real node", () => {
   const moneta = useService();
   const { api } = moneta;
   let other: ApiClient;

@@ -17,8 +17,7 @@ const JOBS_AT_ONCE = 8;
 /** Milliseconds that the slow media server takes. */
 const SLOW_ANSWER = 200;
 
-describe("hosting with a failing gateway, disk or media server", function () {
-  this.timeout(60_000);
+describe("hosting with a failing gateway, disk or media server", () => {
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
   let gateway: TrustlessGateway;

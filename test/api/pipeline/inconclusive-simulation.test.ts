@@ -6,8 +6,7 @@ import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("an inconclusive simulation", function () {
-  this.timeout(60_000);
+describe("an inconclusive simulation", () => {
   const moneta = useService({ proxy: true });
   const { api } = moneta;
   let receiver: ProgrammableReceiver;

@@ -2,8 +2,7 @@ import { expect } from "chai";
 
 import { useService } from "../../support/use-service.ts";
 
-describe("a service without the optional IPFS packages", function () {
-  this.timeout(60_000);
+describe("a service without the optional IPFS packages", () => {
   const moneta = useService({ start: false });
 
   const withoutPackages = ["--import", "./test/support/without-ipfs-packages.mjs"];

@@ -19,8 +19,7 @@ import { useService } from "../../support/use-service.ts";
 
 const ENV = { IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_BOOTSTRAP: "none" };
 
-describe("the service's own IPFS node", function () {
-  this.timeout(60_000);
+describe("the service's own IPFS node", () => {
   let server: Server;
   let source: string;
   let bytes: Buffer;

@@ -5,8 +5,7 @@ import { type PostgresProxy, startPostgresProxy } from "../../support/postgres-p
 import { useService } from "../../support/use-service.ts";
 
 /** The server commits, and the answer is lost with the connection: the service cannot know whether it was committed. */
-describeOn("postgres", "a connection to the database that is lost at a commit", function () {
-  this.timeout(60_000);
+describeOn("postgres", "a connection to the database that is lost at a commit", () => {
   const moneta = useService({ start: false });
   const { api } = moneta;
   let proxy: PostgresProxy;

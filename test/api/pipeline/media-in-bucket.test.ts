@@ -7,8 +7,7 @@ import { jsonOfCli } from "../cli/support/run.ts";
 
 const PICTURE = "a picture of a cat";
 
-describe("a service whose media are in a bucket", function () {
-  this.timeout(60_000);
+describe("a service whose media are in a bucket", () => {
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
   let server: S3Server;

@@ -12,8 +12,7 @@ const PNG = Buffer.from(
   "base64",
 );
 
-describe("media on a real node", function () {
-  this.timeout(60_000);
+describe("media on a real node", () => {
   const moneta = useService();
   const { api } = moneta;
   let server: Server;

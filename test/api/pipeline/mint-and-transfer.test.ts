@@ -12,8 +12,7 @@ import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("minting and transferring on a real node", function () {
-  this.timeout(60_000);
+describe("minting and transferring on a real node", () => {
   const moneta = useService();
   const { api } = moneta;
   let outsider: JsonRpcSigner;

@@ -37,8 +37,7 @@ const IN_USE = [
   "webhooks",
 ];
 
-describe("a database moved by `migrate-to`", function () {
-  this.timeout(120_000);
+describe("a database moved by `migrate-to`", () => {
   const moneta = useService({ start: false, node: "own", settings: { MEDIA_STORE: "files" } });
   const { api } = moneta;
   let receiver: WebhookReceiver;

@@ -8,8 +8,7 @@ import { openLater } from "../store/support/later-version.ts";
 const NEWER = /The database was migrated by Moneta 99\.1\.0 or newer/;
 
 for (const roles of ["api,relayer,indexer,webhooks,media", "webhooks"]) {
-  describe(`the schema of a newer version, given a process with the roles ${roles}`, function () {
-    this.timeout(120_000);
+  describe(`the schema of a newer version, given a process with the roles ${roles}`, () => {
     const moneta = useService({ start: false, settings: { LEASE_SECONDS: "3" } });
 
     it("is not created while the process runs, and ends the process if it appears nevertheless", async () => {

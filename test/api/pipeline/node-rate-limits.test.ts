@@ -3,8 +3,7 @@ import { expect } from "chai";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { useService } from "../../support/use-service.ts";
 
-describe("a node that rejects every call with its rate limit", function () {
-  this.timeout(60_000);
+describe("a node that rejects every call with its rate limit", () => {
   const moneta = useService({ proxy: true });
   const { api } = moneta;
 

@@ -4,8 +4,7 @@ import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("a stopped node", function () {
-  this.timeout(60_000);
+describe("a stopped node", () => {
   const moneta = useService({ node: "own" });
   const { api } = moneta;
   let wallet: string;

@@ -25,8 +25,7 @@ interface Report {
   checked_at: string;
 }
 
-describe("the operator's calls on a real chain", function () {
-  this.timeout(60_000);
+describe("the operator's calls on a real chain", () => {
   const moneta = useService({ settings: { PUBLIC_URL }, proxy: true });
   const headers: Record<string, string> = { "x-moneta-console": "1", origin: PUBLIC_URL };
 

@@ -18,8 +18,7 @@ const REVERTS_WITH_RUBBISH = "0x6308c379a060e01b600052602060045260026024526100ff
   "61fffe",
 );
 
-describe("transactions that others send to the service's collections", function () {
-  this.timeout(60_000);
+describe("transactions that others send to the service's collections", () => {
   const moneta = useService();
   const { api } = moneta;
   let owner: JsonRpcSigner;

@@ -6,8 +6,7 @@ import { FakeKubo, type KuboMood } from "../../support/kubo.ts";
 import { useService } from "../../support/use-service.ts";
 import { runCli } from "../cli/support/run.ts";
 
-describe("pinning at a Kubo node", function () {
-  this.timeout(60_000);
+describe("pinning at a Kubo node", () => {
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
   let kubo: FakeKubo;

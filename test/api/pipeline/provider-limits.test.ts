@@ -9,8 +9,7 @@ import { useService } from "../../support/use-service.ts";
 const OUTAGE = 300;
 const COLLECTIONS = 4;
 
-describe("a provider that limits log queries", function () {
-  this.timeout(120_000);
+describe("a provider that limits log queries", () => {
   const moneta = useService({ start: false, per: "test" });
   const { api } = moneta;
   let provider: LimitedProvider;
@@ -20,7 +19,7 @@ describe("a provider that limits log queries", function () {
   const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
   const caughtUp = async () => {
     const head = await moneta.provider.getBlockNumber();
-    await eventually(async () => ((await checkpoint()) >= head ? true : undefined), 30_000);
+    await eventually(async () => ((await checkpoint()) >= head ? true : undefined));
   };
 
   /** The service behind the limits; then an outage in which requests are mined that it did not see. */
@@ -77,7 +76,7 @@ describe("a provider that limits log queries", function () {
       const answer = await fetch(`${moneta.baseUrl}/readyz`);
       const body = await answer.text();
       return body.includes("limits the rate of calls") ? body : undefined;
-    }, 30_000);
+    });
     expect(said).to.include("the node works, but its provider limits the rate of calls");
     await caughtUp();
     await expectAllMints(wallet, ids);

@@ -8,8 +8,7 @@ import { useService } from "../../support/use-service.ts";
 
 const CONFIRMATIONS = 4;
 
-describe("a reorganization of the chain", function () {
-  this.timeout(90_000);
+describe("a reorganization of the chain", () => {
   const moneta = useService({ settings: { CONFIRMATIONS: CONFIRMATIONS.toString() } });
   const { api } = moneta;
   let outsider: JsonRpcSigner;

@@ -4,8 +4,7 @@ import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { startNode } from "../../support/node.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("npm run api", function () {
-  this.timeout(60_000);
+describe("npm run api", () => {
   const moneta = useService({ start: false });
   const { api } = moneta;
 

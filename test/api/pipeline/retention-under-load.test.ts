@@ -11,8 +11,7 @@ const DAY = 86_400_000;
 const MINTS = 80;
 const DAYS = { raw_transactions: 30, batch_items: 30, idempotency_keys: 30, console_sessions: 30 };
 
-describe("pruning while many calls arrive", function () {
-  this.timeout(120_000);
+describe("pruning while many calls arrive", () => {
   const moneta = useService();
   const { api } = moneta;
   let receiver: WebhookReceiver;

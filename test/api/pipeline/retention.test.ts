@@ -32,8 +32,7 @@ interface Deliveries {
   total: number;
 }
 
-describe("pruning beside the service", function () {
-  this.timeout(240_000);
+describe("pruning beside the service", () => {
   const moneta = useService({ node: "own" });
   const { api } = moneta;
   let receiver: WebhookReceiver;
@@ -61,7 +60,7 @@ describe("pruning beside the service", function () {
   async function indexed(): Promise<void> {
     const head = (await moneta.provider.getBlockNumber()).toString();
     const checkpoint = async () => (await contents(moneta.service.database)).checkpoint;
-    await eventually(async () => ((await checkpoint()) === head ? true : undefined), 90_000);
+    await eventually(async () => ((await checkpoint()) === head ? true : undefined));
   }
 
   /** Prunes as if it were forty days later. @returns the rows of each kind. */
@@ -193,7 +192,7 @@ describe("pruning beside the service", function () {
       const found = await eventually(async () => {
         const receipt = await moneta.provider.getTransactionReceipt(late.transaction_hash ?? "");
         return receipt ?? undefined;
-      }, 60_000);
+      });
       expect(found.blockNumber).to.be.greaterThan(late.block_number ?? 0);
       await indexed();
       const { requests: shown, moves: _moves, feed, ...rest } = await state();

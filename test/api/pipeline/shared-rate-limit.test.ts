@@ -11,8 +11,7 @@ import { useService } from "../../support/use-service.ts";
 const LIMIT = 80;
 const LEASE_SECONDS = 3;
 
-describe("the rate limit of several API processes", function () {
-  this.timeout(120_000);
+describe("the rate limit of several API processes", () => {
   const moneta = useService({
     start: false,
     settings: {

@@ -15,8 +15,7 @@ import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("requests whose simulation fails", function () {
-  this.timeout(60_000);
+describe("requests whose simulation fails", () => {
   const moneta = useService({ proxy: true });
   const { api } = moneta;
   let outsider: JsonRpcSigner;

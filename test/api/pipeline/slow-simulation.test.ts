@@ -7,8 +7,7 @@ import { Mode } from "../../support/receiver-mode.ts";
 import type { ProxiedCall } from "../../support/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
-describe("receivers whose simulation takes too long", function () {
-  this.timeout(60_000);
+describe("receivers whose simulation takes too long", () => {
   const moneta = useService({ proxy: true, per: "test", settings: { SIMULATION_SECONDS: "1" } });
   const { api } = moneta;
   let other: ApiClient;

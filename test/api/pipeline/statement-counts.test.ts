@@ -10,8 +10,7 @@ import { TEST_ENGINE } from "../../support/engine.ts";
  * What a request costs in statements does not depend on the machine, so it is checked here; times and rates are printed by
  * `npm run bench:pipeline`.
  */
-describe("SQL statements for each request of a burst", function () {
-  this.timeout(180_000);
+describe("SQL statements for each request of a burst", () => {
   let rows: Row[];
   let place: DatabasePlace | null = null;
   before(async () => {

@@ -5,8 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
 for (const ROLES of ["api,relayer,indexer,webhooks,media", "api"]) {
-  describe(`a node that restarts with a new chain under a running service (${ROLES})`, function () {
-    this.timeout(120_000);
+  describe(`a node that restarts with a new chain under a running service (${ROLES})`, () => {
     const moneta = useService({ node: "own" });
     const { api } = moneta;
     let replacement: TestNode;

@@ -16,8 +16,7 @@ import { countedTotals } from "../support/contents.ts";
 const NOT_SENDING = { ROLES: "api,indexer" };
 
 /** The tests are steps of one restore, in order. */
-describe("an old copy of the database, whose later transactions are mined after the start", function () {
-  this.timeout(120_000);
+describe("an old copy of the database, whose later transactions are mined after the start", () => {
   const moneta = useService({ start: false });
   const { api } = moneta;
 

@@ -13,8 +13,7 @@ import { everythingStored } from "../support/stored.ts";
 
 const SECRET = "Würfel-7c1f: the key lies under the third stone";
 
-describe("unlockable content on a real node", function () {
-  this.timeout(60_000);
+describe("unlockable content on a real node", () => {
   const log: string[] = [];
   const sink = new Writable({
     write: (chunk: Buffer, _encoding, done) => {

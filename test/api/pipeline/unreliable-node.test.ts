@@ -10,8 +10,7 @@ import { useService } from "../../support/use-service.ts";
 
 const BEHIND = 3;
 
-describe("an unreliable node", function () {
-  this.timeout(60_000);
+describe("an unreliable node", () => {
   const moneta = useService({ proxy: true });
   const { api } = moneta;
   let outsider: JsonRpcSigner;

@@ -30,15 +30,14 @@ const LEFTOVERS = {
   "garbage collections": "media_collections",
 };
 
-const IN_TIME = 60_000;
+const IN_TIME = 120_000;
 /** Requests that a fixture must have under way at least. */
 const UNDER_WAY = 40;
 
 for (const released of Released.all()) {
   const { manifest } = released;
 
-  (anvilBinary() === null ? describe.skip : describe)(`upgrade from ${manifest.version}`, function () {
-    this.timeout(120_000);
+  (anvilBinary() === null ? describe.skip : describe)(`upgrade from ${manifest.version}`, () => {
     let upgraded: Upgraded;
 
     before("start the present version on what the old one has left", async () => {

@@ -4,8 +4,7 @@ import { useService } from "../../support/use-service.ts";
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
 
-describe("minting with an uploaded file", function () {
-  this.timeout(90_000);
+describe("minting with an uploaded file", () => {
   const moneta = useService();
 
   it("keeps the upload's address, with and without copy_media", async () => {

@@ -10,8 +10,7 @@ import { useService } from "../../support/use-service.ts";
 
 type Json = Record<string, unknown>;
 
-describe("webhooks on a real node", function () {
-  this.timeout(60_000);
+describe("webhooks on a real node", () => {
   const moneta = useService();
   const { api } = moneta;
   let receiver: WebhookReceiver;
@@ -141,8 +140,7 @@ describe("webhooks on a real node", function () {
   });
 });
 
-describe("the gas quota on a real node", function () {
-  this.timeout(60_000);
+describe("the gas quota on a real node", () => {
   const moneta = useService({ settings: { APP_GAS_PER_DAY: "1000000" } });
   const { api } = moneta;
 

@@ -11,8 +11,7 @@ interface FundsLine extends LogLine {
   funds?: string;
 }
 
-describe("funds of a lane", function () {
-  this.timeout(60_000);
+describe("funds of a lane", () => {
   const { logger, lines } = logLines("warn");
   const moneta = useService({ logger });
   const { api } = moneta;

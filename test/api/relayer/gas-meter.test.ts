@@ -21,8 +21,7 @@ function overridesCode({ method, params }: ProxiedCall): boolean {
   return method === "eth_call" && params.length === 3;
 }
 
-describe("GasMeter", function () {
-  this.timeout(60_000);
+describe("GasMeter", () => {
   const { logger, lines } = logLines();
   const moneta = useService({ proxy: true, logger });
   const { api } = moneta;

@@ -16,8 +16,7 @@ function tip(gwei: bigint) {
   return { result: `0x${(gwei * 10n ** 9n).toString(16)}` };
 }
 
-describe("a lane that cannot send", function () {
-  this.timeout(120_000);
+describe("a lane that cannot send", () => {
   const moneta = useService({ per: "test", proxy: true, settings: SETTINGS });
   let collection: string;
   let wallet: string;

@@ -12,8 +12,7 @@ import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { useService } from "../../support/use-service.ts";
 import { creation } from "../support/rows.ts";
 
-describe("Lane", function () {
-  this.timeout(60_000);
+describe("Lane", () => {
   const moneta = useService();
   const { api } = moneta;
   let outsider: JsonRpcSigner;

@@ -12,8 +12,7 @@ import { useService } from "../../support/use-service.ts";
 const GWEI = 10n ** 9n;
 const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
-describe("unmined transactions", function () {
-  this.timeout(120_000);
+describe("unmined transactions", () => {
   const moneta = useService({ proxy: true, settings: SETTINGS });
   let collection: string;
   let wallet: string;

@@ -27,6 +27,6 @@ describe("bodyReader", () => {
       expect(answer)
         .to.match(/^HTTP\/1.1 408 /)
         .and.to.contain("request_timeout");
-    }).timeout(20_000);
+    });
   });
 });

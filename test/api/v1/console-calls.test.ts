@@ -8,8 +8,7 @@ import { expectRefusal } from "../support/expect.ts";
 
 const SESSION = "/v1/console/session";
 
-describe("calls with a console session", function () {
-  this.timeout(30_000);
+describe("calls with a console session", () => {
   let api: TestApi;
   let readers: EventReader[];
   beforeEach(async () => {

@@ -11,8 +11,7 @@ import { expectAccepted } from "../support/expect.ts";
 
 const STREAM = { accept: "text/event-stream" };
 
-describe("an event stream whose client reads slowly", function () {
-  this.timeout(60_000);
+describe("an event stream whose client reads slowly", () => {
   let api: TestApi;
   let reader: EventReader | null = null;
   afterEach(async () => {

@@ -11,8 +11,7 @@ import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.
 const STREAM = { accept: "text/event-stream" };
 const HUGE = "events.999999999999999";
 
-describe("GET /v1/events with Accept: text/event-stream", function () {
-  this.timeout(60_000);
+describe("GET /v1/events with Accept: text/event-stream", () => {
   let api: TestApi;
   const readers: EventReader[] = [];
   afterEach(async () => {

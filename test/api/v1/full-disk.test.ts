@@ -4,8 +4,7 @@ import { sql } from "kysely";
 import { type TestApi, startApi } from "../support/api.ts";
 import { describeOn } from "../../support/engine.ts";
 
-describeOn("sqlite", "a full disk", function () {
-  this.timeout(30_000);
+describeOn("sqlite", "a full disk", () => {
   let api: TestApi;
   beforeEach(async () => {
     api = await startApi();

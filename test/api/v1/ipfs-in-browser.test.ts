@@ -9,8 +9,7 @@ import { useService } from "../../support/use-service.ts";
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8" onload="document.title=\'ran\'"><script>document.title="ran";fetch("/v1/usage")</script><rect width="8" height="8"/></svg>';
 
-describe("an SVG that an app hosts", function () {
-  this.timeout(60_000);
+describe("an SVG that an app hosts", () => {
   const moneta = useService();
   const browser = useBrowser();
   let url: string;

@@ -23,8 +23,7 @@ const PNG = new Uint8Array(
 );
 const LIMIT = 3_000_000;
 
-describe("POST /v1/media", function () {
-  this.timeout(20_000);
+describe("POST /v1/media", () => {
   let api: TestApi;
   const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
   beforeEach(async () => {

@@ -14,8 +14,7 @@ const HOUR = 3_600_000;
 
 const ROOM = { shared: 20, ofApp: 9, most: 20 };
 
-describe("Dispatcher", function () {
-  this.timeout(20_000);
+describe("Dispatcher", () => {
   const fixture = useDispatcher();
 
   it("signs each delivery so that a Standard Webhooks library accepts it and rejects a changed body", async () => {

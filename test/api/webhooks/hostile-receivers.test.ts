@@ -7,8 +7,7 @@ import { useDispatcher } from "./support/use-dispatcher.ts";
 
 const HOUR = 3_600_000;
 
-describe("Dispatcher: receivers that misbehave, and addresses that are not public", function () {
-  this.timeout(20_000);
+describe("Dispatcher: receivers that misbehave, and addresses that are not public", () => {
   const fixture = useDispatcher();
 
   it("disables the webhook when the receiver answers 410", async () => {

@@ -11,9 +11,7 @@ const FAMILIES = [
   "two processes",
 ];
 
-describe("fault campaign, short form", function () {
-  this.timeout(180_000);
-
+describe("fault campaign, short form", () => {
   for (const family of FAMILIES) {
     it(`loses and duplicates nothing under the fault ${family}`, async () => {
       const campaign = new TestProcess(

@@ -5,8 +5,7 @@ import { type ConnectionFault, PostgresProxy } from "../../../scripts/campaign/p
 import { Random } from "../../../scripts/campaign/random.ts";
 import { PostgresServer } from "../../../scripts/postgres/server.ts";
 
-describe("campaign: PostgresProxy", function () {
-  this.timeout(60_000);
+describe("campaign: PostgresProxy", () => {
   let server: PostgresServer;
   let proxy: PostgresProxy;
   let direct: Client;

@@ -15,8 +15,7 @@ const README = "api/client/README.md";
 const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;
 const BROWSER_OPTIONS = { module: "esnext", moduleResolution: "bundler", lib: ["es2022", "dom"], types: [] } as const;
 
-describe("the client as a package", function () {
-  this.timeout(120_000);
+describe("the client as a package", () => {
   const fixture = useService();
 
   let folder: TemporaryFolder;

@@ -5,8 +5,7 @@ import { expect } from "chai";
 import { useService } from "../../support/use-service.ts";
 import { type ProgramEnd, runProgram, snippetsOf } from "./support.ts";
 
-describe("a client in plain Python", function () {
-  this.timeout(60_000);
+describe("a client in plain Python", () => {
   const fixture = useService();
 
   before("find python3", async () => {

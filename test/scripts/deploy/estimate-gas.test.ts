@@ -21,8 +21,7 @@ const PLAN = {
 };
 const JOURNAL: Journal = { startBlock: 0, owner: PLAN.owner, hostedBase: PLAN.hostedBase, steps: {} };
 
-describe("the estimate of a deployment", function () {
-  this.timeout(60_000);
+describe("the estimate of a deployment", () => {
   let node: TestNode;
 
   before(async function () {

@@ -18,9 +18,7 @@ function importOf(path: string, up: string): string {
     : `import "${up}${path}";`;
 }
 
-describe("lint: who may import whom", function () {
-  this.timeout(60_000);
-
+describe("lint: who may import whom", () => {
   let folder: string;
   let projects = 0;
   before(() => {

@@ -4,10 +4,8 @@ import { ESLint } from "eslint";
 const MAX_FILE = 250;
 const MAX_FUNCTION = 60;
 
-describe("lint: the length of files and functions", function () {
+describe("lint: the length of files and functions", () => {
   // Loading the configuration loads the TypeScript compiler.
-  this.timeout(60_000);
-
   const eslint = new ESLint();
 
   /** Names of the length rules that refuse `code`. */

@@ -38,8 +38,7 @@ async function faultyBlocks(provider: JsonRpcProvider, count: number): Promise<n
   return numbers.filter((_, index) => index > 0 && blocks[index]?.parentHash !== blocks[index - 1]?.hash);
 }
 
-describe("an Anvil in a process of its own", function () {
-  this.timeout(60_000);
+describe("an Anvil in a process of its own", () => {
   let folder: TemporaryFolder;
   let node: NodeProcess;
 

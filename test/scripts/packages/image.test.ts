@@ -17,8 +17,7 @@ import { imagePlan, isInImage, layOut } from "./image-files.ts";
 const NODE_OPTIONS = ["--preserve-symlinks", "--preserve-symlinks-main"];
 const VERSION = (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }).version;
 
-describe("image", function () {
-  this.timeout(120_000);
+describe("image", () => {
   const plan = imagePlan();
 
   it("copies files that exist and that .dockerignore lets in, and leaves out direct dependencies", () => {

@@ -26,8 +26,7 @@ async function query(url: string, text: string): Promise<unknown[][]> {
 }
 
 for (const source of SOURCES) {
-  describe(`a PostgreSQL server for tests, ${source}`, function () {
-    this.timeout(60_000);
+  describe(`a PostgreSQL server for tests, ${source}`, () => {
     let server: PostgresServer;
     before(async () => {
       server = await PostgresServer.start(source);
@@ -79,8 +78,7 @@ for (const source of SOURCES) {
   });
 }
 
-describe("the end of a PostgreSQL server for tests", function () {
-  this.timeout(60_000);
+describe("the end of a PostgreSQL server for tests", () => {
   const SERVE = `
     const { PostgresServer } = await import("./scripts/postgres/server.ts");
     const server = await PostgresServer.start();

@@ -6,8 +6,7 @@ import { expect } from "chai";
 
 import { temporaryFolder } from "../../support/folder.ts";
 
-describe("scripts/setup/run.mjs in a checkout without build output", function () {
-  this.timeout(60_000);
+describe("scripts/setup/run.mjs in a checkout without build output", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 
   beforeEach(async () => {

@@ -8,7 +8,7 @@ export function start(env: { PORT: number; RPC_PORT: number; DATA_DIR: string; T
 
 /** @returns the token that it printed. */
 export async function serving(program: TestProcess): Promise<string> {
-  await program.printed(/^serving/m, 100_000);
+  await program.printed(/^serving/m);
   const [, token] = await program.printed(/^token: (\S+)$/m);
   return token!;
 }

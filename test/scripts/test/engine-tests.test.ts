@@ -8,8 +8,7 @@ const EVERY_API_TEST = "test/api/**/*.test.ts";
 /** Connections of both engines, and the programs of the service: who uses none of them has no database. */
 const USES_DATABASE = /from "better-sqlite3"|new (?:pg\.)?(?:Pool|Client)\(|"api\/(?:cli\/)?main\.ts"/;
 
-describe("engineTests", function () {
-  this.timeout(60_000);
+describe("engineTests", () => {
   let chosen: string[];
   let leftOut: string[];
 

@@ -28,8 +28,7 @@ export interface Place {
 /** Gives the tests of a `describe` block a running service with hosted media, and a backup of it. */
 export function useBackups(): BackupFixture {
   const fixture = new BackupFixture(useService({ settings: backupSettings() }));
-  before("make a backup", function () {
-    this.timeout(60_000);
+  before("make a backup", () => {
     return fixture.prepare();
   });
   afterEach("remove the places", () => fixture.removePlaces());

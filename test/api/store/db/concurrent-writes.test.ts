@@ -7,8 +7,7 @@ import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
 
-describeOn("postgres", "writes of several processes", function () {
-  this.timeout(30_000);
+describeOn("postgres", "writes of several processes", () => {
   const two = useTwoProcesses();
 
   /** Two operations meet: each waits until the other has come as far. */

@@ -17,8 +17,7 @@ const OPEN_AT = `
 `;
 const PROCESSES = 5;
 
-describe("migrate", function () {
-  this.timeout(30_000);
+describe("migrate", () => {
   let place: DatabasePlace;
 
   beforeEach(async () => {

@@ -111,8 +111,7 @@ describeOn("sqlite", "opening the database", () => {
   });
 
   describe("given another process that keeps the write lock", () => {
-    it("says so, and what to do, after the busy timeout", async function () {
-      this.timeout(30_000);
+    it("says so, and what to do, after the busy timeout", async () => {
       await (await openDatabase(`file:${file}`)).close();
       const other = new BetterSqlite3(file);
       other.exec("begin immediate");

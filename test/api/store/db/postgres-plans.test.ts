@@ -64,8 +64,7 @@ function scanned(node: Node): string[] {
   return [...own, ...(node.Plans ?? []).flatMap(scanned)];
 }
 
-describeOn("postgres", "query plans on PostgreSQL", function () {
-  this.timeout(120_000);
+describeOn("postgres", "query plans on PostgreSQL", () => {
   let database: TestDatabase;
   before("fill a database", async () => {
     database = await openTestDatabase();

@@ -24,7 +24,7 @@ const SLOW_PART = 1;
 const NOW = 1_000;
 
 describeOn("sqlite", "query plans", function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   let folder: TemporaryFolder;
   let file: string;
   let coverage: string;

@@ -33,8 +33,7 @@ const SCHEMA: Record<typeof TEST_ENGINE, string> = {
 for (const released of Released.all()) {
   const { version } = released.manifest;
 
-  describe(`the database that version ${version} has left`, function () {
-    this.timeout(60_000);
+  describe(`the database that version ${version} has left`, () => {
     const folder = useFolder();
     let place: DatabasePlace;
 

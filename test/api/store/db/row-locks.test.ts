@@ -32,8 +32,7 @@ describeOn("sqlite", "row locks on SQLite", () => {
   }
 });
 
-describeOn("postgres", "row locks of two processes", function () {
-  this.timeout(30_000);
+describeOn("postgres", "row locks of two processes", () => {
   const two = useTwoProcesses((one) =>
     one.write(async (trx) => {
       await writeMeta(trx, "checkpoint", "1");

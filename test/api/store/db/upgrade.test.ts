@@ -19,8 +19,7 @@ const OPEN_AT = `
 `;
 const PROCESSES = 3;
 
-describe("migrate, between two versions", function () {
-  this.timeout(30_000);
+describe("migrate, between two versions", () => {
   let place: DatabasePlace;
 
   beforeEach(async () => {

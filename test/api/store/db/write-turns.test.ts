@@ -49,5 +49,5 @@ describe("WriteTurns", () => {
     const codes = await Promise.all(threads.map((thread) => once(thread, "exit")));
     expect(codes.flat()).to.deep.equal([0, 0]);
     expect(new Int32Array(count)[0]).to.equal(400);
-  }).timeout(30_000);
+  });
 });

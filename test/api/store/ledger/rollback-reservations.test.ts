@@ -10,8 +10,7 @@ import { addApp, addCollection, addRequest, moveOf, randomAddress, requestRow, r
 
 const AT = { blockNumber: 1, transactionHash: "0x01" };
 
-describe("rollback of mints", function () {
-  this.timeout(60_000);
+describe("rollback of mints", () => {
   let database: TestDatabase;
   let erc721: string;
   let erc1155: string;

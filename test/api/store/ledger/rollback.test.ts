@@ -59,8 +59,7 @@ const steps = fc.array(
   { maxLength: 8 },
 );
 
-describe("rollback", function () {
-  this.timeout(60_000);
+describe("rollback", () => {
   let database: TestDatabase;
 
   beforeEach(async () => {

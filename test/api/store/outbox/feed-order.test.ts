@@ -13,8 +13,7 @@ import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
 const WRITERS = 3;
 const REQUESTS = 12;
 
-describeOn("postgres", "the events feed, while several processes add events", function () {
-  this.timeout(60_000);
+describeOn("postgres", "the events feed, while several processes add events", () => {
   let one: TestDatabase;
   let other: Database;
   before(async () => {

@@ -40,8 +40,7 @@ const DELIVERY = {
 } as const;
 const DELIVERED: TryResult = { responseStatus: 200, error: null, nextAt: null };
 
-describeOn("postgres", "two processes at the webhook of an app", function () {
-  this.timeout(30_000);
+describeOn("postgres", "two processes at the webhook of an app", () => {
   const two = useTwoProcesses(async (one) => {
     await addApp(one);
     const webhook = { app_id: APP, url: URL, secrets: "sealed", events: null, disabled_at: null };

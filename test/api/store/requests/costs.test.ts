@@ -32,9 +32,7 @@ const step: fc.Arbitrary<(model: CostModel) => Promise<void>> = fc.oneof(
   fc.constant((model: CostModel) => model.showReceipts()),
 );
 
-describe("shares of costs", function () {
-  this.timeout(180_000);
-
+describe("shares of costs", () => {
   it("add up to the receipts of the canonical chain, with failures, missing receipts and reorgs of any depth", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {

@@ -14,8 +14,7 @@ function transferOf(contract: string, from: string, quantity: bigint, contractTy
   return { kind: "transfer", contract, contractType, foreign: false, ...ends };
 }
 
-describe("reservations", function () {
-  this.timeout(60_000);
+describe("reservations", () => {
   let database: TestDatabase;
 
   beforeEach(async () => {

@@ -16,8 +16,7 @@ const NOW = 10_000_000;
 /** Later than any wait: stored by a clock that has been set back since. */
 const FAR_AHEAD = NOW + LONGEST_WAIT + 1;
 
-describe("claimRequests", function () {
-  this.timeout(60_000);
+describe("claimRequests", () => {
   let database: TestDatabase;
   let lease: Lease;
   let numbers = 0n;
