@@ -1,3 +1,4 @@
+import { chainLimits } from "./chain/chain.ts";
 import type { Part } from "./harness/part.ts";
 import { accepting } from "./pipeline/accepting.ts";
 import { alone } from "./pipeline/alone.ts";
@@ -10,6 +11,7 @@ import { delivering } from "./webhooks/delivering.ts";
 export const TOPICS: Record<string, readonly Part[]> = {
   pipeline: [alone, settling, batches, accepting, processes],
   webhooks: [delivering],
+  chain: [chainLimits],
 };
 
 /** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */

@@ -69,6 +69,16 @@ export async function bareChain(node: { url: string; provider: JsonRpcProvider }
 
 /** Sends relay batches that were encoded and signed beforehand. @returns mints a second. */
 export async function relayBatches(chain: BareChain, mints: number, size: number): Promise<number> {
+  return rate(chain, await readyBatches(chain, mints, size), mints);
+}
+
+/** Signed relay batches, in the order of their nonces. */
+export async function readyBatches(
+  chain: BareChain,
+  mints: number,
+  size: number,
+  gasLimit = BATCH_GAS,
+): Promise<string[]> {
   const { data, target } = encodeServiceCall(
     { kind: "mint-erc721", collection: chain.collection, to: chain.to, metadata: null },
     chain.contracts,
@@ -84,11 +94,10 @@ export async function relayBatches(chain: BareChain, mints: number, size: number
       gasLimit: MINT_GAS,
       data,
     }));
-    raws.push(
-      await signed(chain, first + raws.length, chain.contracts.relay, relay.encodeFunctionData("execute", [calls])),
-    );
+    const execute = relay.encodeFunctionData("execute", [calls]);
+    raws.push(await signed(chain, { nonce: first + raws.length, data: execute, gasLimit }));
   }
-  return rate(chain, raws, mints);
+  return raws;
 }
 
 /**
@@ -118,9 +127,9 @@ export async function sendAndWait(chain: BareChain): Promise<number> {
   return performance.now() - started;
 }
 
-async function signed(chain: BareChain, nonce: number, to: string, data: string): Promise<string> {
-  const transaction = Transaction.from({ type: 2, chainId: CHAIN_ID, nonce, to, data, gasLimit: BATCH_GAS, ...FEES });
-  return chain.operator.signTransaction(transaction);
+async function signed(chain: BareChain, fields: { nonce: number; data: string; gasLimit: bigint }): Promise<string> {
+  const to = chain.contracts.relay;
+  return chain.operator.signTransaction(Transaction.from({ type: 2, chainId: CHAIN_ID, to, ...fields, ...FEES }));
 }
 
 async function rate(chain: BareChain, raws: string[], mints: number): Promise<number> {

@@ -1,0 +1,127 @@
+import { mintAll, WARM_UP } from "../harness/measure.ts";
+import type { Options, Part } from "../harness/part.ts";
+import type { Row } from "../harness/row.ts";
+import { World } from "../harness/world.ts";
+import { anvilBinary } from "../../nodes/anvil-binary.ts";
+import { type BareChain, bareChain } from "../pipeline/bare/chain.ts";
+import type { Fullness } from "./blocks.ts";
+import { fillBare, fillBlocks } from "./filling.ts";
+import { type LonePair, mintAt } from "./lone.ts";
+import { PacedAnvil, type Pace } from "./paced-anvil.ts";
+
+interface Size extends Pace {
+  /** Blocks that are counted. */
+  blocks: number;
+  /** Of the baseline. */
+  bareBlocks: number;
+  /** Lone mints. */
+  lone: number;
+}
+
+const SIZES: readonly Size[] = [
+  { gas: 30_000_000, seconds: 1, blocks: 15, bareBlocks: 6, lone: 10 },
+  { gas: 60_000_000, seconds: 2, blocks: 10, bareBlocks: 5, lone: 8 },
+  { gas: 60_000_000, seconds: 12, blocks: 5, bareBlocks: 2, lone: 4 },
+];
+const QUICK: readonly Size[] = [{ gas: 30_000_000, seconds: 1, blocks: 3, bareBlocks: 2, lone: 2 }];
+
+/** How well the service uses a chain with blocks of a fixed size and at fixed times. */
+export const chainLimits: Part = { name: "blocks", measure: run };
+
+async function run({ quick, databases }: Options): Promise<Row[]> {
+  // The package exists for one platform only.
+  if (anvilBinary() === null) return [];
+  const node = await PacedAnvil.start();
+  const world = await World.start({ databases, node: () => Promise.resolve(node) });
+  try {
+    const [to, collection] = [await world.wallet(), await world.collection()];
+    const chain = await bareChain(node, to);
+    await mintAll(world, collection, to, WARM_UP, 0);
+    const body = { collection_address: collection, to_address: to };
+    const rows: Row[] = [];
+    let minted = WARM_UP;
+    for (const size of quick ? QUICK : SIZES) {
+      const filled = await fillBlocks({ world, node }, size, size.blocks, { body, minted });
+      const bare = await fillBare(node, chain, { ...size, blocks: size.bareBlocks }, filled.full.gasOfMint);
+      const pairs = await lonePairs({ world, node }, chain, size, body);
+      minted = filled.minted + size.lone;
+      rows.push(...fillingRows(size, filled.full, bare), ...loneRows(size, pairs));
+    }
+    return rows;
+  } finally {
+    await world.stop();
+  }
+}
+
+/** The moments are spread over the time between two blocks, and their order is mixed. */
+async function lonePairs(
+  site: { world: World; node: PacedAnvil },
+  chain: BareChain,
+  size: Size,
+  body: object,
+): Promise<LonePair[]> {
+  await site.node.mineAt(size);
+  const moments = Array.from({ length: size.lone }, (_, index) => (index + Math.random()) / size.lone);
+  const pairs: LonePair[] = [];
+  for (const moment of moments) pairs.push(await mintAt(site, chain, size, { body, moment }));
+  await site.node.mineAtOnce();
+  return pairs;
+}
+
+function nameOf({ gas, seconds }: Pace): string {
+  return `${(gas / 1_000_000).toString()} M gas every ${seconds.toString()} s`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+function fillingRows(size: Size, full: Fullness, bare: Fullness): Row[] {
+  const name = nameOf(size);
+  return [
+    {
+      what: `share of the blocks' gas that carries mints, ${name}`,
+      unit: "",
+      measured: full.share,
+      baseline: null,
+      goal: { atLeast: 0.9 },
+      note:
+        `${full.blocks.toString()} blocks, from ${percent(full.least)} to ${percent(full.most)}, ` +
+        `${full.transactions.toFixed(1)} transactions each; they use ${percent(full.used)} of their gas limits, ` +
+        `${full.gasOfMint.toFixed(0)} gas for a mint. Ready relay batches: ${percent(bare.share)} of the gas`,
+    },
+    {
+      what: `mints in a block, ${name}`,
+      unit: "",
+      measured: full.mints,
+      baseline: { what: "ready relay batches, always two blocks of them in the pool", measured: bare.mints },
+      goal: null,
+    },
+  ];
+}
+
+function loneRows(size: Size, pairs: readonly LonePair[]): Row[] {
+  const name = nameOf(size);
+  const mean = (pick: (pair: LonePair) => number) => pairs.reduce((sum, pair) => sum + pick(pair), 0) / pairs.length;
+  const added = pairs.map(({ service, bare }) => service.blocks - bare.blocks);
+  return [
+    {
+      what: `blocks that the service adds to a lone mint, ${name}`,
+      unit: "blocks",
+      measured: mean(({ service, bare }) => service.blocks - bare.blocks),
+      baseline: null,
+      goal: { atMost: 1 },
+      note:
+        `${pairs.length.toString()} mints, each beside a transaction through ethers at the same moment; at most ` +
+        `${Math.max(...added).toString()} more. The call to the block: ${mean(({ service }) => service.blocks).toFixed(2)} blocks, ` +
+        `through ethers ${mean(({ bare }) => bare.blocks).toFixed(2)}`,
+    },
+    {
+      what: `a lone mint, accepted to completed, ${name}`,
+      unit: "s",
+      measured: mean(({ service }) => service.seconds),
+      baseline: { what: "a transaction through ethers, until its receipt", measured: mean(({ bare }) => bare.seconds) },
+      goal: null,
+    },
+  ];
+}

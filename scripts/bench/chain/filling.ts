@@ -1,0 +1,93 @@
+import { type BareChain, readyBatches } from "../pipeline/bare/chain.ts";
+import type { World } from "../harness/world.ts";
+import { type Fullness, fullnessOf } from "./blocks.ts";
+import type { PacedAnvil, Pace } from "./paced-anvil.ts";
+
+/** Items of a batch: as many as the API takes. */
+const ITEMS = 1_000;
+/** A mint in a batch uses more gas. So the backlog lasts longer than the blocks that are counted. */
+const LEAST_GAS = 50_000;
+/** Blocks beyond those that are counted, for which mints are accepted: they hold what is sent before and after. */
+const MORE_BLOCKS = 4;
+/** Gas that a relay batch of the baseline needs beside its mints: what is left over when the last one starts, and a margin. */
+const BATCH_RESERVE = 700_000;
+/** Mints in a relay batch of the baseline. Nodes refuse transactions of more than 128 KiB. */
+const MOST_MINTS = 250;
+
+/**
+ * How full the blocks are while there is a backlog. All mints are accepted first. Only blocks between the first and the
+ * last one with mints count.
+ * @param body of a mint.
+ * @param minted how many mints the app had completed. @returns with it: how many it has completed now.
+ */
+export async function fillBlocks(
+  { world, node }: { world: World; node: PacedAnvil },
+  pace: Pace,
+  blocks: number,
+  { body, minted }: { body: object; minted: number },
+): Promise<{ full: Fullness; minted: number }> {
+  await node.mineAt(pace);
+  const batches = Math.ceil((pace.gas * (blocks + MORE_BLOCKS)) / LEAST_GAS / ITEMS);
+  for (let batch = 0; batch < batches; batch++) {
+    const items = Array.from({ length: ITEMS }, () => body);
+    await world.load.send({ method: "POST", path: "/v1/nfts/batch", body: { items } });
+  }
+  // The first block after this moment may lack what the accepting delayed.
+  const full = await countBlocks(node, pace, blocks);
+  const total = minted + batches * ITEMS;
+  await drain(node, () => world.completed("mint"), total);
+  return { full, minted: total };
+}
+
+/**
+ * The same through ready relay batches: as many in the node's pool as two blocks can hold, and always more to come. They are
+ * of a size with which they fill a block.
+ * @param gasOfMint what a mint in a batch uses.
+ */
+export async function fillBare(
+  node: PacedAnvil,
+  chain: BareChain,
+  pace: Pace & { blocks: number },
+  gasOfMint: number,
+): Promise<Fullness> {
+  const inBlock = Math.ceil(pace.gas / (MOST_MINTS * gasOfMint + BATCH_RESERVE));
+  const gasLimit = Math.floor(pace.gas / inBlock);
+  const size = Math.floor((gasLimit - BATCH_RESERVE) / gasOfMint);
+  const raws = await readyBatches(chain, size * inBlock * (pace.blocks + MORE_BLOCKS), size, BigInt(gasLimit));
+  const before = await chain.provider.getTransactionCount(chain.operator.address);
+  await node.mineAt(pace);
+  const counted = { done: false };
+  let sent = 0;
+  const push = async () => {
+    for (;;) {
+      const mined = (await chain.provider.getTransactionCount(chain.operator.address)) - before;
+      while (sent < raws.length && sent - mined < 2 * inBlock) {
+        await chain.provider.send("eth_sendRawTransaction", [raws[sent++]]);
+      }
+      if (counted.done || sent === raws.length) return;
+      await node.nextBlock();
+    }
+  };
+  const pushing = push();
+  const full = await countBlocks(node, pace, pace.blocks);
+  counted.done = true;
+  await pushing;
+  await drain(node, async () => (await chain.provider.getTransactionCount(chain.operator.address)) - before, sent);
+  return full;
+}
+
+async function countBlocks(node: PacedAnvil, pace: Pace, blocks: number): Promise<Fullness> {
+  const first = (await node.nextBlock()) + 1;
+  const last = await node.nextBlock(first + blocks - 1);
+  return fullnessOf(node, pace, first, last - 1);
+}
+
+/** Mines until everything is done. @throws Error when there is no more progress. */
+async function drain(node: PacedAnvil, done: () => Promise<number>, total: number): Promise<void> {
+  await node.mineAtOnce();
+  const limit = AbortSignal.timeout(60_000);
+  while ((await done()) < total) {
+    if (limit.aborted) throw new Error(`the backlog of ${total.toString()} was not sent in time`);
+    await node.mine();
+  }
+}

@@ -1,0 +1,71 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { ERC721Collection__factory } from "../../../contracts/generated/factories/ERC721Collection__factory.ts";
+import type { BareChain } from "../pipeline/bare/chain.ts";
+import type { World } from "../harness/world.ts";
+import type { PacedAnvil, Pace } from "./paced-anvil.ts";
+
+/** One mint while nothing else happens. */
+export interface Lone {
+  /** Blocks from the moment of the call to the block with the mint, which counts. */
+  blocks: number;
+  /** Seconds from the moment of the call until the caller knows that it is in a block. */
+  seconds: number;
+}
+
+export interface LonePair {
+  /** Through the service, until the request is completed. */
+  service: Lone;
+  /** A transaction through ethers, until its receipt. */
+  bare: Lone;
+}
+
+interface Minted {
+  request_id: string;
+  status: string;
+  transaction_hash: string | null;
+}
+
+/** Milliseconds between two looks at a request. */
+const LOOK = 10;
+
+/** Mints once through the service and once through ethers, both at the same moment between two blocks. */
+export async function mintAt(
+  { world, node }: { world: World; node: PacedAnvil },
+  chain: BareChain,
+  pace: Pace,
+  { body, moment }: { body: object; moment: number },
+): Promise<LonePair> {
+  const head = await node.nextBlock();
+  await wait(moment * pace.seconds * 1_000);
+  const [service, bare] = await Promise.all([
+    timed(node, head, () => throughService(world, body)),
+    timed(node, head, () => throughEthers(chain)),
+  ]);
+  return { service, bare };
+}
+
+async function timed(node: PacedAnvil, head: number, mint: () => Promise<string>): Promise<Lone> {
+  const started = performance.now();
+  const hash = await mint();
+  const seconds = (performance.now() - started) / 1_000;
+  const receipt = await node.provider.getTransactionReceipt(hash);
+  if (receipt === null) throw new Error(`${hash} is in no block`);
+  return { blocks: receipt.blockNumber - head, seconds };
+}
+
+/** @returns the hash of the transaction. */
+async function throughService(world: World, body: object): Promise<string> {
+  const { request_id: id } = await world.load.send<Minted>({ method: "POST", path: "/v1/nfts", body });
+  await world.final(id, LOOK);
+  const request = await world.load.send<Minted>({ method: "GET", path: `/v1/requests/${id}` });
+  if (request.transaction_hash === null) throw new Error(`the request ${id} has no transaction`);
+  return request.transaction_hash;
+}
+
+async function throughEthers(chain: BareChain): Promise<string> {
+  const collection = ERC721Collection__factory.connect(chain.collection, chain.operator);
+  const sent = await collection.mint(chain.to);
+  await sent.wait();
+  return sent.hash;
+}
