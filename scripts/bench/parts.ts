@@ -1,5 +1,6 @@
 import { chainLimits } from "./chain/chain.ts";
 import type { Part } from "./harness/part.ts";
+import { indexing } from "./indexing/indexing.ts";
 import { accepting } from "./pipeline/accepting.ts";
 import { alone } from "./pipeline/alone.ts";
 import { batches } from "./pipeline/batches.ts";
@@ -12,6 +13,7 @@ export const TOPICS: Record<string, readonly Part[]> = {
   pipeline: [alone, settling, batches, accepting, processes],
   webhooks: [delivering],
   chain: [chainLimits],
+  indexing: [indexing],
 };
 
 /** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */

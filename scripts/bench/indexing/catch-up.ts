@@ -1,0 +1,63 @@
+import { join } from "node:path";
+
+import type { Database } from "../../../api/store/db/database.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
+import { profile, profileAt } from "../harness/profile.ts";
+import { ServiceProcess } from "../harness/service-process.ts";
+import type { World } from "../harness/world.ts";
+import type { Call } from "../harness/load.ts";
+import type { Backlog } from "./backlog.ts";
+import { Probe } from "./probe.ts";
+import { until } from "./until.ts";
+
+/** Without the relayer, so that the calls beside it send nothing to the node. */
+const ROLES = "api,indexer,webhooks,media";
+
+export interface CaughtUp {
+  /** Events a second. */
+  rate: number;
+  /** What the calls beside it took, in milliseconds. */
+  times: readonly number[];
+}
+
+/** Starts the service on a backlog and measures from the indexer's first step until the last block is stored. */
+export async function catchUp(
+  world: World,
+  database: Database,
+  {
+    backlog,
+    calls,
+    profiles,
+    name,
+  }: { backlog: Backlog; calls: readonly Call[]; profiles: string | null; name: string },
+): Promise<CaughtUp> {
+  const lease = await fenceOf(database);
+  const began = until("the indexer", async () => (await fenceOf(database)) > lease).then(() => performance.now());
+  const [started, service] = await Promise.all([
+    began,
+    ServiceProcess.start(world.env, join(world.folder, "service.log"), ROLES),
+  ]);
+  try {
+    if (service.url === null) throw new Error("the service does not answer HTTP calls");
+    const probe = await Probe.start(service.url, world.token, calls);
+    const done = () =>
+      until("the backlog", async () => Number(await readMeta(database.read, "checkpoint")) >= backlog.to);
+    let ended = NaN;
+    const work = async () => {
+      await done();
+      ended = performance.now();
+    };
+    const file = profileAt(profiles, name);
+    await (file === null ? work() : profile(service.instruments, file, work));
+    await probe.stop();
+    return { rate: (backlog.events * 1000) / (ended - started), times: probe.times };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** It grows when a process takes the indexer's work. */
+async function fenceOf(database: Database): Promise<number> {
+  const row = await database.read.selectFrom("leases").select("fence").where("name", "=", "indexer").executeTakeFirst();
+  return row?.fence ?? 0;
+}

@@ -1,0 +1,43 @@
+import { getAddress, toBeHex } from "ethers";
+import { sql } from "kysely";
+
+import type { Database } from "../../../api/store/db/database.ts";
+import { rowSet } from "../../../api/store/db/row-set.ts";
+import type { World } from "../harness/world.ts";
+import { until } from "./until.ts";
+
+/** Address of the first collection that has no contract. */
+const FIRST = 1n << 150n;
+
+/** Makes the app follow contracts of others, and waits until the service knows their type. */
+export async function followForeign(world: World, wallet: string, contracts: readonly string[]): Promise<void> {
+  for (const contract of contracts) {
+    await world.load.send({ method: "GET", path: `/v1/accounts/${wallet}/${contract}` });
+  }
+  await until("the contracts of others to be followed", async () => {
+    const call = { method: "GET", path: "/v1/contracts?limit=30" } as const;
+    const page = await world.load.send<{ contracts: { state: string }[] }>(call);
+    return page.contracts.filter(({ state }) => state === "followed").length === contracts.length;
+  });
+}
+
+/**
+ * Registers collections that have no contract on the chain: copies of a collection's row with other addresses. The service
+ * reads logs for them as for all others.
+ */
+export async function addCollections(database: Database, like: string, count: number): Promise<string[]> {
+  const addresses = Array.from({ length: count }, (_, index) => getAddress(toBeHex(FIRST + BigInt(index), 20)));
+  await database.write((trx) => {
+    const rows = addresses.map((address) => ({ address }));
+    return sql`
+      insert into collections (address, app_id, request_id, type, hosting, name, symbol, max_supply, soulbound, minted,
+        reserved, owner, base_uri, collection_uri, metadata, service_may_mint, service_is_steward, metadata_frozen, listed,
+        block_number, created_at)
+      select input.address, app_id, request_id, type, hosting, name, symbol, max_supply, soulbound, 0,
+        0, owner, base_uri, collection_uri, metadata, service_may_mint, service_is_steward, metadata_frozen, listed,
+        block_number, created_at
+        from ${rowSet(trx, { address: "text" }, rows)} as input cross join collections
+       where collections.address = ${like}`.execute(trx);
+  });
+  return addresses;
+}

@@ -1,0 +1,188 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+import { pathOf, openExistingDatabase, type Database } from "../../../api/store/db/database.ts";
+import { anvilBinary } from "../../nodes/anvil-binary.ts";
+import { NodeProcess } from "../../nodes/node-process.ts";
+import type { Databases } from "../harness/databases.ts";
+import type { Options, Part } from "../harness/part.ts";
+import type { Row } from "../harness/row.ts";
+import { World } from "../harness/world.ts";
+import { type Backlog, Outsider } from "./backlog.ts";
+import { bareLoop } from "./bare/loop.ts";
+import { type BareStore, openPostgres, openSqlite } from "./bare/store.ts";
+import { type CaughtUp, catchUp } from "./catch-up.ts";
+import { compare } from "./compare.ts";
+import { addCollections, followForeign } from "./followed.ts";
+import { answersOf } from "./probe.ts";
+
+const WALLETS = 20;
+const COLLECTIONS = 4;
+const FOREIGN = 20;
+/** Collections of the last backlog. */
+const FOLLOWED = 10_000;
+/** Calls from which on a p99 says something. */
+const ENOUGH = 500;
+
+/**
+ * How fast the service catches up with blocks that it missed. Baseline: a bare loop that reads, decodes and stores the same
+ * logs of the same node. Meanwhile, another connection calls the API.
+ */
+export const indexing: Part = { name: "indexing", measure: run };
+
+/** Events of each backlog; 0: it is left out. */
+interface Sizes {
+  minted: number;
+  own: number;
+  foreign: number;
+  /** Half of them in the service's collections, half in contracts of others, with 10,000 collections. */
+  followed: number;
+}
+
+const FULL: Sizes = { minted: 10_000, own: 100_000, foreign: 100_000, followed: 20_000 };
+const QUICK: Sizes = { minted: 0, own: 2_000, foreign: 2_000, followed: 0 };
+
+async function run({ quick, profiles, databases }: Options): Promise<Row[]> {
+  const kind = anvilBinary() === null ? "hardhat" : "anvil";
+  const world = await World.start({ databases, node: (folder) => NodeProcess.start(kind, folder) });
+  try {
+    const outsider = await Outsider.start(world.node);
+    const scene = await Scene.open(world, outsider, { databases, profiles });
+    try {
+      return rowsOf(await measureAll(scene, outsider, quick ? QUICK : FULL), kind);
+    } finally {
+      await scene.close();
+    }
+  } finally {
+    await world.stop();
+  }
+}
+
+async function measureAll(scene: Scene, outsider: Outsider, sizes: Sizes): Promise<Measured[]> {
+  const { wallets, foreign } = scene;
+  const measured: Measured[] = [];
+  const measure = async (name: string, what: string, backlog: Backlog) => {
+    measured.push({ what, ...(await scene.measure(name, backlog)) });
+  };
+  if (sizes.minted > 0) {
+    await measure("indexed-mints", "mints by an outside minter", await outsider.mints(wallets, sizes.minted));
+  }
+  await measure("indexed-own", "transfers in own collections", await outsider.sales(wallets, sizes.own));
+  const received = await outsider.foreignMints(foreign, wallets, sizes.foreign);
+  await measure("indexed-foreign", "transfers in contracts of others", received);
+  if (sizes.followed > 0) {
+    await scene.addCollections(FOLLOWED);
+    const { from, events } = await outsider.sales(wallets, sizes.followed / 2);
+    const { to, events: others } = await outsider.foreignMints(foreign, wallets, sizes.followed / 2);
+    const both = { from, to, events: events + others };
+    await measure("indexed-followed", "half of each, 10,000 collections followed", both);
+  }
+  return measured;
+}
+
+interface Measured extends CaughtUp {
+  what: string;
+  events: number;
+  blocks: number;
+  /** Events a second of the bare loop. */
+  bare: number;
+}
+
+/** What all backlogs have in common: an app with wallets, collections and followed contracts, and the two databases. */
+class Scene {
+  readonly wallets: readonly string[];
+  readonly foreign: readonly string[];
+  readonly #world: World;
+  readonly #collections: string[];
+  readonly #database: Database;
+  readonly #bare: BareStore;
+  readonly #profiles: string | null;
+
+  private constructor(
+    world: World,
+    fields: { wallets: string[]; foreign: string[]; collections: string[]; database: Database; bare: BareStore },
+    profiles: string | null,
+  ) {
+    this.#world = world;
+    this.wallets = fields.wallets;
+    this.foreign = fields.foreign;
+    this.#collections = fields.collections;
+    this.#database = fields.database;
+    this.#bare = fields.bare;
+    this.#profiles = profiles;
+  }
+
+  static async open(
+    world: World,
+    outsider: Outsider,
+    { databases, profiles }: Pick<Options, "databases" | "profiles">,
+  ): Promise<Scene> {
+    const wallets = await Promise.all(Array.from({ length: WALLETS }, () => world.wallet()));
+    const collections = await Promise.all(Array.from({ length: COLLECTIONS }, () => world.collection()));
+    for (const collection of collections) await outsider.admitTo(collection);
+    const foreign = await outsider.foreignContracts(FOREIGN);
+    await followForeign(world, wallets[0] ?? "", foreign);
+    await world.stopProcesses();
+    const database = await openExistingDatabase(world.env.DATABASE_URL);
+    const bare = await openBare(databases, join(world.folder, "bare"));
+    return new Scene(world, { wallets, foreign, collections, database, bare }, profiles);
+  }
+
+  /** Registers collections that nobody uses. */
+  async addCollections(count: number): Promise<void> {
+    const [like = ""] = this.#collections;
+    this.#collections.push(...(await addCollections(this.#database, like, count - this.#collections.length)));
+  }
+
+  async measure(name: string, backlog: Backlog): Promise<Omit<Measured, "what">> {
+    const [wallet = "", collection = ""] = [this.wallets[1], this.#collections[0]];
+    const calls = [
+      { method: "GET", path: `/v1/accounts/${wallet}` },
+      { method: "POST", path: "/v1/nfts", body: { collection_address: collection, to_address: wallet } },
+      { method: "GET", path: `/v1/accounts/${wallet}/history` },
+    ] as const;
+    const caught = await catchUp(this.#world, this.#database, { backlog, calls, profiles: this.#profiles, name });
+    const contracts = [...this.#collections, ...this.foreign];
+    const bare = await bareLoop(this.#world.node, this.#bare, contracts, backlog);
+    const real = { collections: this.#collections.slice(0, COLLECTIONS), foreign: this.foreign };
+    await compare(this.#world.node, this.#database, this.#bare, real.collections);
+    return { ...caught, events: backlog.events, blocks: backlog.to - backlog.from + 1, bare };
+  }
+
+  async close(): Promise<void> {
+    await this.#bare.close();
+    await this.#database.close();
+  }
+}
+
+async function openBare(databases: Databases, folder: string): Promise<BareStore> {
+  await mkdir(folder);
+  const url = await databases.create(folder);
+  return databases.engine === "sqlite" ? openSqlite(pathOf(url)) : openPostgres(url);
+}
+
+function rowsOf(measured: readonly Measured[], node: string): Row[] {
+  const answers = answersOf(measured.map(({ times }) => times));
+  const call = (what: string, ms: number): Row => ({
+    what: `${what} of ${count(answers.calls)} API calls while it catches up`,
+    unit: "ms",
+    measured: ms,
+    baseline: null,
+    goal: { atMost: 100 },
+  });
+  return [
+    ...measured.map(({ what, rate, bare, events, blocks }): Row => ({
+      what: `indexed: ${count(events)} ${what}, ${count(blocks)} blocks`,
+      unit: "/s",
+      measured: rate,
+      baseline: { what: `bare loop of getLogs, decode, insert; ${node}`, measured: bare },
+      goal: { atLeast: 0.5 },
+    })),
+    ...(answers.calls < ENOUGH ? [] : [call("p99", answers.p99)]),
+    call("slowest", answers.slowest),
+  ];
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en");
+}
