@@ -4,14 +4,15 @@ import { parseArgs } from "node:util";
 
 import { sqliteFiles, startPostgres } from "./harness/databases.ts";
 import type { Part } from "./harness/part.ts";
-import { meetsGoal, notesOf, ratioOf, type Row, tableOf } from "./harness/row.ts";
+import { isWrong, meetsGoal, notesOf, ratioOf, type Row, tableOf } from "./harness/row.ts";
 import { usageOf } from "./harness/usage.ts";
 import { allParts, partsNamed } from "./parts.ts";
 
 /**
  * `npm run bench [-- PART ...] [--quick] [--engine postgres] [--json FILE] [--cpu-prof FOLDER]`: measures the service. A
  * figure has a baseline from the same run, on the same machine, with the same node, where there is one. Compare the
- * ratios: absolute figures depend on the machine. Everything listens on loopback. A slow result is reported and is not an error.
+ * ratios: absolute figures depend on the machine. Everything listens on loopback. A slow result is reported and is not an
+ * error. A required limit that is exceeded, such as that of memory, is one: the exit code is then 1.
  */
 
 const { values, positionals } = parseArgs({
@@ -53,6 +54,10 @@ const notes = notesOf(table);
 if (notes.length > 0) console.log(`\n${notes.join("\n")}`);
 for (const { what, usage } of table) {
   if (usage !== undefined) console.log(`\nfor each of "${what}":\n${usageOf(usage)}`);
+}
+for (const { what } of table.filter(isWrong)) {
+  console.error(`\nThe limit of "${what}" is exceeded.`);
+  process.exitCode = 1;
 }
 
 function chosenParts(): readonly Part[] {

@@ -1,10 +1,14 @@
 import { chainLimits } from "./chain/chain.ts";
 import type { Part } from "./harness/part.ts";
 import { indexing } from "./indexing/indexing.ts";
+import { copying } from "./media/copying.ts";
+import { uploading } from "./media/uploading.ts";
 import { accepting } from "./pipeline/accepting.ts";
 import { alone } from "./pipeline/alone.ts";
 import { batches } from "./pipeline/batches.ts";
 import { processes } from "./pipeline/processes.ts";
+import { clone } from "./start/clone.ts";
+import { starting } from "./start/starting.ts";
 import { settling } from "./pipeline/settling.ts";
 import { delivering } from "./webhooks/delivering.ts";
 
@@ -14,6 +18,8 @@ export const TOPICS: Record<string, readonly Part[]> = {
   webhooks: [delivering],
   chain: [chainLimits],
   indexing: [indexing],
+  media: [copying, uploading],
+  start: [starting, clone],
 };
 
 /** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */

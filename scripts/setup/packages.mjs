@@ -34,6 +34,7 @@ export async function installPackages() {
   const options = { cwd: root, env: machineEnvironment() };
   // `npm start` sets the path of npm's program. Otherwise `npm` is on PATH, on Windows as a shell script.
   const npm = process.env.npm_execpath;
+  const started = performance.now();
   const progress = showProgress("installing", inProject("node_modules"), INSTALLED_MB);
   const code = await (
     npm?.endsWith("npm-cli.js") === true
@@ -49,6 +50,7 @@ export async function installPackages() {
       "npm ci did not install the package `node`. Install scripts are probably disabled: run `npm config set ignore-scripts false`, then try again.",
     );
   writeFileSync(markerFile, sha256(textOf(lockFile) ?? ""));
+  say(`the packages are installed, after ${Math.round((performance.now() - started) / 1000)} s`);
 }
 
 /** npm replaces the project's Node while it installs, so npm must not run on it. */

@@ -10,6 +10,8 @@ export interface Row {
   baseline: { what: string; measured: number } | null;
   /** Bounds of `measured / baseline`, or of `measured` where there is no baseline. */
   goal: { atLeast: number } | { atMost: number } | null;
+  /** The goal is a limit: a figure beyond it is a wrong result, and the benchmark fails. */
+  required?: boolean;
   usage?: UsagePerRequest & { nodeCpuMs: number | null };
   /** One sentence about how the figure came about. It is printed below the table. */
   note?: string;
@@ -26,6 +28,11 @@ export function meetsGoal(row: Row): boolean | null {
   const ratio = ratioOf(row);
   if (ratio === null) return false;
   return "atLeast" in row.goal ? ratio >= row.goal.atLeast : ratio <= row.goal.atMost;
+}
+
+/** Whether a required limit is exceeded. What was not measured is not. */
+export function isWrong(row: Row): boolean {
+  return row.required === true && row.measured !== null && meetsGoal(row) === false;
 }
 
 function figure(value: number | null): string {

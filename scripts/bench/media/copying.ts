@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Options, Part } from "../harness/part.ts";
+import type { Row } from "../harness/row.ts";
+import type { BareOrder } from "./bare.ts";
+import { Child } from "./child.ts";
+import { MIB } from "./content.ts";
+import type { CopierOrder } from "./copier.ts";
+
+/** Limit for the resident memory of the process that copies. */
+const LIMIT_MIB = 400;
+/** How often one file is copied. The figure is the median. */
+const TIMES = 3;
+
+interface Done {
+  seconds: number;
+  cids: string[];
+}
+
+/**
+ * Copies media from a server into the block store, reads them back, then makes many such copies at once. `MEDIA_STORE` names
+ * the place, as for the service. Only the process that copies is measured; the server is another one.
+ */
+export const copying: Part = { name: "copying", measure: run };
+
+async function run({ quick, databases }: Options): Promise<Row[]> {
+  const size = (quick ? 20 : 200) * MIB;
+  const atOnce = quick ? 4 : 20;
+  const folder = await mkdtemp(join(tmpdir(), "moneta-bench-"));
+  const databaseUrl = await databases.create(folder);
+  const origin = new Child(join(import.meta.dirname, "origin.ts"), [size.toString()]);
+  const copier = new Child(join(import.meta.dirname, "copier.ts"), [folder, databaseUrl, size.toString()]);
+  const bare = new Child(join(import.meta.dirname, "bare.ts"), [folder]);
+  try {
+    const server = `http://127.0.0.1:${(await origin.ask<number>("port")).toString()}`;
+    return await copyAll({ copier, bare, server, size, atOnce });
+  } finally {
+    for (const child of [copier, bare, origin]) await child.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Work {
+  copier: Child;
+  bare: Child;
+  /** URL of the server that has the media. */
+  server: string;
+  /** Bytes of a file. */
+  size: number;
+  atOnce: number;
+}
+
+async function copyAll({ copier, bare, server, size, atOnce }: Work): Promise<Row[]> {
+  const ours = (order: CopierOrder) => copier.ask<Done>(order);
+  const theirs = (order: BareOrder) => bare.ask<Done>(order);
+  const before = await copier.ask<number>({ peak: true } satisfies CopierOrder);
+  const times = { write: [] as number[], bareWrite: [] as number[], read: [] as number[], bareRead: [] as number[] };
+  for (let index = 0; index < TIMES; index++) {
+    const url = `${server}/one-${index.toString()}`;
+    const { seconds, cids } = await ours({ copy: [url] });
+    times.write.push(seconds);
+    times.bareWrite.push((await theirs({ copy: [url] })).seconds);
+    times.read.push((await ours({ read: cids[0] ?? "", bytes: size })).seconds);
+    times.bareRead.push((await theirs({ read: true })).seconds);
+    await theirs({ remove: 1 });
+  }
+  const urls = Array.from({ length: atOnce }, (_, index) => `${server}/many-${index.toString()}`);
+  const many = await ours({ copy: urls });
+  const bareMany = await theirs({ copy: urls });
+  await theirs({ remove: atOnce });
+  const peak = await copier.ask<number>({ peak: true } satisfies CopierOrder);
+
+  const label = `${(size / MIB).toString()} MiB`;
+  const rate = (seconds: number, files = 1) => (files * size) / MIB / seconds;
+  const file = "the same bytes to a file, with SHA-256 and fsync";
+  return [
+    row(`media copied, ${label}`, rate(median(times.write)), file, rate(median(times.bareWrite))),
+    row(`media read, ${label}`, rate(median(times.read)), "the same bytes from a file", rate(median(times.bareRead))),
+    row(
+      `media copied, ${atOnce.toString()} x ${label} at once`,
+      rate(many.seconds, atOnce),
+      file,
+      rate(bareMany.seconds, atOnce),
+    ),
+    {
+      what: "largest memory of the process that copies",
+      unit: "MiB",
+      measured: peak,
+      baseline: null,
+      goal: { atMost: LIMIT_MIB },
+      required: true,
+      note: `${before.toString()} MiB before the first copy.`,
+    },
+  ];
+}
+
+function row(what: string, measured: number, baseline: string, bare: number): Row {
+  return { what, unit: "MiB/s", measured, baseline: { what: baseline, measured: bare }, goal: null };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
+}

@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { type IncomingMessage, request as open } from "node:http";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+
+import type { Options, Part } from "../harness/part.ts";
+import type { Row } from "../harness/row.ts";
+import { World } from "../harness/world.ts";
+import type { BareOrder } from "./bare.ts";
+import { Child } from "./child.ts";
+import { bytesOf, MIB } from "./content.ts";
+
+/** As many as one app may send at once. */
+const AT_ONCE = 8;
+/** How much the peak may lie above the memory before the first upload, in MiB: for one upload, and for several. */
+const LIMITS = { one: 150, several: 300 };
+
+/**
+ * Uploads media to a service in a process of its own: one file, then several at once. `MEDIA_STORE` names the place, as for
+ * the service. The memory is read from /proc, so that needs Linux.
+ */
+export const uploading: Part = { name: "uploading", measure: run };
+
+interface Target {
+  url: string;
+  token: string;
+  /** Bytes of a file. */
+  size: number;
+}
+
+interface Uploaded {
+  /** MiB a second. */
+  rate: number;
+  /** The largest resident memory of the service, in MiB; null: the system does not report it. */
+  peak: number | null;
+}
+
+async function run({ quick, databases }: Options): Promise<Row[]> {
+  const size = (quick ? 20 : 200) * MIB;
+  const atOnce = quick ? 4 : AT_ONCE;
+  const settings = { MAX_MEDIA_BYTES: size.toString(), MEDIA_STORE: process.env["MEDIA_STORE"] ?? "files" };
+  const world = await World.start({ databases, settings });
+  const bare = new Child(join(import.meta.dirname, "bare.ts"), [world.folder]);
+  try {
+    const port = await bare.ask<number>({ port: true } satisfies BareOrder);
+    const ours = { url: `${world.urls[0] ?? ""}/v1/media`, token: world.token, size };
+    const theirs = { url: `http://127.0.0.1:${port.toString()}/`, token: "", size };
+    const pid = world.processes[0]?.pid ?? 0;
+    const before = await memory(pid, "VmRSS");
+    const one = await measure(pid, ours, ["one"]);
+    const bareOne = await measure(null, theirs, ["one"]);
+    const names = Array.from({ length: atOnce }, (_, index) => `many-${index.toString()}`);
+    const several = await measure(pid, ours, names);
+    const bareSeveral = await measure(null, theirs, names);
+    const label = `${(size / MIB).toString()} MiB`;
+    const many = `${atOnce.toString()} x ${label} at once`;
+    return [
+      rateRow(`media uploaded, ${label}`, one, bareOne),
+      rateRow(`media uploaded, ${many}`, several, bareSeveral),
+      memoryRow(`memory that an upload of ${label} adds`, one.peak, before, LIMITS.one),
+      memoryRow(`memory that uploads of ${many} add`, several.peak, before, LIMITS.several),
+    ];
+  } finally {
+    await bare.stop();
+    await world.stop();
+  }
+}
+
+/** Uploads all names at once. @param pid the process whose memory is measured. */
+async function measure(pid: number | null, target: Target, names: readonly string[]): Promise<Uploaded> {
+  if (pid !== null) await resetPeak(pid);
+  const started = performance.now();
+  await Promise.all(names.map((name) => upload(target, name)));
+  const seconds = (performance.now() - started) / 1000;
+  const peak = pid === null ? null : await memory(pid, "VmHWM");
+  return { rate: (names.length * target.size) / MIB / seconds, peak };
+}
+
+async function upload({ url, token, size }: Target, name: string): Promise<void> {
+  const call = open(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-length": size.toString() },
+  });
+  const answered = once(call, "response") as Promise<[IncomingMessage]>;
+  await pipeline(Readable.from(bytesOf(name, size), { objectMode: true }), call);
+  const [response] = await answered;
+  const body = await text(response);
+  if (response.statusCode !== 200 || (JSON.parse(body) as { bytes: number }).bytes !== size) {
+    throw new Error(`The upload was answered with ${String(response.statusCode)}: ${body}`);
+  }
+}
+
+function rateRow(what: string, { rate }: Uploaded, bare: Uploaded): Row {
+  const baseline = { what: "the same upload to a file, with SHA-256 and fsync", measured: bare.rate };
+  return { what, unit: "MiB/s", measured: rate, baseline, goal: null };
+}
+
+function memoryRow(what: string, peak: number | null, before: number | null, limit: number): Row {
+  const measured = peak === null || before === null ? null : peak - before;
+  const note =
+    before === null
+      ? "Only Linux reports the memory of a process."
+      : `${before.toString()} MiB before the first upload.`;
+  return { what, unit: "MiB", measured, baseline: null, goal: { atMost: limit }, required: true, note };
+}
+
+/** Resident memory in MiB: now, or the peak. Null: the system does not report it. */
+async function memory(pid: number, field: "VmRSS" | "VmHWM"): Promise<number | null> {
+  if (process.platform !== "linux") return null;
+  const status = await readFile(`/proc/${pid.toString()}/status`, "utf8");
+  return Math.round(Number(new RegExp(`^${field}:\\s*(\\d+)`, "m").exec(status)?.[1]) / 1024);
+}
+
+/** Makes the kernel measure the peak anew. */
+async function resetPeak(pid: number): Promise<void> {
+  if (process.platform === "linux") await writeFile(`/proc/${pid.toString()}/clear_refs`, "5");
+}

@@ -1,0 +1,114 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+import type { Options, Part } from "../harness/part.ts";
+import type { Row } from "../harness/row.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..", "..");
+const run = promisify(execFile);
+/** Milliseconds for the whole start, downloads included. */
+const DEADLINE = 600_000;
+/** Milliseconds after which a process that was told to stop is killed. */
+const STOP_DEADLINE = 30_000;
+/** Lines of `npm start` that end a part of it. */
+const MARKS = [
+  { part: "install the packages (npm ci)", line: /^moneta: the packages are installed/ },
+  { part: "compile and load the TypeScript", line: /^Starting a local chain and the service/ },
+  { part: "start the local chain and the service", line: /^Started a local chain/ },
+  { part: "the tour", line: /^Moneta is ready/ },
+] as const;
+const CONTRACTS = "compile the contracts (npm run build, for tests only)";
+const ALL = "from the command to the end of the tour";
+
+/** `npm start` in a fresh clone of the last commit, split into its parts. Needs git, and npm's registry. */
+export const clone: Part = { name: "clone", measure };
+
+async function measure({ quick }: Options): Promise<Row[]> {
+  if (quick) return notMeasured("Only the full form measures it, because it downloads all packages.");
+  const folder = await mkdtemp(join(tmpdir(), "moneta-clone-"));
+  try {
+    const project = join(folder, "moneta");
+    // tsx keeps compiled files in the folder for temporary files. A fresh machine has none.
+    await mkdir(join(folder, "tmp"));
+    const env = { ...cleanEnvironment(), TMPDIR: join(folder, "tmp") };
+    await run("git", ["clone", "--quiet", ROOT, project]);
+    const rows = await start(project, env);
+    const begun = performance.now();
+    await run("npm", ["run", "--silent", "build"], { cwd: project, env, timeout: DEADLINE });
+    return [...rows, seconds(CONTRACTS, (performance.now() - begun) / 1000)];
+  } catch (error) {
+    return notMeasured(`It failed: ${(error as Error).message.trim().split("\n").slice(-3).join(" ")}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function start(project: string, env: NodeJS.ProcessEnv): Promise<Row[]> {
+  const child = spawn("npm", ["start"], { cwd: project, env, stdio: ["ignore", "pipe", "pipe"] });
+  const begun = performance.now();
+  try {
+    const ends = await endsOf(child);
+    const times = ends.map((end, index) => (end - (ends[index - 1] ?? begun)) / 1000);
+    return [
+      seconds(ALL, ((ends.at(-1) ?? NaN) - begun) / 1000),
+      ...MARKS.map(({ part }, index) => seconds(part, times[index] ?? NaN)),
+    ];
+  } finally {
+    await stop(child);
+  }
+}
+
+/** @returns when each part ended. @throws Error with the last output if `npm start` ends before that. */
+function endsOf(child: ChildProcess): Promise<number[]> {
+  return new Promise((resolve, reject) => {
+    const ends: number[] = [];
+    const output: string[] = [];
+    const timer = setTimeout(() => {
+      reject(new Error(`npm start did not get ready in ${(DEADLINE / 1000).toString()} s.`));
+    }, DEADLINE);
+    const read = (line: string) => {
+      output.push(line);
+      if (MARKS[ends.length]?.line.test(line) === true) ends.push(performance.now());
+      if (ends.length < MARKS.length) return;
+      clearTimeout(timer);
+      resolve(ends);
+    };
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream !== null) createInterface({ input: stream }).on("line", read);
+    }
+    child.once("error", reject);
+    child.once("exit", () => {
+      clearTimeout(timer);
+      reject(new Error(`npm start ended too early. ${output.slice(-3).join(" ")}`));
+    });
+  });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const gone = once(child, "exit");
+  child.kill("SIGTERM");
+  const force = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE);
+  await gone;
+  clearTimeout(force);
+}
+
+/** Without what `npm run bench` tells its own scripts, and with ports that are free. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const foreign = /^(npm_(lifecycle|package|config_local_prefix|execpath|node_execpath|command)|INIT_CWD|NODE$)/;
+  const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  return { ...Object.fromEntries(kept), NO_COLOR: "1", PORT: "0", RPC_PORT: "0", METRICS_PORT: "0", CI: "true" };
+}
+
+function seconds(part: string, measured: number): Row {
+  return { what: `npm start from a fresh clone: ${part}`, unit: "s", measured, baseline: null, goal: null };
+}
+
+function notMeasured(note: string): Row[] {
+  return [{ what: `npm start from a fresh clone`, unit: "s", measured: null, baseline: null, goal: null, note }];
+}
