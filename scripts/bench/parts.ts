@@ -11,6 +11,7 @@ import { clone } from "./start/clone.ts";
 import { starting } from "./start/starting.ts";
 import { settling } from "./pipeline/settling.ts";
 import { delivering } from "./webhooks/delivering.ts";
+import { reading } from "./reading/reading.ts";
 
 /** The parts of the benchmark, by topic, in the order in which they run. */
 export const TOPICS: Record<string, readonly Part[]> = {
@@ -20,6 +21,7 @@ export const TOPICS: Record<string, readonly Part[]> = {
   indexing: [indexing],
   media: [copying, uploading],
   start: [starting, clone],
+  reading: [reading],
 };
 
 /** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */

@@ -8,7 +8,7 @@ import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { WebhookReceiver } from "../../webhooks/receiver.ts";
 import { sqliteFiles, startPostgres } from "../harness/databases.ts";
 import { World } from "../harness/world.ts";
-import { compactAndMeasure, type Sizes } from "./sizes.ts";
+import { compactAndMeasure, type Sizes } from "../harness/sizes.ts";
 
 /**
  * `npm run bench:retention`: mints tokens with metadata, a webhook and idempotency keys, lets forty days pass, and prunes. It
