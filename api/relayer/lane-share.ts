@@ -19,16 +19,21 @@ export class LaneShare {
   readonly #lanes: number;
   readonly #relayers: Relayers;
   readonly #times: LeaseTimes;
+  readonly #now: () => number;
   /** The lanes that this process drives or is about to take, with the time since when (monotonic clock). */
   readonly #held = new Map<number, number>();
   /** Since when lanes are free that this process leaves to others (monotonic clock). */
   readonly #freeSince = new Map<number, number>();
 
-  /** @param lanes how many lanes the settings have. */
-  constructor(lanes: number, relayers: Relayers, times: LeaseTimes) {
+  /**
+   * @param lanes how many lanes the settings have.
+   * @param now a monotonic clock.
+   */
+  constructor(lanes: number, relayers: Relayers, times: LeaseTimes, now = () => performance.now()) {
     this.#lanes = lanes;
     this.#relayers = relayers;
     this.#times = times;
+    this.#now = now;
   }
 
   /**
@@ -37,7 +42,7 @@ export class LaneShare {
    */
   mayTake(lane: number, abandoned: boolean): boolean {
     if (!abandoned && this.#held.size >= this.#share(this.#relayers.count) && !this.#isLeft(lane)) return false;
-    this.#held.set(lane, performance.now());
+    this.#held.set(lane, this.#now());
     this.#freeSince.delete(lane);
     return true;
   }
@@ -65,13 +70,13 @@ export class LaneShare {
   /** A lane that comes and goes helps nobody. */
   #heldLongEnough(lane: number): boolean {
     const since = this.#held.get(lane);
-    return since !== undefined && performance.now() - since >= this.#times.lasts;
+    return since !== undefined && this.#now() - since >= this.#times.lasts;
   }
 
   /** Whether the others had a lease's time to take the lane. They may be unable to drive it. */
   #isLeft(lane: number): boolean {
-    const since = this.#freeSince.get(lane) ?? performance.now();
+    const since = this.#freeSince.get(lane) ?? this.#now();
     this.#freeSince.set(lane, since);
-    return performance.now() - since >= this.#times.lasts;
+    return this.#now() - since >= this.#times.lasts;
   }
 }

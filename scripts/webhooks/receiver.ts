@@ -12,6 +12,9 @@ export interface ReceivedCall {
   body: Record<string, unknown>;
 }
 
+/** Milliseconds to wait for a call. It only ends a wait for a call that never comes. */
+const PATIENCE = 120_000;
+
 /** The webhook receiver of the tests and the campaign. It keeps every call, and verifies no signature. */
 export class WebhookReceiver {
   readonly calls: ReceivedCall[] = [];
@@ -47,21 +50,21 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}/hook`;
   }
 
-  /** The first call that fits, among those that arrived and those that will. @throws after 20 s. */
+  /** The first call that fits, among those that arrived and those that will. @throws after two minutes. */
   async received(fits: (call: ReceivedCall) => boolean): Promise<ReceivedCall> {
-    const deadline = AbortSignal.timeout(20_000);
+    const deadline = AbortSignal.timeout(PATIENCE);
     for (;;) {
       const call = this.calls.find(fits);
       if (call !== undefined) return call;
       if (deadline.aborted) {
         const arrived = this.calls.map((other) => other.text).join("\n");
-        throw new Error(`No call that fits ${fits.toString()} arrived within 20 s. These arrived:\n${arrived}`);
+        throw new Error(`No call that fits ${fits.toString()} arrived in time. These arrived:\n${arrived}`);
       }
       await this.#next(deadline);
     }
   }
 
-  /** Resolves when this many calls have arrived. @throws after 20 s. */
+  /** Resolves when this many calls have arrived. @throws after two minutes. */
   async count(calls: number): Promise<void> {
     await this.received(() => this.calls.length >= calls);
   }

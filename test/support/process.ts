@@ -4,6 +4,9 @@ import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "..", "..");
 
+/** Settings of the service: tests make far more calls than an app, and a slow machine must not give up a simulation. */
+const FOR_TESTS = { RATE_LIMIT_PER_MINUTE: "1000000", SIMULATION_SECONDS: "20" };
+
 /** A program of the project in a separate process, with its output so far. */
 export class TestProcess {
   readonly child: ChildProcess;
@@ -16,8 +19,7 @@ export class TestProcess {
   constructor(args: string[], env: Record<string, string>, program: string = process.execPath) {
     this.child = spawn(program, args, {
       cwd: ROOT,
-      // Tests make far more calls than an app.
-      env: { PATH: process.env["PATH"], HOME: process.env["HOME"], RATE_LIMIT_PER_MINUTE: "1000000", ...env },
+      env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...FOR_TESTS, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {

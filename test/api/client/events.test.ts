@@ -134,10 +134,10 @@ describe("client.events", () => {
         },
       ],
       "1",
-      { silence: 100 },
+      { silence: 2_000 },
     );
     expect(taken).to.deep.equal(["1"]);
-    expect(lost[0]).to.match(/Nothing came for 100 ms/);
+    expect(lost[0]).to.match(/Nothing came for 2000 ms/);
   });
 
   it("throws what the service refuses for good", async () => {

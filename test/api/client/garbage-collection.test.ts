@@ -60,13 +60,13 @@ describe("client after a garbage collection", () => {
     ["half of an answer", "/v1/events"],
   ] as const) {
     it(`ends a call at its timeout, given ${name}`, async () => {
-      const reason = reasonOf(createClient({ baseUrl, token: "t", timeout: 1_000, maxRetries: 0 }).GET(path));
+      const reason = reasonOf(createClient({ baseUrl, token: "t", timeout: 3_000, maxRetries: 0 }).GET(path));
       await arrived;
       await collectAll();
       expect(await reason).to.be.instanceOf(ConnectionFailed);
       expect(await reason)
         .to.have.property("message")
-        .that.contains("No answer within 1000 ms.");
+        .that.contains("No answer within 3000 ms.");
       await closed;
     });
 
@@ -101,11 +101,11 @@ describe("client after a garbage collection", () => {
     const lost = Promise.withResolvers<unknown>();
     const opened = Promise.withResolvers<unknown>();
     const [onLost, onOpen, signal] = [lost.resolve, opened.resolve, abort.signal];
-    const stream = createClient({ baseUrl, token: "t" }).events({ signal, silence: 1_000, onLost, onOpen });
+    const stream = createClient({ baseUrl, token: "t" }).events({ signal, silence: 3_000, onLost, onOpen });
     const reason = reasonOf(stream.next());
     await opened.promise;
     await collectAll();
-    expect(String(await lost.promise)).to.contain("Nothing came for 1000 ms");
+    expect(String(await lost.promise)).to.contain("Nothing came for 3000 ms");
     await closed;
     abort.abort(new Error("enough"));
     expect(await reason).to.have.property("message", "enough");

@@ -42,7 +42,7 @@ describe("copyMedia", () => {
     });
     asked.length = 0;
     folder = await temporaryFolder();
-    deps = { blocks: new BlockFiles(folder.path), agent: local, gateway: null, maxBytes: 1_000, deadline: 5_000 };
+    deps = { blocks: new BlockFiles(folder.path), agent: local, gateway: null, maxBytes: 1_000, deadline: 60_000 };
   });
   afterEach(() => folder.remove());
 

@@ -43,7 +43,7 @@ describe("download", () => {
   });
 
   // By default long enough for a busy machine.
-  const get = async (url: string, deadline = 25_000) =>
+  const get = async (url: string, deadline = 60_000) =>
     Buffer.concat(await collect(download(url, { agent, maxBytes: LIMIT, signal: AbortSignal.timeout(deadline) })));
   const serve = async (handler: Handler, deadline?: number) => {
     handlers["/"] = handler;
@@ -154,10 +154,11 @@ describe("download", () => {
   });
 
   describe("given a hostile server", () => {
-    const within = async (milliseconds: number, work: () => Promise<unknown>) => {
+    /** @returns how it ended, before the usual deadline. */
+    const early = async (work: () => Promise<unknown>) => {
       const started = performance.now();
       const outcome = await problem(work());
-      expect(performance.now() - started).to.be.lessThan(milliseconds);
+      expect(performance.now() - started).to.be.lessThan(50_000);
       return outcome;
     };
 
@@ -166,11 +167,11 @@ describe("download", () => {
         const timer = setInterval(() => response.write("x"), 20);
         response.on("close", () => clearInterval(timer));
       };
-      expect(await within(1_500, () => serve(drip, 300))).to.equal("unavailable");
+      expect(await early(() => serve(drip, 300))).to.equal("unavailable");
     });
 
     it("stops at the deadline when the server never answers", async () => {
-      expect(await within(1_500, () => serve(() => undefined, 300))).to.equal("unavailable");
+      expect(await early(() => serve(() => undefined, 300))).to.equal("unavailable");
     });
 
     it("has one deadline for all slow redirects", async () => {
@@ -178,7 +179,8 @@ describe("download", () => {
         handlers[`/${hop.toString()}`] = (response) =>
           void setTimeout(() => response.writeHead(302, { location: `/${(hop + 1).toString()}` }).end(), 200);
       }
-      expect(await within(1_500, () => get(`${base}/0`, 400))).to.equal("unavailable");
+      expect(await early(() => get(`${base}/0`, 400))).to.equal("unavailable");
+      expect(seen.length).to.be.lessThan(5);
     });
 
     it("stops at the size limit when the server sends without end", async () => {
@@ -189,7 +191,7 @@ describe("download", () => {
         response.on("drain", more);
         more();
       };
-      expect(await within(3_000, () => serve(endless))).to.equal("too_large");
+      expect(await early(() => serve(endless))).to.equal("too_large");
     });
 
     it("does not read a body whose declared length exceeds the limit", async () => {
@@ -197,7 +199,7 @@ describe("download", () => {
         response.writeHead(200, { "content-length": (LIMIT + 1).toString() });
         response.flushHeaders();
       };
-      expect(await within(1_500, () => serve(announce))).to.equal("too_large");
+      expect(await early(() => serve(announce))).to.equal("too_large");
     });
 
     it("refuses a body shorter than its declared length", async () => {

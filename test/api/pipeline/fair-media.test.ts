@@ -11,7 +11,8 @@ const HOSTILE_APPS = 4;
 const MINTS = 30;
 
 describe("media of several apps", () => {
-  const moneta = useService();
+  // Longer than the test takes: no download may end by itself.
+  const moneta = useService({ settings: { MEDIA_SECONDS: "600" } });
   let server: Server;
   let url: string;
   const hanging: ServerResponse[] = [];

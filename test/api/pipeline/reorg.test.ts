@@ -48,14 +48,17 @@ describe("a reorganization of the chain", () => {
       const metadata = `${moneta.baseUrl}/metadata/31337/${collection}/1`;
       expect((await fetch(metadata)).headers.get("cache-control")).to.equal("no-store");
 
-      // A reorg drops the mint, and the chain grows without it.
+      // A reorg drops the mint, and the chain grows without it, also when the service has sent it again.
+      await moneta.provider.send("evm_setAutomine", [false]);
       await moneta.provider.send("evm_revert", [snapshot]);
       await mine(1);
       await eventually(async () => ((await fetch(metadata)).status === 404 ? true : undefined));
       expect(await request(id)).to.include({ status: "processing", nft_token_id: null });
       expect((await api.ok<{ total: number }>("GET", `/v1/accounts/${to}`)).total).to.equal(0);
 
-      // The service broadcasts the same bytes again.
+      // The service broadcasts the same bytes again. They may be in the pool already.
+      await moneta.provider.send("evm_setAutomine", [true]);
+      await mine(1);
       const settled = await final(id);
       expect(settled).to.include({ status: "completed", nft_token_id: 1, transaction_hash: seen.transaction_hash });
       const contract = ERC721Collection__factory.connect(collection, moneta.provider);

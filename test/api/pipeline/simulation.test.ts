@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
+import type { Shape } from "../../../api/client/client.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import {
@@ -141,8 +142,11 @@ describe("requests whose simulation fails", () => {
     it("fails only its own call on chain", async () => {
       await program(Mode.acceptSimulated);
       const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+      // Accepted in one commit, they share a batch.
+      const items = [wallet, refusing].map((to) => ({ collection_address: collection, to_address: to }));
+      const { results } = await api.ok<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items });
       const [good, bad] = await Promise.all(
-        [wallet, refusing].map((to) => api.done("/v1/nfts", { collection_address: collection, to_address: to })),
+        results.map((result) => api.settled("request_id" in result ? result.request_id : "")),
       );
       expect([good?.status, good?.nft_token_id]).to.deep.equal(["completed", 1]);
       expect([bad?.status, bad?.error_code]).to.deep.equal(["failed", "receiver_rejected"]);

@@ -7,8 +7,11 @@ import { Mode } from "../../support/receiver-mode.ts";
 import type { ProxiedCall } from "../../support/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
+/** For the simulations of a batch: the node answers the others within this time, however slow the machine is. */
+const SECONDS = "5";
+
 describe("receivers whose simulation takes too long", () => {
-  const moneta = useService({ proxy: true, per: "test", settings: { SIMULATION_SECONDS: "1" } });
+  const moneta = useService({ proxy: true, per: "test", settings: { SIMULATION_SECONDS: SECONDS } });
   const { api } = moneta;
   let other: ApiClient;
   let slow: string;

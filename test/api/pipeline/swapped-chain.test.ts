@@ -16,7 +16,7 @@ for (const ROLES of ["api,relayer,indexer,webhooks,media", "api"]) {
       const [wallet, collection] = [await api.wallet(), await api.collection({ type: "ERC721" })];
       await api.completed("/v1/nfts", { collection_address: collection, to_address: wallet });
       await moneta.restart({ ROLES });
-      expect((await fetch(`${moneta.baseUrl}/readyz`)).status).to.equal(200);
+      await eventually(async () => ((await fetch(`${moneta.baseUrl}/readyz`)).status === 200 ? true : undefined));
       const { port } = new URL(moneta.node.url);
       await moneta.node.stop();
       replacement = await startNode({}, Number(port));

@@ -129,14 +129,14 @@ describe("webhooks on a real node", () => {
       after = `?after=${page.next}`;
       if (page.events.length === 0) break;
     }
-    const told = receiver.calls.map((call) => call.body).filter((body) => body["type"] !== "test");
-    const byId = (a: Json, b: Json) => String(a["id"]).localeCompare(String(b["id"]));
-    expect([...told].sort(byId)).to.deep.equal([...bodies].sort(byId));
     const log = await eventually(async () => {
       const page = await api.ok<{ total: number; deliveries: { status: string }[] }>("GET", "/v1/webhook/deliveries");
       return page.deliveries.every((delivery) => delivery.status === "delivered") ? page : undefined;
     });
     expect(log.total).to.equal(receiver.calls.length);
+    const told = receiver.calls.map((call) => call.body).filter((body) => body["type"] !== "test");
+    const byId = (a: Json, b: Json) => String(a["id"]).localeCompare(String(b["id"]));
+    expect([...told].sort(byId)).to.deep.equal([...bodies].sort(byId));
   });
 });
 

@@ -1,10 +1,9 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { expect } from "chai";
 
 import { LaneShare } from "../../../api/relayer/lane-share.ts";
 
-const TIMES = { lasts: 50, renewEvery: 17 };
+const TIMES = { lasts: 15_000, renewEvery: 5_000 };
+let now = 0;
 
 /** @param looks what each look finds; the last one stays. */
 function shareOf(lanes: number, count: number, looks: number[] = [count]): LaneShare {
@@ -15,6 +14,7 @@ function shareOf(lanes: number, count: number, looks: number[] = [count]): LaneS
       look: () => Promise.resolve((looks.length > 1 ? looks.shift() : looks[0]) ?? count),
     },
     TIMES,
+    () => now,
   );
 }
 
@@ -37,10 +37,10 @@ describe("LaneShare", () => {
     expect([one.mayTake(0, true), one.mayTake(1, true)]).to.deep.equal([true, true]);
   });
 
-  it("takes a lane that the others leave for as long as a lease lasts", async () => {
+  it("takes a lane that the others leave for as long as a lease lasts", () => {
     const one = shareOf(2, 2);
     expect([one.mayTake(0, false), one.mayTake(1, false)]).to.deep.equal([true, false]);
-    await wait(TIMES.lasts + 10);
+    now += TIMES.lasts;
     expect(one.mayTake(1, false)).to.equal(true);
   });
 
@@ -49,7 +49,7 @@ describe("LaneShare", () => {
       const one = shareOf(4, 2);
       for (const lane of [0, 1, 2, 3]) one.mayTake(lane, true);
       expect(await one.gives(0)).to.equal(false);
-      await wait(TIMES.lasts + 10);
+      now += TIMES.lasts;
       const given = await Promise.all([0, 1, 2, 3].map((lane) => one.gives(lane)));
       expect(given.filter(Boolean)).to.have.length(2);
       expect(one.mayTake(given.indexOf(true), false)).to.equal(false);
@@ -58,7 +58,7 @@ describe("LaneShare", () => {
     it("keeps them if the other relayer has died since the last look", async () => {
       const one = shareOf(2, 2, [1]);
       for (const lane of [0, 1]) one.mayTake(lane, true);
-      await wait(TIMES.lasts + 10);
+      now += TIMES.lasts;
       expect([await one.gives(0), await one.gives(1)]).to.deep.equal([false, false]);
     });
   });

@@ -23,7 +23,7 @@ describe("an event stream whose client reads slowly", () => {
     EventReader.open(`${api.baseUrl}/v1/events`, api.app.token, headers).catch(() => null);
 
   it("is ended when the client takes nothing; after a reconnect nothing is lost", async () => {
-    api = await startApi({ limits: { appEventStreams: 1 }, streamTimes: { stalled: 300 } });
+    api = await startApi({ limits: { appEventStreams: 1 }, streamTimes: { stalled: 3_000 } });
     // About 20 MB, more than the buffers of the sockets take.
     const count = 30_000;
     await addCorrections(api, count);

@@ -59,7 +59,7 @@ describe("POST /v1/media", () => {
     expect(answer.status).to.equal(200);
     const { uri, cid, type, bytes } = JSON.parse(answer.text) as Record<string, unknown>;
     expect({ uri, type, bytes }).to.deep.equal({ uri: `ipfs://${String(cid)}`, type: "image/png", bytes: PNG.length });
-    const deps = { blocks: api.blocks, agent, gateway: null, maxBytes: LIMIT, deadline: 5_000 };
+    const deps = { blocks: api.blocks, agent, gateway: null, maxBytes: LIMIT, deadline: 60_000 };
     const stop = new AbortController().signal;
     const dataUrl = `data:image/png;base64,${Buffer.from(PNG).toString("base64")}`;
     expect((await copyMedia(deps, dataUrl, stop)).cid).to.equal(cid);

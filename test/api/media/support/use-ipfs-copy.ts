@@ -53,7 +53,7 @@ export class IpfsCopyFixture {
       agent: this.#strict,
       gateway: { url: this.gateway.url, agent: this.#local },
       maxBytes: 20 * MIB,
-      deadline: 5_000,
+      deadline: 60_000,
     };
   }
 
