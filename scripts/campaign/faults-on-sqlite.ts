@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 /** Milliseconds, longer than any lease. */
 const BEYOND_LEASES = 20_000;
 /** Milliseconds within which the second process must take over a lane. */
-const TAKEOVER_TIMEOUT = 3_000;
+const TAKEOVER_TIMEOUT = 30_000;
 /** SQLite's messages for a refused write. */
 const WRITE_REFUSED = /SQLITE_FULL|SQLITE_READONLY|disk is full|readonly database/g;
 

@@ -8,7 +8,7 @@ import type { Records } from "./records.ts";
 /** Most events that are taken from one connection. */
 const MOST = 40;
 /** Milliseconds within which every event must arrive once the faults are over. */
-const TIMEOUT = 60_000;
+const TIMEOUT = 120_000;
 const FEED = "select id from events where position is not null order by position";
 
 /** Reads the app's event stream, and reconnects all the time, to any API process. */

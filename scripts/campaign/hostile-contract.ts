@@ -12,7 +12,7 @@ const LOGS_AT_ONCE = 3_000;
 /** Transactions of a flood: more logs than the service takes from one contract in 500 blocks. */
 const FLOOD = 4;
 /** Milliseconds within which the service must leave the contract alone. */
-const QUARANTINE_TIMEOUT = 20_000;
+const QUARANTINE_TIMEOUT = 120_000;
 const POLL_MS = 100;
 
 interface Followed {

@@ -2,12 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import type { Page } from "playwright-core";
 
-const LONGEST_MS = 15_000;
+const LONGEST_MS = 90_000;
 const POLL_MS = 50;
 
 /**
  * Waits until an expression is true in the page. `page.waitForFunction` evaluates again inside the page, which the content
- * security policy of the console forbids. @throws after 15 s
+ * security policy of the console forbids. @throws after 90 s
  */
 export async function waitUntil(page: Page, expression: string): Promise<void> {
   const end = performance.now() + LONGEST_MS;

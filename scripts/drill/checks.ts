@@ -31,7 +31,7 @@ interface Facts extends Known {
 }
 
 /** Longest wait for all requests to become final, in milliseconds. */
-const SETTLE_TIMEOUT = 90_000;
+const SETTLE_TIMEOUT = 180_000;
 
 /** Asks the restored service for each request. */
 export async function partition(scene: Scene, load: Load): Promise<Known> {

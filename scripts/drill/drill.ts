@@ -9,7 +9,7 @@ import { type Engine, Scene } from "./scene.ts";
 const BEFORE = 40;
 const AFTER = 40;
 const CAP = 100;
-const STEP_TIMEOUT = 90_000;
+const STEP_TIMEOUT = 180_000;
 
 /**
  * Rehearses the loss of a disk: backs up a service under load, lets the load go on, kills the service, deletes its data,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
 /** Milliseconds within which every thread must stop. A thread that writes to the disk stops when the write is over. */
-const TIMEOUT = 10_000;
+const TIMEOUT = 60_000;
 
 /**
  * Stops a process with SIGSTOP, until it gets SIGCONT. Resolves when every thread has stopped: after the signal, a thread

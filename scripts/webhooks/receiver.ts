@@ -13,7 +13,7 @@ export interface ReceivedCall {
 }
 
 /** Milliseconds to wait for a call. It only ends a wait for a call that never comes. */
-const PATIENCE = 120_000;
+const PATIENCE = 240_000;
 
 /** The webhook receiver of the tests and the campaign. It keeps every call, and verifies no signature. */
 export class WebhookReceiver {
@@ -50,7 +50,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}/hook`;
   }
 
-  /** The first call that fits, among those that arrived and those that will. @throws after two minutes. */
+  /** The first call that fits, among those that arrived and those that will. @throws after four minutes. */
   async received(fits: (call: ReceivedCall) => boolean): Promise<ReceivedCall> {
     const deadline = AbortSignal.timeout(PATIENCE);
     for (;;) {
@@ -64,7 +64,7 @@ export class WebhookReceiver {
     }
   }
 
-  /** Resolves when this many calls have arrived. @throws after two minutes. */
+  /** Resolves when this many calls have arrived. @throws after four minutes. */
   async count(calls: number): Promise<void> {
     await this.received(() => this.calls.length >= calls);
   }

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 
 import type { Shape } from "../../api/client/client.ts";
+import { waitUntil } from "../../scripts/console/wait-until.ts";
 import {
   expectNoAxeViolations,
   expectNoSidewaysScrolling,
@@ -85,7 +86,7 @@ describe("the form that mints a token", () => {
     await page.keyboard.type("red");
     await press("Enter");
     await page.getByText(DONE).waitFor();
-    expect(await focused()).to.equal("The token is being minted");
+    await waitUntil(page, "document.activeElement.textContent === 'The token is being minted'");
     expect(await namesOfTokens()).to.include("Typed");
   });
 
@@ -96,7 +97,7 @@ describe("the form that mints a token", () => {
     await page.getByLabel(/^To/).fill("nobody");
     await page.getByRole("button", { name: "Mint", exact: true }).click();
     await page.getByText("No wallet of the app has this user identifier.").waitFor();
-    expect(await page.evaluate("document.activeElement.value")).to.equal("nobody");
+    await waitUntil(page, "document.activeElement.value === 'nobody'");
     expect(await page.getByLabel(/^To/).getAttribute("aria-invalid")).to.equal("true");
     await expectNoAxeViolations(page);
     // The checksum is wrong, which only the service finds.

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { waitUntil } from "../../scripts/console/wait-until.ts";
 import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
 
 const HOSTILE = `<script>document.title="ran"</script><img src=x onerror="document.title='ran'">`;
@@ -44,8 +45,8 @@ describe("console > wallets", () => {
     await page.getByRole("button", { name: "Create", exact: true }).click();
     await page.getByRole("alert").filter({ hasText: "already has a wallet" }).waitFor();
     await page.keyboard.press("Escape");
-    expect(await page.getByRole("dialog").count()).to.equal(0);
-    expect(await page.evaluate("document.activeElement.textContent")).to.equal("Create a wallet");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await waitUntil(page, "document.activeElement.textContent === 'Create a wallet'");
   });
 
   it("shows holdings as pictures, and unlockable content only when asked", async () => {
@@ -72,7 +73,7 @@ describe("console > wallets", () => {
     await expectNoSidewaysScrolling(page);
     await expectNoAxeViolations(page);
     await page.getByRole("button", { name: "Hide the content" }).click();
-    expect(await page.getByText("secret").count()).to.equal(0);
+    await page.getByText("secret").waitFor({ state: "detached" });
     expect(await page.title()).not.to.equal("ran");
   });
 });

@@ -3,7 +3,14 @@ import { createServer } from "node:http";
 import { expect } from "chai";
 
 import { listenOnLoopback } from "../support/loopback-server.ts";
-import { copied, expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
+import {
+  copied,
+  lastCall,
+  expectNoAxeViolations,
+  expectNoSidewaysScrolling,
+  NARROW,
+  useConsole,
+} from "./support/browser.ts";
 
 describe("console > webhook", () => {
   const web = useConsole();
@@ -28,9 +35,10 @@ describe("console > webhook", () => {
       await page.getByText(/^whsec_/).waitFor();
       await expectNoAxeViolations(page);
       await page.getByRole("button", { name: "I have stored it" }).click();
-      expect(await page.getByText(/^whsec_/).count()).to.equal(0);
+      await page.getByText(/^whsec_/).waitFor({ state: "detached" });
 
       await page.getByRole("button", { name: "Send a test event" }).click();
+      await lastCall(page, "POST /v1/webhook/test");
       expect(await copied(page, "Copy as TypeScript")).to.contain('client.POST("/v1/webhook/test")');
       const row = page.getByRole("row", { name: /test/ });
       await row.getByText(/HTTP 500/).waitFor();
@@ -38,6 +46,7 @@ describe("console > webhook", () => {
       await row.getByRole("button", { name: "Redeliver" }).click();
       // The first delivery is also tried again by itself, so that both may be delivered by now.
       await page.getByText("Delivered", { exact: true }).first().waitFor();
+      await lastCall(page, /redeliver/);
       expect(await copied(page, "Copy as curl")).to.match(/\/v1\/webhook\/deliveries\/[^/]+\/redeliver'/);
       await expectNoAxeViolations(page);
 

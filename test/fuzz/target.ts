@@ -118,7 +118,7 @@ async function populate(api: ApiClient): Promise<World> {
 }
 
 /** Milliseconds within which the last accepted requests must become final. */
-const TIMEOUT = 60_000;
+const TIMEOUT = 120_000;
 
 /** Waits until every accepted request is final. @returns a sentence for each that is not. */
 export async function requestsThatAreLost({ client }: Target, accepted: Set<string>): Promise<string[]> {

@@ -31,8 +31,14 @@ describe("npm run deploy", () => {
     await folder.remove();
   });
 
-  function deploy(network: string, args: string[] = [], env: Record<string, string> = {}): TestProcess {
-    return new TestProcess(["node_modules/hardhat/dist/src/cli.js", "deploy", "--network", network, ...args], {
+  function deploy(
+    network: string,
+    args: string[] = [],
+    env: Record<string, string> = {},
+    options: string[] = [],
+  ): TestProcess {
+    const task = ["node_modules/hardhat/dist/src/cli.js", "deploy", "--network", network];
+    return new TestProcess([...options, ...task, ...args], {
       DEPLOYMENTS_DIR: folder.path,
       DATA_DIR: folder.path,
       PUBLIC_URL,
@@ -41,6 +47,12 @@ describe("npm run deploy", () => {
       DEPLOYER_PRIVATE_KEY: ANVIL_KEY,
       ...env,
     });
+  }
+
+  /** Deploys, but is killed as soon as it has sent a transaction. @returns how it ended. */
+  function killedAfter(network: string, step: (typeof STEPS)[number]): Promise<number | NodeJS.Signals> {
+    const env = { KILL_WHEN_PRINTED: `${step}\\s+sent: 0x` };
+    return deploy(network, [], env, ["--import", "./test/support/kill-when-printed.mjs"]).gone();
   }
 
   async function addressesIn(chainId: number): Promise<Record<(typeof STEPS)[number], string>> {
@@ -54,9 +66,7 @@ describe("npm run deploy", () => {
     describe(`given it was killed right after it sent the ${step}`, () => {
       it("resumes on a chain with a CREATE2 deployer and deploys nothing twice", async () => {
         node = await startAnvil(84_532);
-        const killed = deploy("baseSepolia");
-        await killed.printed(new RegExp(`${step}\\s+sent: 0x`));
-        await killed.end("SIGKILL");
+        expect(await killedAfter("baseSepolia", step)).to.equal("SIGKILL");
         expect(existsSync(join(folder.path, "84532.json"))).to.equal(false);
 
         const resumed = deploy("baseSepolia");
@@ -77,9 +87,7 @@ describe("npm run deploy", () => {
   describe("given a chain without a CREATE2 deployer", () => {
     it("deploys with the account's nonces and resumes after a crash", async () => {
       node = await startNode();
-      const killed = deploy("localhost");
-      await killed.printed(/factory\s+sent: 0x/);
-      await killed.end("SIGKILL");
+      expect(await killedAfter("localhost", "factory")).to.equal("SIGKILL");
       const resumed = deploy("localhost");
       expect(await resumed.gone()).to.equal(0);
       expect(resumed.output).to.match(/This chain has no CREATE2 deployer/);

@@ -79,8 +79,9 @@ describe("the service on a chain that is not local (84532, Anvil)", () => {
     const made = JSON.parse(created.output.slice(created.output.indexOf("{"))) as { lanes: string[] };
     lanes = made.lanes;
     const running = api();
+    await running.printed(/"msg":"serving"/);
     for (const lane of lanes) await running.printed(new RegExp(`does not know operator ${lane}`));
-    expect((await readiness()).errors?.map((error) => error.message)).to.have.length(2);
+    await eventually(async () => ((await readiness()).errors?.length === 2 ? true : undefined));
 
     const { relay } = JSON.parse(await readFile(join(env["DEPLOYMENTS_DIR"] ?? "", "84532.json"), "utf8")) as {
       relay: string;

@@ -81,10 +81,10 @@ export class ApiClient {
     return (await this.ok<Shape<"Accepted">>("POST", path, body)).request_id;
   }
 
-  /** Polls until the request is final. @throws after two minutes. */
+  /** Polls until the request is final. @throws after four minutes. */
   async settled(requestId: string): Promise<RequestBody> {
     try {
-      return await this.client.waitFor(requestId, { timeout: 120_000, interval: 50 });
+      return await this.client.waitFor(requestId, { timeout: 240_000, interval: 50 });
     } catch (error) {
       if (error instanceof RequestFailed) return error.request;
       throw error;
@@ -98,7 +98,7 @@ export class ApiClient {
 
   /** @throws unless it completed. */
   async completed<P extends string>(path: P, body: BodyAt<P>): Promise<RequestBody> {
-    return this.client.waitFor(await this.accept(path, body), { timeout: 120_000, interval: 50 });
+    return this.client.waitFor(await this.accept(path, body), { timeout: 240_000, interval: 50 });
   }
 
   async collection(

@@ -7,7 +7,7 @@ export interface StreamedEvent {
   body: { id: string; request_id: string; type: string };
 }
 
-const TIMEOUT = 120_000;
+const TIMEOUT = 240_000;
 
 /** Reads an event stream as a client does, over HTTP. */
 export class EventReader {

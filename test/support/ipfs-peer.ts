@@ -26,7 +26,7 @@ interface Broker {
 }
 
 /** Timeouts in milliseconds: for requests to other peers, and for local look-ups. */
-const TIMEOUT = 120_000;
+const TIMEOUT = 240_000;
 const KNOWN = 1_000;
 
 /** An independent IPFS peer on this machine: Helia's bitswap, and the DHT. */

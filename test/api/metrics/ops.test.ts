@@ -6,7 +6,7 @@ import { parse } from "yaml";
 
 import { METRICS } from "../../../api/metrics/catalog.ts";
 import { useService } from "../../support/use-service.ts";
-import { scrape } from "./support.ts";
+import { scrapeOnce } from "./support.ts";
 
 interface Rule {
   alert: string;
@@ -41,8 +41,10 @@ describe("alert rules and dashboard", () => {
   });
 
   it("name only metrics that a running service has, with their labels", async () => {
-    const { names } = await scrape(moneta.service.metricsPort);
     const catalog: readonly { name: string; labels?: readonly string[] }[] = Object.values(METRICS);
+    const { names } = await scrapeOnce(moneta.service.metricsPort, (now) =>
+      catalog.every(({ name }) => now.names.has(name)),
+    );
     for (const { where, expr } of expressions()) {
       for (const { name, labels } of selectorsOf(expr)) {
         if (OF_PROMETHEUS.names.includes(name)) continue;

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { expect } from "chai";
 
 import { useService } from "../../support/use-service.ts";
-import { scrape } from "./support.ts";
+import { scrapeOnce } from "./support.ts";
 
 describe("/metrics of processes", () => {
   const moneta = useService({ start: false });
@@ -16,17 +16,21 @@ describe("/metrics of processes", () => {
       collection_address: await api.collection({ type: "ERC721" }),
       to_address: await api.wallet(),
     });
-    const found = await scrape(portOf(all.output));
     // Accepted in one thread, sent and settled in the other.
-    for (const status of ["pending", "processing", "completed"])
-      expect(found.value("moneta_requests_total", { type: "mint", status }), status).to.equal(1);
+    const steps = ["pending", "processing", "completed"];
+    const found = await scrapeOnce(
+      portOf(all.output),
+      (now) =>
+        now.value("moneta_backlog", { state: "processing" }) === 0 &&
+        steps.every((status) => now.value("moneta_requests_total", { type: "mint", status }) === 1),
+    );
     for (const thread of ["http", "workers"])
       expect(found.value("moneta_event_loop_delay_seconds", { thread, quantile: "0.5" }), thread).to.be.a("number");
     expect(found.value("moneta_source_up", { source: "workers" })).to.equal(1);
 
     const other = moneta.spawn({ ROLES: "webhooks", METRICS_PORT: "0" });
     await other.printed(/"msg":"serving"/);
-    const same = await scrape(portOf(other.output));
+    const same = await scrapeOnce(portOf(other.output), ({ names }) => names.has("moneta_backlog"));
     for (const name of ["moneta_backlog", "moneta_lane_oldest_unmined_seconds", "moneta_quarantined_contracts"])
       expect(same.samples.filter((sample) => sample.name === name)).to.deep.equal(
         found.samples.filter((sample) => sample.name === name),

@@ -1,3 +1,5 @@
+import { eventually } from "../../support/eventually.ts";
+
 /** One sample of the text format of Prometheus. */
 export interface Sample {
   name: string;
@@ -33,6 +35,14 @@ export async function scrape(port: number | null): Promise<Scrape> {
   const response = await fetch(`http://127.0.0.1:${String(port)}/metrics`);
   if (response.status !== 200) throw new Error(`/metrics answered ${response.status.toString()}`);
   return new Scrape(await response.text());
+}
+
+/** The first scrape that fits: a step is counted just after its commit, and figures of sources are some seconds old. */
+export function scrapeOnce(port: number | null, fits: (found: Scrape) => boolean): Promise<Scrape> {
+  return eventually(async () => {
+    const found = await scrape(port);
+    return fits(found) ? found : undefined;
+  });
 }
 
 function sampleOf(line: string): Sample {

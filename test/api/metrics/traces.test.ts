@@ -121,8 +121,11 @@ describe("traces", () => {
       ];
       const inTrace = () => collector.spans.filter(({ traceId }) => traceId === root.traceId);
       const found = await eventually(() => {
-        const seen = new Set(inTrace().map(({ name }) => name));
-        return Promise.resolve(names.every((name) => seen.has(name)) ? inTrace() : undefined);
+        const spans = inTrace();
+        const [seen, ids] = [new Set(spans.map(({ name }) => name)), new Set(spans.map(({ spanId }) => spanId))];
+        // The processes send their spans one by one, those of inner steps first.
+        const whole = spans.every(({ parentSpanId: parent }) => parent === undefined || ids.has(parent));
+        return Promise.resolve(whole && names.every((name) => seen.has(name)) ? spans : undefined);
       });
       const ids = new Set(found.map(({ spanId }) => spanId));
       for (const { name, spanId, parentSpanId, startTimeUnixNano: start, endTimeUnixNano: end } of found) {

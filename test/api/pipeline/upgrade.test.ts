@@ -30,7 +30,7 @@ const LEFTOVERS = {
   "garbage collections": "media_collections",
 };
 
-const IN_TIME = 120_000;
+const IN_TIME = 240_000;
 /** Requests that a fixture must have under way at least. */
 const UNDER_WAY = 40;
 

@@ -5,6 +5,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { type ConsoleLink, createConsoleLink } from "../../../api/commands/console-session.ts";
 import type { Scope } from "../../../api/commands/access-token.ts";
 import { type BrowserFixture, useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type ServiceFixture, type ServiceOptions, useService } from "../../support/use-service.ts";
 
 export interface OpenOptions {
@@ -81,15 +82,25 @@ export async function goTo(page: Page, screen: string): Promise<void> {
   await page.locator("#main h1").waitFor();
 }
 
+/** Waits until the screen shows a call as its last one: it does so when the call is answered. */
+export async function lastCall(page: Page, call: string | RegExp): Promise<void> {
+  await page.getByRole("region", { name: "Your last call" }).getByText(call).waitFor();
+}
+
 /** Presses a button that copies. @returns what is in the clipboard then */
 export async function copied(page: Page, button: string): Promise<string> {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  // The message of an earlier copy may still be shown.
+  await page.evaluate("navigator.clipboard.writeText('')");
   await page.getByRole("button", { name: button }).click();
   await page
     .getByText(/^Copied /)
     .first()
     .waitFor();
-  return page.evaluate<string>("navigator.clipboard.readText()");
+  return eventually(async () => {
+    const text = await page.evaluate<string>("navigator.clipboard.readText()");
+    return text === "" ? undefined : text;
+  });
 }
 
 /** Checks the page with axe. The content security policy does not concern scripts of the browser's driver. */

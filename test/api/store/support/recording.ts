@@ -1,5 +1,7 @@
 import BetterSqlite3 from "better-sqlite3";
 
+import { cpuTime } from "./cpu-time.ts";
+
 /** A statement that ran, and its slowest use. */
 export interface RecordedStatement {
   sql: string;
@@ -85,9 +87,9 @@ function rowsOf(parameters: readonly unknown[]): number {
 }
 
 function timed<T>(work: () => T): { result: T; ms: number } {
-  const start = performance.now();
+  const start = cpuTime();
   const result = work();
-  return { result, ms: performance.now() - start };
+  return { result, ms: cpuTime() - start };
 }
 
 function readsOrWritesRows(sql: string): boolean {
