@@ -186,6 +186,8 @@ describe("traces", () => {
       collector.status = 200;
       add(1);
       await exporter.stop();
+      // On a slow machine, the last message arrives after the time that a stop waits for it.
+      await eventually(() => Promise.resolve(lines.length >= 2 ? true : undefined));
       expect(collector.spans).to.have.length(1);
       expect(lines.map(({ msg }) => msg)).to.deep.equal([
         "traces cannot be delivered and are dropped: check OTEL_EXPORTER_OTLP_ENDPOINT and the collector",
@@ -200,7 +202,9 @@ describe("traces", () => {
       const before = collector.spans.length;
       for (let index = 0; index < 20_000; index++) exporter.add(spanOf());
       await exporter.stop();
-      expect(collector.spans.length - before).to.equal(512 + 8_192);
+      const arrived = () => collector.spans.length - before;
+      await eventually(() => Promise.resolve(arrived() >= 512 + 8_192 ? true : undefined));
+      expect(arrived()).to.equal(512 + 8_192);
     });
   });
 
