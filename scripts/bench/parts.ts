@@ -10,6 +10,7 @@ import { processes } from "./pipeline/processes.ts";
 import { clone } from "./start/clone.ts";
 import { starting } from "./start/starting.ts";
 import { settling } from "./pipeline/settling.ts";
+import { wallets } from "./wallets/wallets.ts";
 import { delivering } from "./webhooks/delivering.ts";
 import { reading } from "./reading/reading.ts";
 
@@ -19,6 +20,7 @@ export const TOPICS: Record<string, readonly Part[]> = {
   webhooks: [delivering],
   chain: [chainLimits],
   indexing: [indexing],
+  wallets: [wallets],
   media: [copying, uploading],
   start: [starting, clone],
   reading: [reading],

@@ -82,6 +82,25 @@ export function usagePerRequest(before: Usage, after: Usage, requests: number): 
   };
 }
 
+/** The usage per request of several intervals with as many requests each. The delays are the longest. */
+export function meanOf(usages: readonly UsagePerRequest[]): UsagePerRequest {
+  const mean = (pick: (usage: UsagePerRequest) => number) =>
+    usages.reduce((sum, usage) => sum + pick(usage), 0) / usages.length;
+  const longest = (pick: (usage: UsagePerRequest) => number) => Math.max(...usages.map(pick));
+  const workers = longest((usage) => usage.workersDelayMaxMs ?? -1);
+  return {
+    statements: mean((usage) => usage.statements),
+    writes: mean((usage) => usage.writes),
+    transactionControl: mean((usage) => usage.transactionControl),
+    rpcCalls: mean((usage) => usage.rpcCalls),
+    rpcExchanges: mean((usage) => usage.rpcExchanges),
+    cpuMs: mean((usage) => usage.cpuMs),
+    loopDelayMaxMs: longest((usage) => usage.loopDelayMaxMs),
+    loopDelayP99Ms: longest((usage) => usage.loopDelayP99Ms),
+    workersDelayMaxMs: workers < 0 ? null : workers,
+  };
+}
+
 /** What each request used, as lines of text. */
 export function usageOf(usage: UsagePerRequest & { nodeCpuMs: number | null }): string {
   const workers = usage.workersDelayMaxMs;

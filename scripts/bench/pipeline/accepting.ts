@@ -1,17 +1,15 @@
 import { join } from "node:path";
 
-import { type BareServer, startBareServer } from "./bare/server-process.ts";
-import { type Call, Load } from "../harness/load.ts";
-import { profile, profileAt } from "../harness/profile.ts";
+import { startBareServer } from "./bare/server-process.ts";
+import { Load } from "../harness/load.ts";
+import { profileAt } from "../harness/profile.ts";
 import type { Row } from "../harness/row.ts";
 import { ServiceProcess } from "../harness/service-process.ts";
-import { type UsagePerRequest, usagePerRequest } from "../harness/usage.ts";
+import { inTurns, rowsOfCalls, Side } from "../harness/turns.ts";
 import { World } from "../harness/world.ts";
 import type { Options, Part } from "../harness/part.ts";
 
 const CONNECTIONS = 64;
-/** The service and its baseline are measured in turns, so that a slow moment of the machine affects both. */
-const TURNS = 5;
 const NAMES = { sqlite: "SQLite", postgres: "PostgreSQL" };
 
 /**
@@ -57,25 +55,21 @@ async function apiAlone(
   const owner = body.to_address;
   try {
     const [accepted, inserted] = await inTurns(calls, [
-      [ours, { method: "POST", path: "/v1/nfts", body }, profileAt(profiles, "mints-accepted")],
-      [theirs, { method: "POST", path: "/mints", body }, null],
+      [ours, () => ({ method: "POST", path: "/v1/nfts", body }), profileAt(profiles, "mints-accepted")],
+      [theirs, () => ({ method: "POST", path: "/mints", body }), null],
     ]);
     const [read, query] = await inTurns(calls, [
-      [ours, { method: "GET", path: `/v1/accounts/${owner}` }, profileAt(profiles, "contents-read")],
-      [theirs, { method: "GET", path: `/contents/${owner}` }, null],
-    ]);
-    const [wallets] = await inTurns(Math.floor(calls / 2), [
-      [ours, { method: "POST", path: "/v1/accounts", body: {} }, profileAt(profiles, "wallets-created")],
+      [ours, () => ({ method: "GET", path: `/v1/accounts/${owner}` }), profileAt(profiles, "contents-read")],
+      [theirs, () => ({ method: "GET", path: `/contents/${owner}` }), null],
     ]);
     return [
-      ...rows(
+      ...rowsOfCalls(
         "mint accepted",
         accepted,
         { what: `Express, zod, ${NAMES[engine]} with group commit`, ...inserted },
         0.7,
       ),
-      ...rows("wallet contents read", read, { what: "one prepared query behind Express", ...query }, 0.5),
-      ...rows("wallet created", wallets, { what: "mint accepted", ...accepted }, 0.5),
+      ...rowsOfCalls("wallet contents read", read, { what: "one prepared query behind Express", ...query }, 0.5),
     ];
   } finally {
     await ours.load.close();
@@ -83,70 +77,4 @@ async function apiAlone(
     await api.stop();
     await bare.stop();
   }
-}
-
-class Side {
-  readonly #process: Pick<BareServer, "instruments">;
-  readonly load: Load;
-
-  constructor(process: Pick<BareServer, "instruments">, load: Load) {
-    this.#process = process;
-    this.load = load;
-  }
-
-  get instruments(): BareServer["instruments"] {
-    return this.#process.instruments;
-  }
-}
-
-interface Measured {
-  rate: number;
-  usage: UsagePerRequest;
-}
-
-type Work = [side: Side, call: Call, profile: string | null];
-
-/** @returns the measurement of each side, in the order of `works`. */
-async function inTurns<const W extends Work[]>(calls: number, works: W): Promise<{ [Key in keyof W]: Measured }> {
-  const each = Math.ceil(calls / TURNS);
-  const seconds = works.map(() => 0);
-  for (const [{ load }, call] of works) await load.run(Math.floor(calls / 5), () => call); // warms up
-  const before = await Promise.all(works.map(([{ instruments }]) => instruments.usage()));
-  for (let turn = 0; turn < TURNS; turn++) {
-    for (const [index, [{ load }, call]] of works.entries()) {
-      seconds[index] = (seconds[index] ?? 0) + (await load.run(each, () => call));
-    }
-  }
-  const after = await Promise.all(works.map(([{ instruments }]) => instruments.usage()));
-  // A profiler slows the process down, so it runs afterwards.
-  for (const [{ instruments, load }, call, file] of works) {
-    await profile(instruments, file, () => load.run(calls, () => call));
-  }
-  const measured = works.map((_, index) => {
-    const [from, to, spent] = [before[index], after[index], seconds[index]];
-    if (from === undefined || to === undefined || spent === undefined) throw new Error("a side was not measured");
-    return { rate: (each * TURNS) / spent, usage: usagePerRequest(from, to, each * TURNS) };
-  });
-  return measured as { [Key in keyof W]: Measured };
-}
-
-/** Its rate, and the CPU time of a call. */
-function rows(what: string, measured: Measured, baseline: Measured & { what: string }, atLeast: number): Row[] {
-  return [
-    {
-      what: `${what}, rate`,
-      unit: "/s",
-      measured: measured.rate,
-      baseline: { what: baseline.what, measured: baseline.rate },
-      goal: { atLeast },
-      usage: { ...measured.usage, nodeCpuMs: null },
-    },
-    {
-      what: `${what}, CPU`,
-      unit: "ms",
-      measured: measured.usage.cpuMs,
-      baseline: { what: baseline.what, measured: baseline.usage.cpuMs },
-      goal: null,
-    },
-  ];
 }

@@ -59,6 +59,11 @@ app.post("/mints", async (request, response) => {
 app.get("/contents/:owner", async (request, response) => {
   response.json({ nfts: await stored.contents(request.params.owner) });
 });
+app.get("/wallets/:app/:user", async (request, response) => {
+  const wallet = await stored.wallet(request.params.app, request.params.user);
+  if (wallet === undefined) response.status(404);
+  response.json(wallet ?? {});
+});
 const server = app.listen(0, "127.0.0.1", () => {
   process.send?.((server.address() as AddressInfo).port);
 });

@@ -12,6 +12,8 @@ export interface BareStore {
   insert(group: readonly Mint[]): Promise<void> | void;
   /** A page of what a wallet holds, from the service's database. */
   contents(owner: string): Promise<unknown[]> | unknown[];
+  /** The wallet of an app's user, from the service's database. */
+  wallet(app: string, user: string): unknown;
 }
 
 const CONTENTS = `
@@ -19,6 +21,7 @@ const CONTENTS = `
     from holdings h
     join nfts n on n.contract = h.contract and n.token_id = h.token_id
     join collections c on c.address = h.contract`;
+const WALLET = "select address, user_identifier, created_at from wallets";
 const CONNECTIONS = 10;
 
 export function openSqlite(read: string, written: string): BareStore {
@@ -27,14 +30,15 @@ export function openSqlite(read: string, written: string): BareStore {
   database.pragma("synchronous = FULL");
   database.exec("create table requests (seq integer primary key, id text unique, command text, created_at integer)");
   const insert = database.prepare("insert into requests (id, command, created_at) values (?, ?, ?)");
-  const query = new BetterSqlite3(read, { readonly: true }).prepare(
-    `${CONTENTS} where h.owner = ? order by h.seq limit 30`,
-  );
+  const reading = new BetterSqlite3(read, { readonly: true });
+  const query = reading.prepare(`${CONTENTS} where h.owner = ? order by h.seq limit 30`);
+  const wallet = reading.prepare(`${WALLET} where app_id = ? and user_identifier = ?`);
   return {
     insert: database.transaction((group: readonly Mint[]) => {
       for (const { id, command } of group) insert.run(id, command, Date.now());
     }),
     contents: (owner) => query.all(owner),
+    wallet: (app, user) => wallet.get(app, user),
   };
 }
 
@@ -56,6 +60,11 @@ export async function openPostgres(url: string): Promise<BareStore> {
       const text = `${CONTENTS} where h.owner = $1 order by h.seq limit 30`;
       const { rows } = await pool.query<Record<string, unknown>>({ name: "contents", text, values: [owner] });
       return rows;
+    },
+    wallet: async (app, user) => {
+      const text = `${WALLET} where app_id = $1 and user_identifier = $2`;
+      const { rows } = await pool.query<Record<string, unknown>>({ name: "wallet", text, values: [app, user] });
+      return rows[0];
     },
   };
 }
