@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 
 import { getBytes, HDNodeVoidWallet, HDNodeWallet, SigningKey } from "ethers";
 
-import { addressOf, derivePublic } from "./bip32.ts";
+import { addressOf, derivePublic, HARDENED, type PublicNode } from "./bip32.ts";
 
 /** Wallets have the paths `m/44'/60'/0'/a/b/c`. */
 export const WALLETS_ROOT = "m/44'/60'/0'";
@@ -10,10 +10,15 @@ export const WALLETS_ROOT = "m/44'/60'/0'";
 /** Derives wallet addresses. It cannot sign for them. */
 export interface WalletDeriver {
   /**
-   * @param userIdentifier null: a random path.
+   * @param userIdentifier null: a path that no other wallet has.
    * @returns the address (EIP-55) and the last three steps of its path, `a/b/c`.
    */
-  derive(appId: string, userIdentifier: string | null): { address: string; path: string };
+  derive(appId: string, userIdentifier: string | null): DerivedWallet;
+}
+
+export interface DerivedWallet {
+  address: string;
+  path: string;
 }
 
 /** @param extendedPublicKey of `m/44'/60'/0'` (BIP-32). */
@@ -25,11 +30,31 @@ export function createWalletDeriver(extendedPublicKey: string): WalletDeriver {
     point: getBytes(SigningKey.computePublicKey(parsed.publicKey, false)),
     chainCode: getBytes(parsed.chainCode),
   };
+  const nextUnnamed = unnamedWallets(root);
   return {
     derive: (appId, userIdentifier) => {
-      const path = walletPath(appId, userIdentifier ?? randomUUID());
+      if (userIdentifier === null) return nextUnnamed();
+      const path = walletPath(appId, userIdentifier);
       return { address: addressOf(derivePublic(root, path).point), path };
     },
+  };
+}
+
+/**
+ * Wallets without a user. Their first two steps are random and the same for all wallets of this deriver; the last one counts.
+ * So a wallet needs one derivation instead of three, and two derivers practically never make the same wallet.
+ * @param first index of the first wallet of each parent.
+ */
+export function unnamedWallets(root: PublicNode, first = 0): () => DerivedWallet {
+  const newParent = () => {
+    const path = [randomInt(HARDENED), randomInt(HARDENED)].join("/");
+    return { path, node: derivePublic(root, path), next: first };
+  };
+  let parent: ReturnType<typeof newParent> | null = null;
+  return () => {
+    if (parent === null || parent.next >= HARDENED) parent = newParent();
+    const index = (parent.next++).toString();
+    return { address: addressOf(derivePublic(parent.node, index).point), path: `${parent.path}/${index}` };
   };
 }
 

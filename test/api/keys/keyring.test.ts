@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { HDNodeWallet, Mnemonic } from "ethers";
+import { getBytes, HDNodeWallet, Mnemonic, SigningKey } from "ethers";
 import fc from "fast-check";
 
 import { createKeyring } from "../../../api/keys/keyring.ts";
-import { createWalletDeriver, WALLETS_ROOT, walletPath } from "../../../api/keys/wallet-deriver.ts";
+import { createWalletDeriver, unnamedWallets, WALLETS_ROOT, walletPath } from "../../../api/keys/wallet-deriver.ts";
 
 /** The phrase of BIP-39's test vectors. */
 const PHRASE = "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about";
@@ -58,6 +58,37 @@ describe("wallet and lane keys of a seed", () => {
     // A changed derivation would lose every wallet, so these values must never change.
     expect(deriver.derive("app", "user")).to.deep.equal(EXPECTED);
     expect(deriver.derive("app", null).address).to.not.equal(deriver.derive("app", null).address);
+  });
+
+  describe("given a wallet has no user", () => {
+    it("are those of ethers, each with a path of its own", () => {
+      const parent = HDNodeWallet.fromPhrase(PHRASE, undefined, WALLETS_ROOT);
+      const made = Array.from({ length: 20 }, () => deriver.derive("app", null));
+      for (const { address, path } of made) {
+        expect(address).to.equal(parent.derivePath(path).address);
+        expect(keyring.wallet(path).address).to.equal(address);
+      }
+      expect(new Set(made.map(({ path }) => path)).size).to.equal(20);
+    });
+
+    it("share no path with those of another process", () => {
+      const parentOf = (path: string) => path.split("/").slice(0, 2).join("/");
+      const other = createWalletDeriver(keyring.walletsPublicKey);
+      expect(parentOf(other.derive("app", null).path)).to.not.equal(parentOf(deriver.derive("app", null).path));
+    });
+
+    it("get a new parent when the last index is used", () => {
+      const root = HDNodeWallet.fromExtendedKey(keyring.walletsPublicKey);
+      const point = getBytes(SigningKey.computePublicKey(root.publicKey, false));
+      const next = unnamedWallets({ point, chainCode: getBytes(root.chainCode) }, 2 ** 31 - 2);
+      const paths = [next(), next(), next()].map(({ address, path }) => {
+        expect(address).to.equal(keyring.wallet(path).address);
+        return path.split("/");
+      });
+      expect(paths.map((path) => path[2])).to.deep.equal(["2147483646", "2147483647", "2147483646"]);
+      expect(paths[1]?.slice(0, 2)).to.deep.equal(paths[0]?.slice(0, 2));
+      expect(paths[2]?.slice(0, 2)).to.not.deep.equal(paths[0]?.slice(0, 2));
+    });
   });
 
   it("have different paths for different users, also if app id and user id concatenate to the same text", () => {
