@@ -8,11 +8,18 @@ export interface SlotLimits {
   most: number;
 }
 
+/** Where work may begin. `FairSlots` says what its parts mean. */
+export interface Slots {
+  readonly free: number;
+  readonly full: string[];
+  take(app: string): boolean;
+}
+
 /**
  * Divides slots between the apps. An app may use no more shared slots than it leaves free, so a few apps cannot use up all
  * of them. Each app may have one slot whatever the others do.
  */
-export class FairSlots {
+export class FairSlots implements Slots {
   readonly #limits: SlotLimits;
   readonly #slow: ReadonlySet<string>;
   readonly #used = new Map<string, number>();
@@ -43,6 +50,22 @@ export class FairSlots {
     if (!this.#hasRoom(app)) return false;
     this.#add(app);
     return true;
+  }
+
+  /** Gives a slot back. */
+  release(app: string): void {
+    const left = (this.#used.get(app) ?? 0) - 1;
+    if (left > 0) this.#used.set(app, left);
+    else this.#used.delete(app);
+    this.#total -= 1;
+  }
+
+  /** Slots of which as many are taken. */
+  copy(): FairSlots {
+    const copied = new FairSlots(this.#limits, [], this.#slow);
+    for (const [app, used] of this.#used) copied.#used.set(app, used);
+    copied.#total = this.#total;
+    return copied;
   }
 
   #hasRoom(app: string): boolean {

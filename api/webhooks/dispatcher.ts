@@ -1,20 +1,25 @@
 import type { Logger } from "pino";
-import { type Dispatcher as Agent, request } from "undici";
+import type { Dispatcher as Agent } from "undici";
 
 import type { Sealer } from "../keys/sealer.ts";
-import { liveSecrets, openSecrets, signatureHeaders } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import type { SlotLimits } from "../shared/fair-slots.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
-import { type Metrics, secondsSince, type WebhookOutcome } from "../shared/metrics.ts";
-import type { Signal } from "../shared/signal.ts";
-import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
+import { type Metrics, secondsSince } from "../shared/metrics.ts";
+import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import { recordTry, type TryResult } from "../store/outbox/deliveries.ts";
-import { type DueDelivery, renewDeliveries, takeDueDeliveries } from "../store/outbox/due-deliveries.ts";
+import type { Trx } from "../store/db/engine.ts";
+import { recordTries } from "../store/outbox/deliveries.ts";
+import {
+  type DueDelivery,
+  renewDeliveries,
+  returnDeliveries,
+  takeDueDeliveries,
+} from "../store/outbox/due-deliveries.ts";
 import { disableWebhook } from "../store/outbox/webhooks.ts";
-import { nextTry } from "./schedule.ts";
+import { DeliveryLines, type ReceiverAnswer } from "./delivery-lines.ts";
+import { Sender } from "./sender.ts";
+import { type Tried, triedAs } from "./tried.ts";
 
 export interface DispatcherDeps {
   database: Database;
@@ -28,31 +33,47 @@ export interface DispatcherDeps {
   lease: LeaseTimes;
 }
 
-/** All times in milliseconds. How long a receiver has to answer. */
-const TIMEOUT = 15_000;
-/** How often to look for retries that became due. */
+/** All times in milliseconds. How often to look for retries that became due. */
 const POLL = 1_000;
-/** Deliveries at the same time: receivers that hang do not delay other apps. */
-const SLOTS: SlotLimits = { shared: 32, ofApp: 4, most: 256 };
 /** A receiver that takes longer than this to answer is slow: its app gets one slot. */
 const SLOW = 5_000;
+/** Results are stored together: when there are so many, when half of what was taken is sent, or when the first has waited so long. */
+const MOST_RESULTS = 256;
+const LONGEST_UNRECORDED = 50;
 
-/** Delivers the events of the outbox: signed, at least once, in order for each request, with retries. */
+/**
+ * Delivers the events of the outbox: signed, at least once, in order for each request, with retries. Each step is one
+ * transaction: it stores the results of what was sent, and takes what is sent next.
+ */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
+  readonly #sender: Sender;
   readonly #loop: WorkLoop;
-  readonly #tasks: TaskPool;
-  /** Deliveries that are being sent. */
-  readonly #sending = new Set<DueDelivery>();
-  /** When their leases were renewed last (monotonic clock). */
+  /** Wakes the loop of this worker alone. */
+  readonly #wake = new Signal();
+  readonly #lines = new DeliveryLines(() => performance.now());
+  /** Calls that have not ended. */
+  readonly #calls = new Set<Promise<void>>();
+  /** What is leased to this process. */
+  readonly #taken = new Set<DueDelivery>();
+  /** Results that are not stored. */
+  #results: Tried[] = [];
+  #resultsTimer: NodeJS.Timeout | undefined;
+  /** Taken and not sent. They are given back. */
+  #unsent: DueDelivery[] = [];
+  /** When the leases were renewed last (monotonic clock). */
   #renewedAt = performance.now();
+  #stopping = false;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.#tasks = new TaskPool(SLOTS, deps.wake);
+    this.#sender = new Sender(deps.sealer, deps.agent);
+    deps.wake.listen(() => {
+      this.#wake.raise();
+    });
     this.#loop = new WorkLoop({
       logger: deps.logger,
-      wake: deps.wake,
+      wake: this.#wake,
       pollInterval: POLL,
       messages: {
         failed: "webhook deliveries cannot be read or recorded; retrying",
@@ -66,84 +87,115 @@ export class Dispatcher {
   }
 
   async run(abort: AbortSignal): Promise<void> {
+    abort.addEventListener("abort", () => (this.#stopping = true), { once: true });
     await this.#loop.run(() => this.#step(), abort);
-    await this.#tasks.drained();
+    await Promise.all(this.#calls);
+    this.#giveBack(this.#lines.removeUnsent());
+    // Other processes may go on at once. If this fails, they do when the leases expire.
+    await this.#exchange(false).catch((error: unknown) => {
+      this.#loop.report(error);
+    });
   }
 
   async #step(): Promise<StepResult> {
+    this.#giveBack(this.#lines.removeOverdue());
+    return (await this.#exchange(true)) ? "again" : "idle";
+  }
+
+  /**
+   * Stores what happened, and takes what is next, in one transaction.
+   * @returns whether the queue was not read to its end.
+   */
+  async #exchange(takes: boolean): Promise<boolean> {
     const { database, now, lease } = this.#deps;
-    await this.#renew();
-    if (this.#tasks.slots().free === 0) return "full";
-    const { taken, more } = await database.write((trx) =>
-      takeDueDeliveries(trx, { now: now(), leaseUntil: now() + lease.lasts, slots: this.#tasks.slots() }),
-    );
-    if (taken.length === 0) return more ? "again" : "idle";
-    crashPoint("webhooks:taken");
-    for (const delivery of taken) {
-      this.#sending.add(delivery);
-      this.#tasks.start(
-        delivery.appId,
-        () => this.#deliver(delivery).finally(() => this.#sending.delete(delivery)),
-        // Nothing was recorded, so the lease expires and the delivery is sent again.
-        (error) => {
-          this.#loop.report(error);
-        },
-      );
+    const [results, unsent] = [this.#results.splice(0), this.#unsent.splice(0)];
+    clearTimeout(this.#resultsTimer);
+    this.#resultsTimer = undefined;
+    const renewed = this.#toRenew();
+    try {
+      const { recorded, taken, more } = await database.writeGroup(async (trx) => {
+        const [at, leaseUntil] = [now(), now() + lease.lasts];
+        await renewDeliveries(trx, renewed, leaseUntil);
+        const stored = await record(trx, results, at);
+        await returnDeliveries(trx, unsent);
+        const slots = this.#lines.room(this.#results.length);
+        if (!takes || slots.free === 0) return { recorded: stored, taken: [], more: false };
+        return { recorded: stored, ...(await takeDueDeliveries(trx, { now: at, leaseUntil, slots })) };
+      });
+      this.#recorded(results, recorded);
+      if (taken.length > 0) crashPoint("webhooks:taken");
+      for (const delivery of taken) this.#taken.add(delivery);
+      this.#lines.add(taken);
+      this.#sendNext();
+      return more;
+    } catch (error) {
+      // Nothing was stored. It is stored with the next results.
+      this.#results.unshift(...results);
+      this.#unsent.unshift(...unsent);
+      throw error;
     }
-    return "again";
   }
 
   /** A receiver may take longer to answer than a lease lasts. */
-  async #renew(): Promise<void> {
-    const { database, now, lease } = this.#deps;
-    if (performance.now() - this.#renewedAt < lease.renewEvery) return;
+  #toRenew(): DueDelivery[] {
+    if (performance.now() - this.#renewedAt < this.#deps.lease.renewEvery) return [];
     this.#renewedAt = performance.now();
-    const sending = [...this.#sending];
-    if (sending.length > 0) await database.write((trx) => renewDeliveries(trx, sending, now() + lease.lasts));
+    return [...this.#taken];
   }
 
-  async #deliver(delivery: DueDelivery): Promise<TaskSpeed> {
-    const { database, logger, now } = this.#deps;
+  /** They are no longer renewed: if they cannot be given back, their leases expire. */
+  #giveBack(deliveries: readonly DueDelivery[]): void {
+    for (const delivery of deliveries) this.#taken.delete(delivery);
+    this.#unsent.push(...deliveries);
+  }
+
+  /** Sends what has a slot. @param app whose slot has just become free. */
+  #sendNext(app?: string): void {
+    if (this.#stopping) return;
+    for (let next = this.#lines.next(app); next !== null; next = this.#lines.next(app)) this.#send(next);
+  }
+
+  #send(delivery: DueDelivery): void {
+    const call = this.#deliver(delivery)
+      .catch((error: unknown): ReceiverAnswer => {
+        // No result is stored, so the lease expires and the delivery is sent again.
+        this.#taken.delete(delivery);
+        this.#loop.report(error);
+        return "none";
+      })
+      .then((answer) => {
+        this.#calls.delete(call);
+        this.#lines.sent(delivery, answer);
+        this.#sendNext(delivery.appId);
+        this.#announceResults();
+      });
+    this.#calls.add(call);
+  }
+
+  async #deliver(delivery: DueDelivery): Promise<ReceiverAnswer> {
+    const { now, metrics } = this.#deps;
     const headers = await this.#headersFor(delivery);
-    if (headers === null) return "in-time";
+    if (headers === null) return "none";
     const started = performance.now();
-    const { status, error } = await this.#post(delivery, headers);
-    const speed = performance.now() - started > SLOW ? "slow" : "in-time";
+    const sent = await this.#sender.send(delivery, headers);
+    const speed = performance.now() - started > SLOW ? "slow" : "fast";
     crashPoint("webhooks:posted");
-    const outcome = outcomeOf(status);
-    this.#deps.metrics.webhook(outcome, secondsSince(started), delivery.payload);
-    const delivered = outcome === "delivered";
-    const gone = outcome === "gone";
-    const result: TryResult = {
-      responseStatus: status,
-      error: delivered ? null : (error ?? `the receiver answered ${String(status)}`),
-      nextAt: delivered || gone ? null : nextTry(delivery.tries + 1, now(), Math.random()),
-    };
-    const recorded = await database.write(async (trx) => {
-      if (!(await recordTry(trx, delivery, result, now()))) return false;
-      if (gone)
-        await disableWebhook(trx, delivery.appId, delivery.url, "the receiver answered 410 to another event", now());
-      return true;
-    });
-    crashPoint("webhooks:recorded");
-    if (!recorded) {
-      logger.info(
-        { delivery: delivery.id, status },
-        "a webhook was sent late: another process has taken it over, or it is over",
-      );
-      return speed;
-    }
-    if (!delivered) logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
-    return speed;
+    const tried = triedAs(delivery, sent, now());
+    metrics.webhook(tried.outcome, secondsSince(started), delivery.payload);
+    this.#results.push(tried);
+    // The webhook is about to be disabled.
+    if (tried.outcome === "gone") this.#giveBack(this.#lines.removeApp(delivery.appId));
+    return speed === "fast" && sent.status === null ? "none" : speed;
   }
 
   /** @returns null when the secret cannot be decrypted. That is not the receiver's fault, so it does not count as a try. */
   async #headersFor(delivery: DueDelivery): Promise<Record<string, string> | null> {
     const { logger, now } = this.#deps;
     try {
-      return await this.#sign(delivery, new Date(now()));
+      return await this.#sender.sign(delivery, new Date(now()));
     } catch (error) {
       // The delivery's lease expires, and it is taken again.
+      this.#taken.delete(delivery);
       logger.error(
         { err: error, delivery: delivery.id },
         "a webhook's signing secret cannot be decrypted: check SECRET_KEYS; the delivery is retried",
@@ -152,44 +204,40 @@ export class Dispatcher {
     }
   }
 
-  /** Sends once. Redirects are not followed, and the body of the answer is not read. */
-  async #post(
-    delivery: DueDelivery,
-    headers: Record<string, string>,
-  ): Promise<{ status: number | null; error: string | null }> {
-    try {
-      const response = await request(delivery.url, {
-        method: "POST",
-        headers: { ...headers, "content-type": "application/json", "user-agent": "moneta" },
-        body: delivery.payload,
-        dispatcher: this.#deps.agent,
-        signal: AbortSignal.timeout(TIMEOUT),
-      });
-      response.body.on("error", () => undefined).destroy();
-      return { status: response.statusCode, error: null };
-    } catch (error) {
-      return { status: null, error: describeFailure(error) };
+  /** A commit for each result would take longer than the calls, so results are collected. */
+  #announceResults(): void {
+    const results = this.#results.length;
+    if (results === 0) return;
+    if (results >= Math.min(MOST_RESULTS, this.#taken.size / 2)) this.#wake.raise();
+    else this.#resultsTimer ??= setTimeout(() => this.#wake.raise(), LONGEST_UNRECORDED);
+  }
+
+  #recorded(results: readonly Tried[], recorded: ReadonlySet<string>): void {
+    const { logger } = this.#deps;
+    if (results.length > 0) crashPoint("webhooks:recorded");
+    for (const { delivery, outcome, result } of results) {
+      this.#taken.delete(delivery);
+      const status = result.responseStatus;
+      if (!recorded.has(delivery.id))
+        logger.info(
+          { delivery: delivery.id, status },
+          "a webhook was sent late: another process has taken it over, or it is over",
+        );
+      else if (outcome !== "delivered")
+        logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
     }
   }
-
-  async #sign(delivery: DueDelivery, at: Date): Promise<Record<string, string>> {
-    const secrets = liveSecrets(await openSecrets(this.#deps.sealer, delivery.secrets), at.getTime());
-    return signatureHeaders(secrets, { id: delivery.eventId, at, payload: delivery.payload });
-  }
 }
 
-/** @param status null: the receiver did not answer. */
-function outcomeOf(status: number | null): WebhookOutcome {
-  if (status === null) return "no_answer";
-  if (status === 410) return "gone";
-  return status >= 200 && status < 300 ? "delivered" : "refused";
-}
-
-/** Says in the app's delivery log what went wrong, without any address of the service's network. */
-function describeFailure(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown error";
-  if (error.name === "TimeoutError")
-    return `the receiver did not answer within ${(TIMEOUT / 1_000).toString()} seconds`;
-  if ("code" in error && error.code === "BLOCKED_ADDRESS") return "the URL leads to an address that is not public";
-  return "code" in error && typeof error.code === "string" ? `connection failed (${error.code})` : "connection failed";
+/** @returns the ids of the deliveries whose results were stored. */
+async function record(trx: Trx, results: readonly Tried[], now: number): Promise<Set<string>> {
+  const recorded = await recordTries(
+    trx,
+    results.map(({ delivery: { id, fence }, result }) => ({ id, fence, result })),
+    now,
+  );
+  const gone = results.filter(({ delivery, outcome }) => outcome === "gone" && recorded.has(delivery.id));
+  for (const { appId, url } of new Map(gone.map(({ delivery }) => [delivery.appId, delivery])).values())
+    await disableWebhook(trx, appId, url, "the receiver answered 410 to another event", now);
+  return recorded;
 }

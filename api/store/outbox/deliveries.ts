@@ -63,45 +63,58 @@ export interface TryResult {
   nextAt: number | null;
 }
 
-/**
- * @param taken the delivery with its fencing token.
- * @returns false when another process has taken the delivery over, or it is over; then nothing is changed.
- */
-export async function recordTry(
-  trx: Trx,
-  taken: { id: string; fence: number },
-  result: TryResult,
-  now: number,
-): Promise<boolean> {
-  const status = result.error === null ? "delivered" : result.nextAt === null ? "failed" : "pending";
-  const recorded = await trx
-    .updateTable("deliveries")
-    .set((eb) => ({
-      status,
-      tries: eb("tries", "+", 1),
-      next_at: result.nextAt,
-      response_status: result.responseStatus,
-      error: result.error,
-      updated_at: now,
-    }))
-    .where("id", "=", taken.id)
-    .where("fence", "=", taken.fence)
-    .where("status", "=", "pending")
-    .returning(["seq", "request_id"])
-    .executeTakeFirst();
-  if (recorded !== undefined && status !== "pending") await releaseNext(trx, recorded);
-  return recorded !== undefined;
+const RESULT = {
+  id: "text",
+  fence: "integer",
+  status: "text",
+  next_at: "integer",
+  response_status: "integer",
+  error: "text",
+} as const;
+
+/** A delivery with its fencing token, and the result of its try. */
+export interface TriedDelivery {
+  id: string;
+  fence: number;
+  result: TryResult;
 }
 
-/** The delivery that waited for this one is due now. */
-async function releaseNext(trx: Trx, over: { seq: number; request_id: string | null }): Promise<void> {
-  if (over.request_id === null) return;
+/**
+ * Stores the results of tries. A delivery that another process has taken over, or that is over, stays as it is.
+ * @returns the ids of the deliveries whose results were stored.
+ */
+export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now: number): Promise<Set<string>> {
+  if (tried.length === 0) return new Set();
+  const rows = tried.map(({ id, fence, result: { responseStatus, error, nextAt } }) => ({
+    ...{ id, fence, error, next_at: nextAt, response_status: responseStatus },
+    status: error === null ? "delivered" : nextAt === null ? "failed" : "pending",
+  }));
+  const { rows: recorded } = await sql<Pick<DeliveryRow, "id" | "seq" | "status" | "request_id">>`
+    update deliveries
+       set status = input.status, tries = deliveries.tries + 1, next_at = input.next_at,
+           response_status = input.response_status, error = input.error, updated_at = ${now}
+      from ${rowSet(trx, RESULT, rows)} as input
+     where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'
+    returning deliveries.id, deliveries.seq, deliveries.status, deliveries.request_id`.execute(trx);
+  await releaseNext(
+    trx,
+    recorded.flatMap(({ seq, status, request_id }) =>
+      status === "pending" || request_id === null ? [] : [{ seq, request_id }],
+    ),
+  );
+  return new Set(recorded.map(({ id }) => id));
+}
+
+/** The deliveries that waited for these are due now. */
+async function releaseNext(trx: Trx, over: readonly { seq: number; request_id: string }[]): Promise<void> {
+  if (over.length === 0) return;
   await sql`
     update deliveries set next_at = ${AT_ONCE}
      where status = 'pending'
-       and seq = (select seq from deliveries as next
-                   where next.request_id = ${over.request_id} and next.seq > ${over.seq} and next.status = 'pending'
-                   order by next.seq limit 1)`.execute(trx);
+       and seq in (select (select next.seq from deliveries as next
+                            where next.request_id = input.request_id and next.seq > input.seq and next.status = 'pending'
+                            order by next.seq limit 1)
+                     from ${rowSet(trx, { seq: "integer", request_id: "text" }, over)} as input)`.execute(trx);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 
-import type { FairSlots } from "../../shared/fair-slots.ts";
+import type { Slots } from "../../shared/fair-slots.ts";
+import { AT_ONCE } from "../db/due.ts";
 import type { Trx } from "../db/engine.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { rowSet } from "../db/row-set.ts";
@@ -44,7 +45,7 @@ type QueueRow = DueDelivery & { seq: number; nextAt: number; waits: number };
  */
 export async function takeDueDeliveries(
   trx: Trx,
-  options: { now: number; leaseUntil: number; slots: FairSlots },
+  options: { now: number; leaseUntil: number; slots: Slots },
 ): Promise<DueDeliveries> {
   const { slots, now, leaseUntil } = options;
   const abandoned = await closeAbandoned(trx, now);
@@ -120,19 +121,28 @@ async function lease(trx: Trx, rows: readonly QueueRow[], until: number): Promis
   });
 }
 
-/** Extends the leases of deliveries that are being sent. Those that another process has taken stay as they are. */
-export async function renewDeliveries(
-  trx: Trx,
-  sending: readonly Pick<DueDelivery, "id" | "fence">[],
-  until: number,
-): Promise<void> {
+/** A delivery with its fencing token: proof that this process has taken it. */
+export type TakenDelivery = Pick<DueDelivery, "id" | "fence">;
+
+/** Extends the leases of deliveries that were taken. Those that another process has taken meanwhile stay as they are. */
+export async function renewDeliveries(trx: Trx, taken: readonly TakenDelivery[], until: number): Promise<void> {
+  await setTime(trx, taken, until);
+}
+
+/** Gives deliveries back that were taken and not sent: they are due at once. */
+export async function returnDeliveries(trx: Trx, taken: readonly TakenDelivery[]): Promise<void> {
+  await setTime(trx, taken, AT_ONCE);
+}
+
+async function setTime(trx: Trx, taken: readonly TakenDelivery[], nextAt: number): Promise<void> {
+  if (taken.length === 0) return;
   const input = rowSet(
     trx,
     { id: "text", fence: "integer" },
-    sending.map(({ id, fence }) => ({ id, fence })),
+    taken.map(({ id, fence }) => ({ id, fence })),
   );
   await sql`
-    update deliveries set next_at = ${until}
+    update deliveries set next_at = ${nextAt}
       from ${input} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'`.execute(trx);
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 
 import { createProgram } from "../../../api/cli/program.ts";
 import { OperatorError } from "../../../api/operator/operator-error.ts";
-import { recordTry } from "../../../api/store/outbox/deliveries.ts";
+import { recordTries } from "../../../api/store/outbox/deliveries.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 
@@ -107,8 +107,8 @@ describe("command line: tokens, webhooks and requests", () => {
       expect(queued).to.include({ event_type: "test", status: "pending" });
       const id = queued?.delivery_id ?? "";
       expect(body).to.include({ id });
-      const failed = { responseStatus: 500, error: "the receiver answered 500", nextAt: null };
-      await api.database.write((trx) => recordTry(trx, { id, fence: 0 }, failed, Date.now()));
+      const result = { responseStatus: 500, error: "the receiver answered 500", nextAt: null };
+      await api.database.write((trx) => recordTries(trx, [{ id, fence: 0, result }], Date.now()));
       expect(await json("webhook", "deliveries", "first", "--status", "pending")).to.deep.equal([]);
       expect(await run("webhook", "deliveries", "first", "--status", "failed")).to.contain("answered 500");
 

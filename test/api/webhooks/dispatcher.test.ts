@@ -104,6 +104,52 @@ describe("Dispatcher", () => {
     expect(new Set(last)).to.deep.equal(new Set(["sent", "completed"]));
   });
 
+  it("delivers a long queue, each event once and those of a request in order", async () => {
+    for (let count = 0; count < 60; count++) await fixture.emit(["sent", "completed"]);
+    fixture.start();
+    await fixture.reach(Array<[string, number]>(120).fill(["delivered", 1]));
+    expect(fixture.receiver.calls).to.have.length(120);
+    const typesOf = Map.groupBy(fixture.receiver.calls, ({ body }) => body["request_id"]);
+    for (const calls of typesOf.values())
+      expect(calls.map(({ body }) => body["type"])).to.deep.equal(["sent", "completed"]);
+  });
+
+  it("gives back what it has taken and not sent when it stops", async () => {
+    // The first answers let it take more than it may send; then the receiver hangs.
+    fixture.receiver.respond = (_call, response) => {
+      if (fixture.receiver.calls.length <= 4) response.end();
+    };
+    for (let count = 0; count < 20; count++) await fixture.emit(["completed"]);
+    fixture.start();
+    await fixture.receiver.count(8);
+    await fixture.stop();
+    const pending = (await fixture.deliveries()).filter(({ status }) => status === "pending");
+    const returned = pending.filter(({ tries }) => tries === 0);
+    expect(returned.length).to.be.above(0);
+    expect(returned.map(({ next_at: at }) => at)).to.deep.equal(returned.map(() => 0));
+  });
+
+  it("stores results late that could not be stored, and sends nothing twice", async () => {
+    const { database } = fixture;
+    let failures = 0;
+    fixture.database = Object.assign(Object.create(database) as typeof database, {
+      writeGroup: (operation: Parameters<typeof database.writeGroup>[0]) => {
+        if (fixture.receiver.calls.length === 0 || failures > 0) return database.writeGroup(operation);
+        failures += 1;
+        return Promise.reject(new Error("the disk is full"));
+      },
+    });
+    try {
+      fixture.start();
+      await fixture.emit(["completed"]);
+      await fixture.reach([["delivered", 1]]);
+    } finally {
+      await fixture.stop();
+      fixture.database = database;
+    }
+    expect([failures, fixture.receiver.calls.length]).to.deep.equal([1, 1]);
+  });
+
   it("delivers again what a process that died had taken but not recorded", async () => {
     await fixture.emit(["completed"]);
     const { taken } = await fixture.database.write((trx) =>

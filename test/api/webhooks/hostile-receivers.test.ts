@@ -83,6 +83,27 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     await closed;
   });
 
+  it("counts an answer whose body never ends as an answer", async () => {
+    fixture.receiver.respond = (_call, response) => response.writeHead(200).write("{");
+    fixture.start();
+    await fixture.emit(["completed"]);
+    await fixture.reach([["delivered", 1]]);
+  });
+
+  it("uses a connection again, once the answer has come to its end", async () => {
+    const ports = new Set<number | undefined>();
+    fixture.receiver.respond = (_call, response) => {
+      ports.add(response.socket?.remotePort);
+      response.end("thanks");
+    };
+    fixture.start();
+    for (let count = 1; count <= 3; count++) {
+      await fixture.emit(["completed"]);
+      await fixture.reach(Array<[string, number]>(count).fill(["delivered", 1]));
+    }
+    expect(ports.size).to.equal(1);
+  });
+
   it("delivers to other apps while the receiver of one app hangs", async () => {
     const hanging = await WebhookReceiver.listen();
     hanging.respond = () => undefined;

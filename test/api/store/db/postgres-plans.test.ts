@@ -6,8 +6,8 @@ import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { findStoredAnswers } from "../../../../api/store/apps/idempotency.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { listDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
-import { recordTry } from "../../../../api/store/outbox/deliveries.ts";
-import { renewDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
+import { renewDeliveries, returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { findRequests, listRequests, requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { settleConfirmed } from "../../../../api/store/requests/settle-confirmed.ts";
@@ -140,9 +140,11 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
       );
       expect(taken.length).to.be.above(0);
       await write((trx) => renewDeliveries(trx, taken, NOW + 2_000));
-      const [first] = taken;
+      const [first, ...others] = taken;
       if (first === undefined) throw new Error("a delivery is due");
-      await write((trx) => recordTry(trx, first, { responseStatus: 200, error: null, nextAt: null }, NOW));
+      const result = { responseStatus: 200, error: null, nextAt: null };
+      await write((trx) => recordTries(trx, [{ ...first, result }], NOW));
+      await write((trx) => returnDeliveries(trx, others));
     });
   });
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
-import { recordTry, redeliver } from "../../../../api/store/outbox/deliveries.ts";
+import { recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
@@ -71,7 +71,7 @@ describe("abandoned deliveries", () => {
 
     it("leaves deliveries that have ended, and those of other apps, as they are", async () => {
       const delivered = await emit();
-      await database.write((trx) => recordTry(trx, { id: delivered, fence: 0 }, OK, NOW));
+      await database.write((trx) => recordTries(trx, [{ id: delivered, fence: 0, result: OK }], NOW));
       await addApp(database, "other");
       const others = (await database.write((trx) => enqueueTestEvent(trx, "other", NOW))).id;
       await database.write((trx) => abandonDeliveries(trx, APP, "the webhook was removed", NOW));
@@ -146,7 +146,7 @@ describe("abandoned deliveries", () => {
     it("makes a pending delivery due at once, without a new one", async () => {
       const id = await emit();
       await database.write((trx) =>
-        recordTry(trx, { id, fence: 0 }, { ...OK, error: "500", nextAt: NOW + 50_000 }, NOW),
+        recordTries(trx, [{ id, fence: 0, result: { ...OK, error: "500", nextAt: NOW + 50_000 } }], NOW),
       );
       expect(await take()).to.deep.equal([]);
       const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
@@ -156,7 +156,7 @@ describe("abandoned deliveries", () => {
 
     it("makes a new delivery of an event whose delivery has ended", async () => {
       const id = await emit();
-      await database.write((trx) => recordTry(trx, { id, fence: 0 }, OK, NOW));
+      await database.write((trx) => recordTries(trx, [{ id, fence: 0, result: OK }], NOW));
       const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
       expect(again.id).to.not.equal(id);
       expect((await find(id)).status).to.equal("delivered");
@@ -190,8 +190,8 @@ describe("abandoned deliveries", () => {
       expect((await take()).map(({ id }) => id)).to.have.members(pairs.map(([first]) => first));
       return pairs;
     }
-    const record = (id: string, result: Parameters<typeof recordTry>[2]) =>
-      database.write((trx) => recordTry(trx, { id, fence: 1 }, result, NOW));
+    const record = async (id: string, result: TryResult, fence = 1) =>
+      (await database.write((trx) => recordTries(trx, [{ id, fence, result }], NOW))).has(id);
     const takenIds = async () => (await take()).map(({ id }) => id);
 
     it("is due as soon as the earlier one is delivered", async () => {
@@ -221,7 +221,7 @@ describe("abandoned deliveries", () => {
       expect(await takenIds(), "taken over").to.deep.equal([first]);
       expect(await record(first, OK)).to.equal(false);
       expect(await find(first)).to.include({ status: "pending", tries: 0 });
-      expect(await database.write((trx) => recordTry(trx, { id: first, fence: 2 }, retry, NOW))).to.equal(true);
+      expect(await record(first, retry, 2)).to.equal(true);
       expect(await find(first)).to.include({ status: "pending", tries: 1 });
     });
 

@@ -5,7 +5,7 @@ import { redeliverEvent, sendTestEvent } from "../../../../api/commands/send-web
 import { createSealer } from "../../../../api/keys/sealer.ts";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
-import { recordTry, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
+import { recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { type DueDelivery, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, holdEvent } from "../../../../api/store/outbox/events.ts";
 import {
@@ -84,7 +84,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
     const taken = await takenDelivery();
     const { second } = await overlap(
       two.one,
-      (trx) => recordTry(trx, taken, DELIVERED, NOW),
+      (trx) => recordTries(trx, [{ ...taken, result: DELIVERED }], NOW),
       () => redeliverEvent({ database: two.other, signals }, APP, taken.id),
     );
     expect(valueOf(second)).to.include({ status: "pending" });
@@ -96,7 +96,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
     const taken = await takenDelivery();
     const { waited } = await overlap(
       two.one,
-      (trx) => recordTry(trx, taken, DELIVERED, NOW),
+      (trx) => recordTries(trx, [{ ...taken, result: DELIVERED }], NOW),
       () => disable(two.other),
     );
     expect(waited).to.equal(true);

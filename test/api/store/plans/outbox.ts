@@ -1,10 +1,11 @@
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { AT_ONCE } from "../../../../api/store/db/due.ts";
+import type { Trx } from "../../../../api/store/db/engine.ts";
 import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-deliveries.ts";
-import { recordTry, redeliver } from "../../../../api/store/outbox/deliveries.ts";
+import { recordTries, redeliver } from "../../../../api/store/outbox/deliveries.ts";
 import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
-import { renewDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { renewDeliveries, returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueTestEvent, holdEvent } from "../../../../api/store/outbox/events.ts";
 import {
   deleteWebhook,
@@ -38,8 +39,9 @@ export async function runOutbox(tour: Tour): Promise<void> {
 
 /** Takes deliveries while two apps wait, one of whose queues is being ended, and stores every kind of result. */
 async function deliver({ read, write }: Tour): Promise<void> {
-  const look = () =>
-    write((trx) => takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) }));
+  const takeMore = (trx: Trx) =>
+    takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) });
+  const look = () => write(takeMore);
   const { taken } = await look();
   await write((trx) => renewDeliveries(trx, taken, NOW + 60_000));
   const results = [
@@ -47,10 +49,12 @@ async function deliver({ read, write }: Tour): Promise<void> {
     { responseStatus: 500, error: "it failed", nextAt: NOW + 5_000 },
     { responseStatus: null, error: "no answer", nextAt: null },
   ];
-  for (const [index, delivery] of taken.entries()) {
+  const tried = taken.flatMap((delivery, index) => {
     const result = results[index % results.length];
-    if (result !== undefined) await write((trx) => recordTry(trx, delivery, result, AT_ONCE + NOW));
-  }
+    return result === undefined ? [] : [{ ...delivery, result }];
+  });
+  await write((trx) => recordTries(trx, tried, AT_ONCE + NOW));
+  await write(async (trx) => returnDeliveries(trx, (await takeMore(trx)).taken));
   for (const id of ["delivery-1", `delivery-${LARGE.toString()}`]) {
     const delivery = await findDelivery(read, app, id);
     if (delivery === undefined) throw new Error("the delivery is there");
