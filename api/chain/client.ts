@@ -3,9 +3,10 @@ import { z } from "zod";
 
 import { AMBIGUOUS, BURNER_RESERVE, memoryWords, ranAndReverted, revertOf } from "./call-errors.ts";
 import { ChainUnavailable } from "./errors.ts";
-import { address, hash, hex, quantity, small } from "./json-rpc-values.ts";
+import { hash, hex, quantity, small } from "./json-rpc-values.ts";
 import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
 import { PriorityFee } from "./priority-fee.ts";
+import { parseLogs, type RawLog } from "./raw-logs.ts";
 import { type Receipt, receipt } from "./receipt.ts";
 import { readTransaction } from "./signed-transaction.ts";
 import type { Rpc, RpcBounds, RpcCall, RpcResult } from "./rpc.ts";
@@ -18,17 +19,7 @@ const block = z.object({
   baseFeePerGas: quantity.optional(),
   gasLimit: quantity,
 });
-const log = z.object({
-  address,
-  topics: z.array(hash),
-  data: hex,
-  blockNumber: small,
-  blockHash: hash,
-  transactionHash: hash,
-  logIndex: small,
-});
 export type Block = z.infer<typeof block>;
-export type RawLog = z.infer<typeof log>;
 
 /** The gas that a call needs, or its revert data. Null: the node cannot tell. */
 export type CallResult = { gas: bigint } | { reverted: string } | null;
@@ -94,7 +85,7 @@ export class ChainClient {
   }
 
   async #logs(queries: object[], bounds?: RpcBounds): Promise<RawLog[]> {
-    return (await askForLogs(this.#rpc, queries, bounds)).flatMap((answer) => parse(z.array(log), answer));
+    return (await askForLogs(this.#rpc, queries, bounds)).flatMap((answer) => parseLogs(answer) ?? invalid());
   }
 
   async receipts(hashes: string[]): Promise<(Receipt | null)[]> {
@@ -242,7 +233,9 @@ function toHex(value: number): string {
 
 function parse<T>(schema: z.ZodType<T>, answer: unknown): T {
   const parsed = schema.safeParse(answer);
-  if (!parsed.success)
-    throw new ChainUnavailable("the node's answer is not valid by the Ethereum JSON-RPC specification");
-  return parsed.data;
+  return parsed.success ? parsed.data : invalid();
+}
+
+function invalid(): never {
+  throw new ChainUnavailable("the node's answer is not valid by the Ethereum JSON-RPC specification");
 }

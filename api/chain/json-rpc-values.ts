@@ -1,5 +1,6 @@
-import { getAddress } from "ethers";
 import { z } from "zod";
+
+import { checksumAddress } from "./checksum-address.ts";
 
 /** Formats of values in JSON-RPC answers (Ethereum execution API). */
 
@@ -12,4 +13,4 @@ export const quantity = z
 /** A quantity that fits a JavaScript number exactly. */
 export const small = quantity.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
 /** In checksum form (EIP-55). */
-export const address = hex.length(42).transform((text) => getAddress(text));
+export const address = hex.length(42).transform((text) => checksumAddress(text));

@@ -1,7 +1,8 @@
-import { AbiCoder, getAddress, id, ZeroAddress } from "ethers";
+import { AbiCoder, id, ZeroAddress } from "ethers";
 
 import { abi } from "./abi.ts";
-import type { RawLog } from "./client.ts";
+import { checksumAddress } from "./checksum-address.ts";
+import type { RawLog } from "./raw-logs.ts";
 import { textOfBytes } from "./text.ts";
 
 /** Position of a log in the chain. */
@@ -176,7 +177,7 @@ function positionOf(log: RawLog): LogPosition {
 }
 
 export function topicAddress(topic: string): string {
-  return getAddress(`0x${topic.slice(26)}`);
+  return checksumAddress(`0x${topic.slice(26)}`);
 }
 
 function decode(types: string[], data: string): unknown[] | null {

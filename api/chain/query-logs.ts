@@ -1,6 +1,7 @@
-import type { ChainClient, LogFilter, RawLog } from "./client.ts";
+import type { ChainClient, LogFilter } from "./client.ts";
 import { QueryTooLarge } from "./errors.ts";
 import { MOVE_TOPICS } from "./logs.ts";
+import type { RawLog } from "./raw-logs.ts";
 
 /** The range has too many blocks for the provider. `client.logLimits.blocks` is lower now: read a smaller range. */
 export class RangeTooLarge extends Error {

@@ -1,12 +1,15 @@
-import type { RawLog } from "../chain/client.ts";
+import type { RawLog } from "../chain/raw-logs.ts";
 import type { Held, HoldingQuery } from "../chain/foreign-contracts.ts";
 import { decodeMoves, partiesOf, type TokenMove, topicAddress } from "../chain/logs.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import type { ChainRange } from "./read-range.ts";
 
-/** Balances of one contract that are read together with a range. The others are read in the background. */
+/** Balances of one contract that are read together with a range of blocks. The others are read in the background. */
 const READS_OF_CONTRACT = 50;
+
+/** Counts the balances of each contract that were read with a range. Its slices share it. */
+export type ReadCounts = Map<string, number>;
 
 /** How the reads of foreign contracts went, for noticing those that keep failing. */
 export interface ForeignReads {
@@ -36,7 +39,7 @@ export function movesOfWallets(logs: readonly RawLog[], wallets: ReadonlyMap<str
  * may be wrong. What cannot be read now is `null`, and is read in the background: a contract never holds up the range.
  */
 export async function readTouched(
-  deps: { holdings(queries: HoldingQuery[]): Promise<Held[]> },
+  deps: { holdings(queries: HoldingQuery[]): Promise<Held[]>; readCounts: ReadCounts },
   watched: WatchedContracts,
   moves: BlockRange["moves"],
 ): Promise<{ holdings: BlockRange["foreignHoldings"]; reads: ForeignReads }> {
@@ -48,7 +51,7 @@ export async function readTouched(
       touched.set(`${contract}/${tokenId}/${owner}`, { contract, type, tokenId, owner });
   }
   const queries = [...touched.values()];
-  const counts = new Map<string, number>();
+  const { readCounts: counts } = deps;
   const now = queries.filter(({ contract }) => {
     const count = (counts.get(contract) ?? 0) + 1;
     counts.set(contract, count);

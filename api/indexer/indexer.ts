@@ -3,10 +3,7 @@ import type { Logger } from "pino";
 import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable, describeError } from "../chain/errors.ts";
-import { readHoldings } from "../chain/foreign-contracts.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
-import { readRelayOwner } from "../chain/relay-reads.ts";
-import { crashPoint } from "../shared/crash-point.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -22,10 +19,8 @@ import { finalChanges } from "../store/requests/stored-request.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
 import { closeReverted } from "./close-reverted.ts";
 import { MissingCosts } from "./costs.ts";
-import { prepareRange } from "./prepare-range.ts";
-import { readRange } from "./read-range.ts";
-import { storeRange } from "./store-range.ts";
-import { unknownOfLanes } from "./unknown-transactions.ts";
+import { RangeStore } from "./range-store.ts";
+import { ReadAhead } from "./read-ahead.ts";
 
 export interface IndexerDeps {
   database: Database;
@@ -54,8 +49,6 @@ const REMEMBER = 256;
  * counts as a reorg.
  */
 const BEHIND_GRACE = 30_000;
-/** Milliseconds for the reads of foreign contracts that belong to one range. The others are read in the background. */
-const FOREIGN_DEADLINE = 2_000;
 
 /** Follows the chain and stores what its blocks say: ownership, outcomes, history, checkpoint. */
 export class Indexer {
@@ -67,12 +60,14 @@ export class Indexer {
   readonly #missingCosts = new MissingCosts();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
-  /** The checkpoint whose next range was read again because the followed contracts had changed. */
-  #readAgain: number | null = null;
+  readonly #ahead: ReadAhead;
+  readonly #store: RangeStore;
 
   constructor(deps: IndexerDeps) {
     this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
     this.#deps = { ...deps, database: this.#lease?.fenced ?? deps.database };
+    this.#ahead = new ReadAhead(deps.client, deps.contracts);
+    this.#store = new RangeStore(this.#deps);
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.signals.blocks,
@@ -92,10 +87,17 @@ export class Indexer {
   async run(abort: AbortSignal): Promise<void> {
     const step = async () => ((await this.step()) ? "again" : "idle");
     await this.#loop.run(
-      async (stop) => (this.#lease === null ? step() : ((await this.#lease.step(stop, step)) ?? "idle")),
+      async (stop) => (this.#lease === null ? step() : ((await this.#lease.step(stop, step)) ?? this.#standBy())),
       abort,
     );
+    await this.#ahead.idle();
     await this.#lease?.release();
+  }
+
+  /** Another process does the work. */
+  #standBy(): "idle" {
+    this.#ahead.forget();
+    return "idle";
   }
 
   /** Stores the next range of blocks, or rolls back. @returns whether there may be more right away. */
@@ -103,6 +105,7 @@ export class Indexer {
     try {
       return await this.#step();
     } catch (error) {
+      this.#ahead.forget();
       // The provider's limit of blocks is known better now.
       if (error instanceof RangeTooLarge) return true;
       throw error;
@@ -110,12 +113,13 @@ export class Indexer {
   }
 
   async #step(): Promise<boolean> {
-    const { database, client, contracts, confirmations, signals } = this.#deps;
+    const { database, client, confirmations } = this.#deps;
     const checkpoint = await this.#checkpoint();
     const { head, blocks } = await client.headAnd([checkpoint, checkpoint + 1]);
     const [at = null, next = null] = blocks;
     if (head < checkpoint && this.#mayLag() && (await this.#isOnChain(head))) return false;
     if (head < checkpoint || !(await this.#isStored(checkpoint, at))) {
+      this.#ahead.forget();
       await this.#rollBack(checkpoint, head);
       return true;
     }
@@ -125,45 +129,18 @@ export class Indexer {
       await this.#closeReverted(head, checkpoint);
       return false;
     }
-    const [from, to] = [checkpoint + 1, Math.min(head, checkpoint + client.logLimits.blocks.value)];
     const remember = head - confirmations - REMEMBER;
     const watched = await this.#watched.read(database.read);
-    const read = await readRange(client, contracts, watched, { from, to, head, remember, first: next });
+    const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next, watched });
     const previous = await storedBlock(database.read, checkpoint);
-    if (previous !== undefined && read.headers.get(from)?.parentHash !== previous.hash) return true;
-    const range = await prepareRange(
-      // Far behind the head, the node may no longer have the state at `to`. Then the newest state that no reorg can change
-      // is read instead.
-      {
-        ...this.#deps,
-        receipts: (hashes) => client.receipts(hashes),
-        transactions: (hashes) => client.transactions(hashes),
-        ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
-        holdings: (queries) =>
-          readHoldings(client, queries, {
-            gas: this.#deps.foreignCallGas,
-            block: Math.max(to, head - confirmations),
-            abort: AbortSignal.timeout(FOREIGN_DEADLINE),
-          }),
-      },
-      watched,
-      read,
-      { from, to, confirmed: Math.max(0, head - confirmations + 1), remember },
-    );
-    crashPoint("indexer:read");
-    const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
-    // Once for each range: apps that begin and end to follow all the time must not hold it up.
-    const again = this.#readAgain !== checkpoint;
-    const stored = await storeRange(this.#deps, range, { read, watched, facts, again });
-    if (stored === "changed") this.#readAgain = checkpoint;
-    if (stored !== "stored") return true;
-    crashPoint("indexer:stored");
-    await this.#closeReverted(head, to);
-    // Lanes wait for their batches to be mined, the dispatcher waits for events.
-    signals.requests.notify();
-    signals.deliveries.notify();
-    if (range.foreignHoldings.some(({ quantity }) => quantity === null)) signals.contracts.notify();
-    return to < head;
+    if (previous !== undefined && range.read.headers.get(range.from)?.parentHash !== previous.hash) return true;
+    this.#ahead.begin(range, { head, remember });
+    if (!(await this.#store.store(range, head))) {
+      this.#ahead.forget();
+      return true;
+    }
+    await this.#closeReverted(head, range.to);
+    return range.to < head;
   }
 
   /** Settles what is deep enough although no block came: CONFIRMATIONS may be lower since the last start. */
@@ -238,12 +215,5 @@ export class Indexer {
       }
       below = last.number;
     }
-  }
-
-  async #relayOwner(): Promise<string> {
-    const { client, contracts } = this.#deps;
-    const owner = await readRelayOwner(client, contracts.relay);
-    if (owner === null) throw new ChainUnavailable(`the node has no relay contract at ${contracts.relay}`);
-    return owner;
   }
 }

@@ -19,7 +19,7 @@ import { attribute, AttributionError } from "./attribute.ts";
 import { requestsOfBatches } from "./batch-requests.ts";
 import { cancelledRequests } from "./cancelled.ts";
 import { costIn } from "./costs.ts";
-import { movesOfWallets, partiesAmong, readTouched, type ForeignReads } from "./foreign-moves.ts";
+import { movesOfWallets, partiesAmong, type ReadCounts, readTouched, type ForeignReads } from "./foreign-moves.ts";
 import { gasLimits } from "./gas-limits.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
 
@@ -33,6 +33,7 @@ export interface PrepareDeps {
   ofLanes(hashes: string[]): Promise<string | null>;
   /** Reads what wallets hold of foreign contracts, at the end of the range or later. */
   holdings(queries: HoldingQuery[]): Promise<Held[]>;
+  readCounts: ReadCounts;
 }
 
 export type PreparedRange = BlockRange & { needsRelayOwner: boolean; reads: ForeignReads };
@@ -98,6 +99,7 @@ async function ourBatches(
   const carried = await requestsOfBatches({ ...deps, read: deps.database.read }, known);
   const owners: Owners = new Map();
   const batches: BlockRange["batches"] = [];
+  const byBatch = Map.groupBy(moves, (move) => (known.has(move.transactionHash) ? move.transactionHash : null));
   for (const [transactionHash, relay] of byTransaction) {
     const batchId = known.get(transactionHash);
     const blockNumber = relay[0]?.blockNumber;
@@ -105,7 +107,7 @@ async function ourBatches(
     const requests = carried.get(transactionHash) ?? [];
     const logs = {
       relay,
-      moves: moves.filter((move) => move.transactionHash === transactionHash),
+      moves: byBatch.get(transactionHash) ?? [],
       created: new Map(
         read.created
           .filter((made) => made.transactionHash === transactionHash)

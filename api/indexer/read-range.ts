@@ -1,4 +1,4 @@
-import type { Block, ChainClient, RawLog } from "../chain/client.ts";
+import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable, QueryTooLarge } from "../chain/errors.ts";
 import {
@@ -14,6 +14,7 @@ import {
   type TokenMove,
 } from "../chain/logs.ts";
 import { type LogRequest, queryLogs } from "../chain/query-logs.ts";
+import type { RawLog } from "../chain/raw-logs.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 
 /** Largest answer to a query for logs of foreign contracts, in bytes. A contract that exceeds it alone floods. */
@@ -35,7 +36,7 @@ export interface ChainRange {
   /** Transfers in the service's collections. */
   moves: TokenMove[];
   changes: CollectionEvent[];
-  /** Transfer logs of foreign contracts, undecoded: most of them concern no wallet of the service. */
+  /** Transfer logs of foreign contracts, undecoded: most of them concern no wallet of the service. In order. */
   foreign: RawLog[];
   /** Foreign contracts whose logs were not read, because there are too many. */
   flooding: Set<string>;
@@ -88,7 +89,7 @@ export async function readRange(
     created,
     moves: tokenLogs.flatMap(decodeMoves).sort(byPosition),
     changes: tokenLogs.flatMap((log) => decodeCollectionEvent(log) ?? []).sort(byPosition),
-    foreign: foreignLogs,
+    foreign: foreignLogs.sort(byPosition),
     flooding: tokens.foreign.flooding,
   };
 }

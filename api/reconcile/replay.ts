@@ -115,6 +115,7 @@ export class Replay {
           ofLanes: () => Promise.resolve(null),
           // Holdings of foreign contracts are compared separately.
           holdings: (queries) => Promise.resolve(queries.map(() => undefined)),
+          readCounts: new Map(),
         },
         watched,
         read,

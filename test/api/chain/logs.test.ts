@@ -2,7 +2,7 @@ import { AbiCoder, zeroPadValue } from "ethers";
 import { expect } from "chai";
 import fc from "fast-check";
 
-import type { RawLog } from "../../../api/chain/client.ts";
+import type { RawLog } from "../../../api/chain/raw-logs.ts";
 import { abi } from "../../../api/chain/abi.ts";
 import { decodeCollectionEvent, decodeMoves, decodeRelayEvent, MOVE_TOPICS } from "../../../api/chain/logs.ts";
 import { hashOf, randomAddress } from "../support/rows.ts";

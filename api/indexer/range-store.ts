@@ -1,0 +1,95 @@
+import type { ChainClient } from "../chain/client.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
+import { type HoldingQuery, readHoldings } from "../chain/foreign-contracts.ts";
+import { readRelayOwner } from "../chain/relay-reads.ts";
+import { crashPoint } from "../shared/crash-point.ts";
+import type { Signals } from "../shared/signal.ts";
+import { prepareRange, type PreparedRange } from "./prepare-range.ts";
+import type { ReadBlocks } from "./read-ahead.ts";
+import { cut, type Slice, SliceSize } from "./slices.ts";
+import { type StoreDeps, storeRange } from "./store-range.ts";
+import { unknownOfLanes } from "./unknown-transactions.ts";
+
+/** Milliseconds for the reads of foreign contracts that belong to one range. The others are read in the background. */
+const FOREIGN_DEADLINE = 2_000;
+
+export interface RangeStoreDeps extends StoreDeps {
+  client: ChainClient;
+  contracts: ContractAddresses;
+  signals: Signals;
+  confirmations: number;
+  /** Gas limit of one call of a foreign contract. */
+  foreignCallGas: number;
+}
+
+/** Joins what was read with the database and stores it, slice by slice. Each slice is one commit, with its checkpoint. */
+export class RangeStore {
+  readonly #deps: RangeStoreDeps;
+  readonly #size = new SliceSize();
+  /** The first block of a slice that was read again because the followed contracts had changed. */
+  #readAgain: number | null = null;
+
+  constructor(deps: RangeStoreDeps) {
+    this.#deps = deps;
+  }
+
+  /** @returns false when the blocks that are not stored yet must be read again. */
+  async store(blocks: ReadBlocks, head: number): Promise<boolean> {
+    const { signals, contracts } = this.#deps;
+    const { read, watched } = blocks;
+    const foreign = { readCounts: new Map<string, number>(), abort: AbortSignal.timeout(FOREIGN_DEADLINE) };
+    let rest: Omit<Slice, "logs"> | null = { from: blocks.from, to: blocks.to, read };
+    while (rest !== null) {
+      const [slice, left] = cut(rest, this.#size.value);
+      rest = left;
+      const range = await this.#prepare(slice, blocks, { head, ...foreign });
+      crashPoint("indexer:read");
+      const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
+      // Once for each slice: apps that begin and end to follow all the time must not hold it up.
+      const again = this.#readAgain !== slice.from;
+      const started = performance.now();
+      const stored = await storeRange(this.#deps, range, { read: slice.read, watched, facts, again });
+      if (stored === "changed") this.#readAgain = slice.from;
+      if (stored !== "stored") return false;
+      this.#size.took(slice.logs, performance.now() - started);
+      crashPoint("indexer:stored");
+      // Lanes wait for their batches to be mined, the dispatcher waits for events.
+      signals.requests.notify();
+      signals.deliveries.notify();
+      if (range.foreignHoldings.some(({ quantity }) => quantity === null)) signals.contracts.notify();
+    }
+    return true;
+  }
+
+  #prepare(
+    { from, to, read }: Slice,
+    { remember, watched }: ReadBlocks,
+    { head, readCounts, abort }: { head: number; readCounts: Map<string, number>; abort: AbortSignal },
+  ): Promise<PreparedRange> {
+    const { database, client, confirmations, foreignCallGas } = this.#deps;
+    // Far behind the head, the node may no longer have the state at `to`. Then the newest state that no reorg can change is
+    // read instead.
+    const block = Math.max(to, head - confirmations);
+    return prepareRange(
+      {
+        ...this.#deps,
+        receipts: (hashes) => client.receipts(hashes),
+        transactions: (hashes) => client.transactions(hashes),
+        ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
+        holdings: (queries: HoldingQuery[]) => readHoldings(client, queries, { gas: foreignCallGas, block, abort }),
+        readCounts,
+      },
+      watched,
+      read,
+      { from, to, confirmed: Math.max(0, head - confirmations + 1), remember },
+    );
+  }
+
+  async #relayOwner(): Promise<string> {
+    const { client, contracts } = this.#deps;
+    const owner = await readRelayOwner(client, contracts.relay);
+    if (owner === null) throw new ChainUnavailable(`the node has no relay contract at ${contracts.relay}`);
+    return owner;
+  }
+}

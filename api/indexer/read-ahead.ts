@@ -1,0 +1,75 @@
+import type { Block, ChainClient } from "../chain/client.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import type { WatchedContracts } from "../store/ledger/watched.ts";
+import { type ChainRange, readRange } from "./read-range.ts";
+
+export interface ReadBlocks {
+  from: number;
+  to: number;
+  /** The first block whose header is kept. */
+  remember: number;
+  read: ChainRange;
+  /** The followed contracts whose logs were read. */
+  watched: WatchedContracts;
+}
+
+interface Wanted {
+  from: number;
+  head: number;
+  remember: number;
+  /** The block at `from` if it was read already. */
+  first: Block | null;
+  watched: WatchedContracts;
+}
+
+/**
+ * Reads ranges of blocks, and far behind the head also the next range while the one before it is stored. At most one range
+ * is read ahead. Whoever stores a range compares its first block with the stored one before it, so a range that a reorg has
+ * dropped meanwhile is not stored.
+ */
+export class ReadAhead {
+  readonly #client: ChainClient;
+  readonly #contracts: ContractAddresses;
+  #next: { wanted: Wanted; blocks: Promise<ReadBlocks> } | null = null;
+
+  constructor(client: ChainClient, contracts: ContractAddresses) {
+    this.#client = client;
+    this.#contracts = contracts;
+  }
+
+  /** The blocks from `from` on. @throws ChainUnavailable, RangeTooLarge: read again, the range is smaller then. */
+  async take(wanted: Wanted): Promise<ReadBlocks> {
+    const next = this.#next;
+    this.#next = null;
+    const { from, watched } = wanted;
+    const isCurrent = next?.wanted.from === from && next.wanted.watched.foreignVersion === watched.foreignVersion;
+    return isCurrent ? next.blocks : this.#read(wanted);
+  }
+
+  /** Begins to read the range after this one. */
+  begin({ to, read, watched }: ReadBlocks, { head, remember }: { head: number; remember: number }): void {
+    // The logs of a collection that this range creates can be read once the collection is stored.
+    if (to >= head || read.created.length > 0) return;
+    const wanted = { from: to + 1, head, remember, first: null, watched };
+    const blocks = this.#read(wanted);
+    // `take` throws it, if the range is still wanted then.
+    blocks.catch(() => undefined);
+    this.#next = { wanted, blocks };
+  }
+
+  /** Drops what was read ahead: the blocks may not be those that come next. */
+  forget(): void {
+    this.#next = null;
+  }
+
+  /** Waits until nothing is being read. */
+  async idle(): Promise<void> {
+    await this.#next?.blocks.catch(() => undefined);
+  }
+
+  async #read({ from, head, remember, first, watched }: Wanted): Promise<ReadBlocks> {
+    const to = Math.min(head, from - 1 + this.#client.logLimits.blocks.value);
+    const read = await readRange(this.#client, this.#contracts, watched, { from, to, head, remember, first });
+    return { from, to, remember, read, watched };
+  }
+}

@@ -1,0 +1,94 @@
+import type { ChainRange } from "./read-range.ts";
+
+/** Milliseconds that the commit of one slice should take. Meanwhile no other write gets its turn on SQLite. */
+const TARGET = 40;
+/** Logs of a slice: at first, and the bounds. */
+const FIRST = 500;
+const FEWEST = 100;
+const MOST = 5_000;
+
+/**
+ * How many logs are stored in one commit. It adapts to how long commits take: calls of the API, which write too, must not
+ * wait long while the indexer catches up.
+ */
+export class SliceSize {
+  #value = FIRST;
+
+  get value(): number {
+    return this.#value;
+  }
+
+  /** @param milliseconds that the commit of so many logs took. */
+  took(logs: number, milliseconds: number): void {
+    // A commit of few logs says little about one of many.
+    if (logs < this.#value / 2) return;
+    const factor = Math.min(2, Math.max(0.5, TARGET / milliseconds));
+    this.#value = Math.round(Math.min(MOST, Math.max(FEWEST, this.#value * factor)));
+  }
+}
+
+/** Consecutive blocks that were read: what one commit stores. */
+export interface Slice {
+  from: number;
+  to: number;
+  logs: number;
+  read: ChainRange;
+}
+
+type Ordered = Pick<ChainRange, "relay" | "moves" | "changes" | "foreign">;
+type Places = Record<keyof Ordered, number>;
+const NAMES = ["relay", "moves", "changes", "foreign"] as const;
+
+/**
+ * Cuts off the first blocks, which have at most `most` logs together, or one block that has more.
+ * @returns the rest too; null when there is none. It begins with a block that has logs, so the header of that block is known.
+ */
+export function cut({ read, from, to }: Omit<Slice, "logs">, most: number): [Slice, Omit<Slice, "logs"> | null] {
+  let end: Places = { relay: 0, moves: 0, changes: 0, foreign: 0 };
+  let next = firstBlock(read, end);
+  while (next < Infinity) {
+    const after = endOfBlock(read, next, end);
+    if (sumOf(end) > 0 && sumOf(after) > most) break;
+    end = after;
+    next = firstBlock(read, end);
+  }
+  const logs = sumOf(end);
+  if (next === Infinity) return [{ from, to, logs, read }, null];
+  return [
+    { from, to: next - 1, logs, read: { ...read, ...part(read, null, end), headers: within(read, from, next - 1) } },
+    {
+      from: next,
+      to,
+      // Contracts that flood are noted with the first blocks.
+      read: { ...read, ...part(read, end, null), headers: within(read, next, to), flooding: new Set() },
+    },
+  ];
+}
+
+/** The first block that has logs from these places on. */
+function firstBlock(read: Ordered, places: Places): number {
+  return Math.min(...NAMES.map((name) => read[name][places[name]]?.blockNumber ?? Infinity));
+}
+
+function endOfBlock(read: Ordered, block: number, places: Places): Places {
+  const end = { ...places };
+  for (const name of NAMES) while (read[name][end[name]]?.blockNumber === block) end[name] += 1;
+  return end;
+}
+
+function sumOf({ relay, moves, changes, foreign }: Places): number {
+  return relay + moves + changes + foreign;
+}
+
+function part(read: Ordered, start: Places | null, end: Places | null): Ordered {
+  return {
+    relay: read.relay.slice(start?.relay, end?.relay),
+    moves: read.moves.slice(start?.moves, end?.moves),
+    changes: read.changes.slice(start?.changes, end?.changes),
+    foreign: read.foreign.slice(start?.foreign, end?.foreign),
+  };
+}
+
+function within({ headers }: ChainRange, lowest: number, highest: number): ChainRange["headers"] {
+  return new Map([...headers].filter(([number]) => number >= lowest && number <= highest));
+}
