@@ -14,6 +14,7 @@ const MNEMONIC = Mnemonic.fromPhrase("test test test test test test test test te
 const ACCOUNT = "m/44'/60'/0'/0/7";
 const CHAIN_ID = 31_337n;
 const FEES = { maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+const BASE_FEE = "0x3b9aca00";
 /** Gas limit of one call, and of one transaction. */
 const CALL_GAS = 110_000;
 const TRANSACTION_GAS = 16_000_000n;
@@ -123,6 +124,8 @@ export class Outsider {
     let nonce = await provider.getTransactionCount(this.#signer.address);
     for (let start = 0; start < calls.length; start += CALLS) {
       const raw = await this.#signed(nonce, calls.slice(start, start + CALLS));
+      // Full blocks would raise it above what the transactions pay.
+      await provider.send("hardhat_setNextBlockBaseFeePerGas", [BASE_FEE]);
       await provider.send("eth_sendRawTransaction", [raw]);
       nonce += 1;
       await this.#untilMined(nonce - WAITING);

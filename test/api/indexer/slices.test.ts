@@ -32,7 +32,9 @@ function slicesOf(read: ChainRange, most: number): Slice[] {
   return slices;
 }
 
-const boundsOf = (slices: readonly Slice[]) => slices.map(({ from, to, logs }) => [from, to, logs]);
+function boundsOf(slices: readonly Slice[]): number[][] {
+  return slices.map(({ from, to, logs }) => [from, to, logs]);
+}
 
 describe("cut", () => {
   it("leaves a range whole that has few logs, or none", () => {
