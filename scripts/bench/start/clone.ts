@@ -18,8 +18,8 @@ const STOP_DEADLINE = 30_000;
 /** Lines of `npm start` that end a part of it. */
 const MARKS = [
   { part: "install the packages (npm ci)", line: /^moneta: the packages are installed/ },
-  { part: "compile and load the TypeScript", line: /^Starting a local chain and the service/ },
-  { part: "start the local chain and the service", line: /^Started a local chain/ },
+  { part: "compile and load the first TypeScript", line: /^Starting a local chain and the service/ },
+  { part: "start the local chain, compile and load the service meanwhile, start it", line: /^Started a local chain/ },
   { part: "the tour", line: /^Moneta is ready/ },
 ] as const;
 const CONTRACTS = "compile the contracts (npm run build, for tests only)";

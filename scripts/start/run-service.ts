@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { styleText } from "node:util";
+
+import pino from "pino";
+
+import { createConsoleLink } from "../../api/commands/console-session.ts";
+import { StartupError } from "../../api/context/chain-identity.ts";
+import { type Service, startService } from "../../api/context/service.ts";
+import { SeedFileError } from "../../api/keys/seed-file.ts";
+import { createApp } from "../../api/operator/create-app.ts";
+import type { LocalChain } from "./chain.ts";
+import { cliCommandLine, serviceSettings, type StartOptions } from "./options.ts";
+import { Problem } from "./problem.ts";
+import { TourError } from "./tour/check.ts";
+import { runTour } from "./tour/main.ts";
+
+/**
+ * Runs the service and the tour until it is told to stop.
+ * @throws Problem when the user can correct it.
+ */
+export async function runService(options: StartOptions, chain: LocalChain, stop: AbortSignal): Promise<never> {
+  try {
+    return await serve(options, chain, stop);
+  } catch (error) {
+    const plain = [StartupError, SeedFileError, TourError].some((kind) => error instanceof kind);
+    throw plain ? new Problem((error as Error).message, { cause: error }) : error;
+  }
+}
+
+async function serve(options: StartOptions, chain: LocalChain, stop: AbortSignal): Promise<never> {
+  const settings = serviceSettings(options, chain.rpcUrl);
+  const logFile = join(options.dataDir, "service.log");
+  const logger = pino({ level: settings.logLevel }, pino.destination({ dest: logFile, append: true, sync: true }));
+  const service = await whileItRuns(chain, startService(settings, logger));
+  try {
+    stop.throwIfAborted();
+    const { token } = await createApp({ database: service.database }, "local");
+    sayWhatRuns(options, chain, service);
+    if (options.tour) await runTour({ baseUrl: settings.publicUrl, token, rpcUrl: chain.rpcUrl, signal: stop });
+    const { url } = await createConsoleLink(
+      { database: service.database, publicUrl: settings.publicUrl },
+      { appId: null, scopes: null },
+    );
+    sayReady(options, { baseUrl: settings.publicUrl, token, consoleLink: url });
+    return await untilAborted(stop);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Fails when the chain ends: the service would wait for it for ever. */
+async function whileItRuns(chain: LocalChain, starting: Promise<Service>): Promise<Service> {
+  const died = chain.died.then((how) => {
+    throw new Problem(`The local chain has ended (${how}).`);
+  });
+  return Promise.race([starting, died]);
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+}
+
+function sayWhatRuns(options: StartOptions, chain: LocalChain, service: Service): void {
+  say(`Started a local chain (chain id ${service.chainId}) at ${chain.rpcUrl}, and deployed the contracts.`);
+  say(`The database and the logs are in ${options.dataDir}.`);
+}
+
+interface Ready {
+  baseUrl: string;
+  token: string;
+  /** Works once, within ten minutes. */
+  consoleLink: string;
+}
+
+function sayReady(options: StartOptions, { baseUrl, token, consoleLink }: Ready): void {
+  const line = (label: string, value: string) => `${styleText("dim", label.padEnd(9))} ${value}`;
+  say(`
+${styleText(["bold", "green"], "Moneta is ready.")}
+serving until you press Ctrl-C
+
+${line("docs:", styleText("cyan", `${baseUrl}/docs`))}
+${line("metrics:", `http://localhost:${options.metricsPort}/metrics`)}
+${line("CLI:", cliCommandLine(options, "app list"))}
+base URL: ${baseUrl}
+token: ${token}
+
+Make your first call from a second terminal:
+  export TOKEN=${styleText("dim", "<the token above>")}
+  curl -H "Authorization: Bearer $TOKEN" ${baseUrl}/v1/collections
+README.md goes on from here: "The main job, with curl".
+
+Open the console in your browser (the link works once, within ten minutes):
+  ${styleText("cyan", consoleLink)}
+Another link: ${cliCommandLine(options, "console")}`);
+}
+
+function say(text: string): void {
+  console.log(text);
+}
