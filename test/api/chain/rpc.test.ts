@@ -183,7 +183,7 @@ describe("Rpc", () => {
     });
 
     it("waits and continues where it was, if the caller allows it", async () => {
-      const patient = new Rpc(node.url, { maxWait: 5_000 });
+      const patient = new Rpc(node.url, { maxWait: 60_000 });
       let refused = 0;
       node.raw = (calls, response) => {
         if (calls.length > 2 || refused++ % 2 === 0) response.writeHead(429, { "retry-after": "0" }).end();

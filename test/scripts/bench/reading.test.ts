@@ -13,9 +13,7 @@ import { TEST_ENGINE } from "../../support/engine.ts";
 
 const TOKENS = 2_000;
 
-describe("benchmark of reading", function () {
-  this.timeout(180_000);
-
+describe("benchmark of reading", () => {
   describe("given a database that it has filled", () => {
     let place: DatabasePlace;
     let database: Database;
