@@ -8,13 +8,18 @@ export type Sizes = Map<string, number>;
 
 /** Gives back the space that a database does not use, and measures what is left. Nobody else may use the database. */
 export async function compactAndMeasure(url: string): Promise<Sizes> {
-  return url.startsWith("file:") ? onSqlite(url) : onPostgres(url);
+  return url.startsWith("file:") ? onSqlite(url, true) : onPostgres(url);
 }
 
-function onSqlite(url: string): Sizes {
+/** Measures a SQLite database that is compact already. */
+export function measureSqlite(url: string): Sizes {
+  return onSqlite(url, false);
+}
+
+function onSqlite(url: string, compact: boolean): Sizes {
   const database = new BetterSqlite3(url.startsWith("file://") ? fileURLToPath(url) : url.slice("file:".length));
   try {
-    database.exec("vacuum");
+    if (compact) database.exec("vacuum");
     const rows = database
       .prepare<[], { name: string; bytes: number }>(
         "select m.tbl_name as name, sum(d.pgsize) as bytes from dbstat as d join sqlite_master as m on m.name = d.name group by 1",

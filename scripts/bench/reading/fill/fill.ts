@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
 
 import { openDatabase } from "../../../../api/store/db/database.ts";
-import { compactAndMeasure, type Sizes } from "../../harness/sizes.ts";
+import { compactAndMeasure, measureSqlite, type Sizes } from "../../harness/sizes.ts";
 import type { Shape } from "../shape.ts";
-import { dropPostgres, fillPostgres, postgresDialect } from "./postgres.ts";
+import { analyzePostgres, dropPostgres, fillPostgres, postgresDialect } from "./postgres.ts";
 import { fillSqlite, sqliteDialect } from "./sqlite.ts";
 import { statementsOf } from "./statements.ts";
 
@@ -33,10 +33,12 @@ export async function fill(url: string, shape: Shape, facts: { app: string; nonc
   const filling = { shape, ...facts, now: Date.now() };
   if (url.startsWith("file:")) {
     fillSqlite(url.slice("file:".length), statementsOf({ ...filling, dialect: sqliteDialect }));
-  } else {
-    await fillPostgres(url, statementsOf({ ...filling, dialect: postgresDialect }));
+    return measureSqlite(url);
   }
-  return compactAndMeasure(url);
+  await fillPostgres(url, statementsOf({ ...filling, dialect: postgresDialect }));
+  const sizes = await compactAndMeasure(url);
+  await analyzePostgres(url);
+  return sizes;
 }
 
 /** Gives the space of a database back at once. */

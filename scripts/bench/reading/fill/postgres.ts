@@ -41,6 +41,11 @@ export async function fillPostgres(url: string, statements: readonly string[]): 
   });
 }
 
+/** What the server does by itself after some time: it counts what its planner must know, and marks the rows that all see. */
+export async function analyzePostgres(url: string): Promise<void> {
+  await onConnection(url, (client) => client.query("vacuum (analyze)"));
+}
+
 /** Ends all connections to the database and removes it. */
 export async function dropPostgres(url: string): Promise<void> {
   const place = new URL(url);
