@@ -18,6 +18,11 @@ export type OpenMode = "create" | "existing";
 const BUSY_TIMEOUT = 10_000;
 /** Pause between tries where SQLite does not wait by itself, in milliseconds. */
 const BUSY_PAUSE = 20;
+/**
+ * Most memory for the pages that a reading connection keeps, in KiB. SQLite takes it only as far as the file is large. A page
+ * of a listing has rows from all over the file: with less, each of them reads the inner pages of the indexes again.
+ */
+const READ_CACHE = 65_536;
 
 /** Takes the write lock at the start of a transaction. So a transaction waits at its start and cannot fail half way. */
 class ImmediateDriver extends SqliteDriver {
@@ -66,7 +71,9 @@ function connect(file: string, readonly: boolean): BetterSqlite3.Database {
   const database = new BetterSqlite3(file, { readonly, fileMustExist: true });
   try {
     database.pragma(`busy_timeout = ${BUSY_TIMEOUT.toString()}`);
-    if (!readonly) {
+    if (readonly) {
+      database.pragma(`cache_size = -${READ_CACHE.toString()}`);
+    } else {
       // With WAL, reads continue during a write. With FULL, a committed write survives a power cut.
       switchToWal(database);
       database.pragma("synchronous = FULL");
