@@ -3,6 +3,7 @@ import type { Part } from "./harness/part.ts";
 import { indexing } from "./indexing/indexing.ts";
 import { copying } from "./media/copying.ts";
 import { uploading } from "./media/uploading.ts";
+import { memory } from "./memory/memory.ts";
 import { accepting } from "./pipeline/accepting.ts";
 import { alone } from "./pipeline/alone.ts";
 import { batches } from "./pipeline/batches.ts";
@@ -18,6 +19,7 @@ import { reading } from "./reading/reading.ts";
 export const TOPICS: Record<string, readonly Part[]> = {
   pipeline: [alone, settling, batches, accepting, processes],
   webhooks: [delivering],
+  memory: [memory],
   chain: [chainLimits],
   indexing: [indexing],
   wallets: [wallets],

@@ -1,0 +1,22 @@
+import { readFile } from "node:fs/promises";
+
+/** Resident memory of a process, in MiB. */
+export interface Resident {
+  now: number;
+  /** The most that it has had. */
+  peak: number;
+}
+
+const KIB_PER_MIB = 1_024;
+
+/** Reads what Linux reports. @returns null on other systems. */
+export async function residentOf(pid: number): Promise<Resident | null> {
+  if (process.platform !== "linux") return null;
+  const status = await readFile(`/proc/${pid.toString()}/status`, "utf8");
+  const read = (name: string) => {
+    const [, kib] = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status) ?? [];
+    if (kib === undefined) throw new Error(`the system does not report ${name}`);
+    return Number(kib) / KIB_PER_MIB;
+  };
+  return { now: read("VmRSS"), peak: read("VmHWM") };
+}
