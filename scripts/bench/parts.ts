@@ -4,6 +4,7 @@ import { indexing } from "./indexing/indexing.ts";
 import { copying } from "./media/copying.ts";
 import { uploading } from "./media/uploading.ts";
 import { memory } from "./memory/memory.ts";
+import { peers } from "./peers/peers.ts";
 import { accepting } from "./pipeline/accepting.ts";
 import { alone } from "./pipeline/alone.ts";
 import { batches } from "./pipeline/batches.ts";
@@ -26,6 +27,7 @@ export const TOPICS: Record<string, readonly Part[]> = {
   media: [copying, uploading],
   start: [starting, clone],
   reading: [reading],
+  peers: [peers],
 };
 
 /** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */
