@@ -68,12 +68,12 @@ async function openOnSqlite(url: string, mode: OpenMode, { turns, metrics }: Dat
   const read = reader();
   const commits = new GroupCommit(writer, turns ?? null);
   return {
-    read,
+    read: read.db,
     write: (operation) => commits.run(operation),
     writeGroup: (operation) => commits.run(operation, true),
     close: async () => {
       await commits.drained();
-      await read.destroy();
+      await read.close();
       await writer.destroy();
     },
   };

@@ -105,6 +105,23 @@ function switchToWal(database: BetterSqlite3.Database): void {
   }
 }
 
+interface SqliteReader {
+  db: Kysely<Tables>;
+  close: () => Promise<void>;
+}
+
+function openReader(file: string, metrics: Pick<Metrics, "database"> | undefined): SqliteReader {
+  const connection = explained(file, () => connect(file, true));
+  const dialect = new SqliteDialect({ database: cachingStatements(connection) });
+  const db = new Kysely<Tables>({ dialect, ...timedStatements(metrics) });
+  const close = async () => {
+    await db.destroy();
+    // Kysely leaves a connection open that was never used.
+    connection.close();
+  };
+  return { db, close };
+}
+
 /**
  * Opens two connections to one file: one for writes, one for reads, so that reads never wait for writes.
  * @throws DatabaseError
@@ -113,7 +130,7 @@ export function openSqlite(
   file: string,
   mode: OpenMode,
   metrics?: Pick<Metrics, "database">,
-): { writer: Kysely<Tables>; reader: () => Kysely<Tables> } {
+): { writer: Kysely<Tables>; reader: () => SqliteReader } {
   return explained(file, () => {
     if (mode === "create") createFile(file);
     else requireFile(file);
@@ -121,15 +138,7 @@ export function openSqlite(
       dialect: new ImmediateDialect(connect(file, false)),
       ...timedStatements(metrics),
     });
-    const reader = () => explained(file, () => connect(file, true));
-    return {
-      writer,
-      reader: () =>
-        new Kysely<Tables>({
-          dialect: new SqliteDialect({ database: cachingStatements(reader()) }),
-          ...timedStatements(metrics),
-        }),
-    };
+    return { writer, reader: () => openReader(file, metrics) };
   });
 }
 

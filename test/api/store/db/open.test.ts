@@ -51,6 +51,16 @@ describeOn("sqlite", "opening the database", () => {
     });
   });
 
+  describe("given a database that nobody has read from", () => {
+    it("closes it whole: the mode of its journal can change", async () => {
+      await (await openDatabase(`file:${file}`)).close();
+      const alone = new BetterSqlite3(file);
+      // SQLite refuses this while any other connection is open.
+      expect(alone.pragma("journal_mode = DELETE", { simple: true })).to.equal("delete");
+      alone.close();
+    });
+  });
+
   describe("given a database that others may read", () => {
     it("opens it, and leaves its mode to the operator", async () => {
       await (await openDatabase(`file:${file}`)).close();
