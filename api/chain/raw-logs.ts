@@ -41,7 +41,18 @@ function parseLog(value: unknown): RawLog | null {
   if (!isText(blockHash, HASH) || !isText(transactionHash, HASH) || blockNumber === null || logIndex === null)
     return null;
   if (!Array.isArray(topics) || !topics.every((topic) => isText(topic, HASH))) return null;
-  return { address: checksumAddress(address), topics, data, blockNumber, blockHash, transactionHash, logIndex };
+  const contract = contractOf(address);
+  if (contract === null) return null;
+  return { address: contract, topics, data, blockNumber, blockHash, transactionHash, logIndex };
+}
+
+/** Null when the text mixes capitals and small letters and its checksum is wrong. */
+function contractOf(address: string): string | null {
+  try {
+    return checksumAddress(address);
+  } catch {
+    return null;
+  }
 }
 
 function isText(value: unknown, format: RegExp): value is string {

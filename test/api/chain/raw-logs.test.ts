@@ -28,6 +28,7 @@ describe("parseLogs", () => {
     ["no answer", null],
     ["an entry that is no log", [null]],
     ["an address that is too short", [{ ...LOG, address: "0x5fbd" }]],
+    ["an address whose checksum is wrong", [{ ...LOG, address: "0x5FbDB2315678afecb367f032d93F642f64180aA3" }]],
     ["a topic that is no hash", [{ ...LOG, topics: ["0x01"] }]],
     ["topics that are no list", [{ ...LOG, topics: HASH }]],
     ["data that is not hexadecimal", [{ ...LOG, data: "01" }]],
