@@ -90,8 +90,9 @@ export class Indexer {
       async (stop) => (this.#lease === null ? step() : ((await this.#lease.step(stop, step)) ?? this.#standBy())),
       abort,
     );
-    await this.#ahead.idle();
+    // First, so that another process need not wait for what is still being read.
     await this.#lease?.release();
+    await this.#ahead.idle();
   }
 
   /** Another process does the work. */
@@ -135,11 +136,11 @@ export class Indexer {
     const previous = await storedBlock(database.read, checkpoint);
     if (previous !== undefined && range.read.headers.get(range.from)?.parentHash !== previous.hash) return true;
     this.#ahead.begin(range, { head, remember });
-    if (!(await this.#store.store(range, head))) {
+    if (!(await this.#store.store(range))) {
       this.#ahead.forget();
       return true;
     }
-    await this.#closeReverted(head, range.to);
+    await this.#closeReverted(range.head, range.to);
     return range.to < head;
   }
 

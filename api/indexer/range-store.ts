@@ -35,15 +35,15 @@ export class RangeStore {
   }
 
   /** @returns false when the blocks that are not stored yet must be read again. */
-  async store(blocks: ReadBlocks, head: number): Promise<boolean> {
+  async store(blocks: ReadBlocks): Promise<boolean> {
     const { signals, contracts } = this.#deps;
-    const { read, watched } = blocks;
+    const { watched } = blocks;
     const foreign = { readCounts: new Map<string, number>(), abort: AbortSignal.timeout(FOREIGN_DEADLINE) };
-    let rest: Omit<Slice, "logs"> | null = { from: blocks.from, to: blocks.to, read };
+    let rest: Omit<Slice, "logs"> | null = { from: blocks.from, to: blocks.to, read: blocks.read };
     while (rest !== null) {
       const [slice, left] = cut(rest, this.#size.value);
       rest = left;
-      const range = await this.#prepare(slice, blocks, { head, ...foreign });
+      const range = await this.#prepare(slice, blocks, foreign);
       crashPoint("indexer:read");
       const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
       // Once for each slice: apps that begin and end to follow all the time must not hold it up.
@@ -64,8 +64,8 @@ export class RangeStore {
 
   #prepare(
     { from, to, read }: Slice,
-    { remember, watched }: ReadBlocks,
-    { head, readCounts, abort }: { head: number; readCounts: Map<string, number>; abort: AbortSignal },
+    { head, remember, watched }: ReadBlocks,
+    { readCounts, abort }: { readCounts: Map<string, number>; abort: AbortSignal },
   ): Promise<PreparedRange> {
     const { database, client, confirmations, foreignCallGas } = this.#deps;
     // Far behind the head, the node may no longer have the state at `to`. Then the newest state that no reorg can change is

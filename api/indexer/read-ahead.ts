@@ -6,6 +6,8 @@ import { type ChainRange, readRange } from "./read-range.ts";
 export interface ReadBlocks {
   from: number;
   to: number;
+  /** The newest block when the reading began. A block that was not deep enough then may have been replaced since. */
+  head: number;
   /** The first block whose header is kept. */
   remember: number;
   read: ChainRange;
@@ -70,6 +72,6 @@ export class ReadAhead {
   async #read({ from, head, remember, first, watched }: Wanted): Promise<ReadBlocks> {
     const to = Math.min(head, from - 1 + this.#client.logLimits.blocks.value);
     const read = await readRange(this.#client, this.#contracts, watched, { from, to, head, remember, first });
-    return { from, to, remember, read, watched };
+    return { from, to, head, remember, read, watched };
   }
 }
