@@ -36,7 +36,12 @@ export interface PrepareDeps {
   readCounts: ReadCounts;
 }
 
-export type PreparedRange = BlockRange & { needsRelayOwner: boolean; reads: ForeignReads };
+export interface PreparedRange extends BlockRange {
+  needsRelayOwner: boolean;
+  reads: ForeignReads;
+  /** The service's collections at the end of the range: those that it creates, too. */
+  collections: ReadonlyMap<string, CollectionType>;
+}
 
 /** Joins a range of the chain with the database: finds the service's batches, tokens and wallets, and their requests. */
 export async function prepareRange(
@@ -81,6 +86,7 @@ export async function prepareRange(
     changes: [...read.changes.flatMap((event) => changeOf(event, deps.contracts)), ...batches.flatMap(frozenBy)],
     foreignHoldings: foreign.holdings,
     reads: foreign.reads,
+    collections: types,
     wallets: new Set(apps.keys()),
   };
 }

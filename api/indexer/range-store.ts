@@ -37,13 +37,13 @@ export class RangeStore {
   /** @returns false when the blocks that are not stored yet must be read again. */
   async store(blocks: ReadBlocks): Promise<boolean> {
     const { signals, contracts } = this.#deps;
-    const { watched } = blocks;
+    let { watched } = blocks;
     const foreign = { readCounts: new Map<string, number>(), abort: AbortSignal.timeout(FOREIGN_DEADLINE) };
     let rest: Omit<Slice, "logs"> | null = { from: blocks.from, to: blocks.to, read: blocks.read };
     while (rest !== null) {
       const [slice, left] = cut(rest, this.#size.value);
       rest = left;
-      const range = await this.#prepare(slice, blocks, foreign);
+      const range = await this.#prepare(slice, { ...blocks, watched }, foreign);
       crashPoint("indexer:read");
       const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
       // Once for each slice: apps that begin and end to follow all the time must not hold it up.
@@ -52,6 +52,8 @@ export class RangeStore {
       const stored = await storeRange(this.#deps, range, { read: slice.read, watched, facts, again });
       if (stored === "changed") this.#readAgain = slice.from;
       if (stored !== "stored") return false;
+      // A later slice may have logs of a collection that this one has created.
+      watched = { ...watched, collections: range.collections };
       this.#size.took(slice.logs, performance.now() - started);
       crashPoint("indexer:stored");
       // Lanes wait for their batches to be mined, the dispatcher waits for events.
