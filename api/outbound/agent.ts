@@ -8,6 +8,12 @@ import { type AddressPolicy, mayConnect } from "./addresses.ts";
 /** Connects to URLs that users gave. */
 export type OutboundAgent = Agent;
 
+/**
+ * Milliseconds that an unused connection is kept, whatever longer time the server offers: servers could make the process keep
+ * any number of connections, and one that the server closes as it is used again costs a try. Most servers keep them for longer.
+ */
+const KEPT = 1_000;
+
 /** Thrown when a URL leads to an address that the policy forbids. */
 export class BlockedAddressError extends Error {
   override readonly name = "BlockedAddressError";
@@ -37,6 +43,8 @@ export function createOutboundAgent(policy: AddressPolicy): Agent {
   };
   const connect = buildConnector({ lookup: guardedLookup, timeout: 10_000 });
   return new Agent({
+    keepAliveTimeout: KEPT,
+    keepAliveMaxTimeout: KEPT,
     connect: (options, callback) => {
       // A literal address in the URL needs no lookup, so it is checked here.
       const host = options.hostname.replace(/^\[|\]$/g, "");

@@ -93,8 +93,7 @@ export class DeliveryLines {
 
   /** Removes the deliveries that have waited too long for a slot. Fewer are taken ahead for their apps then. */
   removeOverdue(): DueDelivery[] {
-    const since = this.#now() - LONGEST_WAIT;
-    return [...this.#queued].flatMap((app) => this.#remove(app, ({ takenAt }) => takenAt < since));
+    return [...this.#queued].flatMap((app) => this.#remove(app, (waiting) => this.#isOverdue(waiting)));
   }
 
   /** Removes all deliveries that wait for a slot. */
@@ -104,14 +103,19 @@ export class DeliveryLines {
 
   #start(app: string): DueDelivery | null {
     const line = this.#lines.get(app);
-    if (line === undefined || line.waiting.length === 0 || !this.#slots.take(app)) return null;
-    const first = line.waiting.shift();
-    if (first === undefined) return null;
+    const first = line?.waiting[0];
+    // After a pause, or while nothing can be stored, another process may have taken it.
+    if (line === undefined || first === undefined || this.#isOverdue(first) || !this.#slots.take(app)) return null;
+    line.waiting.shift();
     if (line.waiting.length === 0) this.#queued.delete(app);
     line.sending += 1;
     this.#sending += 1;
     this.#waiting -= 1;
     return first.delivery;
+  }
+
+  #isOverdue({ takenAt }: Waiting): boolean {
+    return takenAt < this.#now() - LONGEST_WAIT;
   }
 
   #remove(app: string, chosen: (waiting: Waiting) => boolean): DueDelivery[] {

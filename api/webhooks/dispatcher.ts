@@ -8,16 +8,14 @@ import { type Metrics, secondsSince } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Trx } from "../store/db/engine.ts";
-import { recordTries } from "../store/outbox/deliveries.ts";
 import {
   type DueDelivery,
   renewDeliveries,
   returnDeliveries,
   takeDueDeliveries,
 } from "../store/outbox/due-deliveries.ts";
-import { disableWebhook } from "../store/outbox/webhooks.ts";
 import { DeliveryLines, type ReceiverAnswer } from "./delivery-lines.ts";
+import { record } from "./record.ts";
 import { Sender } from "./sender.ts";
 import { type Tried, triedAs } from "./tried.ts";
 
@@ -89,9 +87,15 @@ export class Dispatcher {
   async run(abort: AbortSignal): Promise<void> {
     abort.addEventListener("abort", () => (this.#stopping = true), { once: true });
     await this.#loop.run(() => this.#step(), abort);
-    await Promise.all(this.#calls);
+    // Other processes may go on at once, also while a receiver hangs. If this fails, they do when the leases expire.
     this.#giveBack(this.#lines.removeUnsent());
-    // Other processes may go on at once. If this fails, they do when the leases expire.
+    await this.#storeLast();
+    await Promise.all(this.#calls);
+    await this.#storeLast();
+  }
+
+  async #storeLast(): Promise<void> {
+    if (this.#results.length + this.#unsent.length === 0) return;
     await this.#exchange(false).catch((error: unknown) => {
       this.#loop.report(error);
     });
@@ -111,6 +115,7 @@ export class Dispatcher {
     const [results, unsent] = [this.#results.splice(0), this.#unsent.splice(0)];
     clearTimeout(this.#resultsTimer);
     this.#resultsTimer = undefined;
+    const renewedAt = this.#renewedAt;
     const renewed = this.#toRenew();
     try {
       const { recorded, taken, more } = await database.writeGroup(async (trx) => {
@@ -132,6 +137,7 @@ export class Dispatcher {
       // Nothing was stored. It is stored with the next results.
       this.#results.unshift(...results);
       this.#unsent.unshift(...unsent);
+      this.#renewedAt = renewedAt;
       throw error;
     }
   }
@@ -227,17 +233,4 @@ export class Dispatcher {
         logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
     }
   }
-}
-
-/** @returns the ids of the deliveries whose results were stored. */
-async function record(trx: Trx, results: readonly Tried[], now: number): Promise<Set<string>> {
-  const recorded = await recordTries(
-    trx,
-    results.map(({ delivery: { id, fence }, result }) => ({ id, fence, result })),
-    now,
-  );
-  const gone = results.filter(({ delivery, outcome }) => outcome === "gone" && recorded.has(delivery.id));
-  for (const { appId, url } of new Map(gone.map(({ delivery }) => [delivery.appId, delivery])).values())
-    await disableWebhook(trx, appId, url, "the receiver answered 410 to another event", now);
-  return recorded;
 }

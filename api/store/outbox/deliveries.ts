@@ -80,7 +80,8 @@ export interface TriedDelivery {
 }
 
 /**
- * Stores the results of tries. A delivery that another process has taken over, or that is over, stays as it is.
+ * Stores the results of tries. A delivery that another process has taken over, or that is over, stays as it is. The fencing
+ * token grows, so a result that is stored again, because its commit was lost, counts once.
  * @returns the ids of the deliveries whose results were stored.
  */
 export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now: number): Promise<Set<string>> {
@@ -91,7 +92,7 @@ export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now
   }));
   const { rows: recorded } = await sql<Pick<DeliveryRow, "id" | "seq" | "status" | "request_id">>`
     update deliveries
-       set status = input.status, tries = deliveries.tries + 1, next_at = input.next_at,
+       set status = input.status, tries = deliveries.tries + 1, fence = deliveries.fence + 1, next_at = input.next_at,
            response_status = input.response_status, error = input.error, updated_at = ${now}
       from ${rowSet(trx, RESULT, rows)} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'

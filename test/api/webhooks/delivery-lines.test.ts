@@ -46,6 +46,17 @@ describe("DeliveryLines", () => {
     expect(lines.removeUnsent()).to.have.length(4);
   });
 
+  it("start nothing that has waited too long, which another process may have taken meanwhile", () => {
+    take("app");
+    for (const sent of start()) lines.sent(sent, "fast");
+    take("app");
+    const [first] = start();
+    now = 1_001;
+    if (first !== undefined) lines.sent(first, "fast");
+    expect(start()).to.deep.equal([]);
+    expect(lines.removeOverdue()).to.have.length(4);
+  });
+
   it("take nothing ahead after a receiver did not answer, and give a slow one a single slot", () => {
     take("app");
     for (const sent of start()) lines.sent(sent, "fast");

@@ -17,6 +17,24 @@ const ROOM = { shared: 20, ofApp: 9, most: 20 };
 describe("Dispatcher", () => {
   const fixture = useDispatcher();
 
+  /** The dispatcher's database, whose transactions `operate` replaces while `run` runs. */
+  async function withWrites(
+    operate: (write: () => Promise<unknown>) => Promise<unknown>,
+    run: () => Promise<void>,
+  ): Promise<void> {
+    const { database } = fixture;
+    fixture.database = Object.assign(Object.create(database) as typeof database, {
+      writeGroup: (operation: Parameters<typeof database.writeGroup>[0]) =>
+        operate(() => database.writeGroup(operation)),
+    });
+    try {
+      await run();
+    } finally {
+      await fixture.stop();
+      fixture.database = database;
+    }
+  }
+
   it("signs each delivery so that a Standard Webhooks library accepts it and rejects a changed body", async () => {
     fixture.start();
     const id = await fixture.emit(["completed"]);
@@ -129,25 +147,57 @@ describe("Dispatcher", () => {
     expect(returned.map(({ next_at: at }) => at)).to.deep.equal(returned.map(() => 0));
   });
 
+  it("gives back what it has not sent as soon as it is told to stop, also while a receiver hangs", async () => {
+    fixture.receiver.respond = (_call, response) => {
+      if (fixture.receiver.calls.length <= 16) response.end();
+    };
+    for (let count = 0; count < 40; count++) await fixture.emit(["completed"]);
+    const pending = async (fits: (nextAt: number) => boolean) =>
+      (await fixture.deliveries()).filter(({ status, next_at: at }) => status === "pending" && fits(at ?? 0)).length;
+    fixture.start();
+    await fixture.receiver.count(20);
+    // Four calls hang, and more is taken ahead.
+    await eventually(async () => ((await pending((at) => at > fixture.clock)) > 4 ? true : undefined));
+    fixture.beginToStop();
+    // The calls hang until the test ends.
+    await eventually(async () => ((await pending((at) => at === 0)) === 20 ? true : undefined));
+  });
+
   it("stores results late that could not be stored, and sends nothing twice", async () => {
-    const { database } = fixture;
     let failures = 0;
-    fixture.database = Object.assign(Object.create(database) as typeof database, {
-      writeGroup: (operation: Parameters<typeof database.writeGroup>[0]) => {
-        if (fixture.receiver.calls.length === 0 || failures > 0) return database.writeGroup(operation);
-        failures += 1;
-        return Promise.reject(new Error("the disk is full"));
-      },
-    });
-    try {
+    const full = (write: () => Promise<unknown>) => {
+      if (fixture.receiver.calls.length === 0 || failures > 0) return write();
+      failures += 1;
+      return Promise.reject(new Error("the disk is full"));
+    };
+    await withWrites(full, async () => {
       fixture.start();
       await fixture.emit(["completed"]);
       await fixture.reach([["delivered", 1]]);
-    } finally {
-      await fixture.stop();
-      fixture.database = database;
-    }
+    });
     expect([failures, fixture.receiver.calls.length]).to.deep.equal([1, 1]);
+  });
+
+  it("counts a try once if the connection is lost at the commit that stored it", async () => {
+    let lost = 0;
+    const losing = async (write: () => Promise<unknown>) => {
+      const result = await write();
+      if (lost > 0 || !(await fixture.deliveries()).some(({ tries }) => tries > 0)) return result;
+      lost += 1;
+      throw new Error("the connection was lost");
+    };
+    await withWrites(losing, async () => {
+      fixture.receiver.respond = ({ body }, response) => response.writeHead(body["type"] === "sent" ? 500 : 200).end();
+      fixture.start();
+      await fixture.emit(["sent"]);
+      await eventually(() => Promise.resolve(lost > 0 ? true : undefined));
+      await fixture.emit(["completed"]);
+      // The first result was stored again before this event was taken.
+      await fixture.reach([
+        ["pending", 1],
+        ["delivered", 1],
+      ]);
+    });
   });
 
   it("delivers again what a process that died had taken but not recorded", async () => {

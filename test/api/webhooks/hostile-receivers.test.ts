@@ -1,5 +1,12 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+
 import { expect } from "chai";
 
+import { createOutboundAgent } from "../../../api/outbound/agent.ts";
+import { post } from "../../../api/webhooks/post.ts";
 import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import { eventually } from "../../support/eventually.ts";
 import { addApp, APP } from "../support/rows.ts";
@@ -96,12 +103,30 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
       ports.add(response.socket?.remotePort);
       response.end("thanks");
     };
-    fixture.start();
+    const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });
     for (let count = 1; count <= 3; count++) {
-      await fixture.emit(["completed"]);
-      await fixture.reach(Array<[string, number]>(count).fill(["delivered", 1]));
+      const answer = await post(agent, { url: fixture.receiver.url, headers: {}, body: "{}", timeout: 15_000 });
+      expect(answer).to.deep.equal({ status: 200 });
+      // The agent passes over a connection in the turn of the event loop in which its answer ended.
+      await pause(10);
     }
+    await agent.destroy();
     expect(ports.size).to.equal(1);
+  });
+
+  it("keeps no connection for as long as the receiver offers", async () => {
+    // This server never closes a connection by itself.
+    const server = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
+      response.writeHead(204, { "keep-alive": "timeout=600" }).end();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const closed = once(server, "connection").then(([socket]) => once(socket as Socket, "close"));
+    await fixture.register(APP, `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}/`);
+    fixture.start();
+    await fixture.emit(["completed"]);
+    await fixture.reach([["delivered", 1]]);
+    await closed;
+    server.close();
   });
 
   it("delivers to other apps while the receiver of one app hangs", async () => {

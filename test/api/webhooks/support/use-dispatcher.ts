@@ -32,6 +32,7 @@ export class DispatcherFixture {
   clock = Date.now();
   #wake = new Signal();
   #stop: (() => Promise<void>) | null = null;
+  #abort = new AbortController();
 
   /** For `useDispatcher` only, as `close`. */
   async open(): Promise<void> {
@@ -72,7 +73,7 @@ export class DispatcherFixture {
 
   start(policy = { allowedHosts: new Set<string>(), allowLoopback: true }): void {
     const { database, sealer } = this;
-    const abort = new AbortController();
+    const abort = (this.#abort = new AbortController());
     const agent = createOutboundAgent(policy);
     const logger = pino({ level: "silent" });
     const dispatcher = new Dispatcher({
@@ -92,6 +93,11 @@ export class DispatcherFixture {
       await agent.destroy();
       await running;
     };
+  }
+
+  /** Tells the dispatcher to stop. It waits for the receivers that it has called. */
+  beginToStop(): void {
+    this.#abort.abort();
   }
 
   /** Stops the dispatcher. Does nothing when it does not run. */
