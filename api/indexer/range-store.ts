@@ -27,8 +27,8 @@ export interface RangeStoreDeps extends StoreDeps {
 export class RangeStore {
   readonly #deps: RangeStoreDeps;
   readonly #size = new SliceSize();
-  /** The first block of a slice that was read again because the followed contracts had changed. */
-  #readAgain: number | null = null;
+  /** The blocks that were read again because the followed contracts had changed. */
+  #readAgain: { from: number; to: number } | null = null;
 
   constructor(deps: RangeStoreDeps) {
     this.#deps = deps;
@@ -46,11 +46,11 @@ export class RangeStore {
       const range = await this.#prepare(slice, { ...blocks, watched }, foreign);
       crashPoint("indexer:read");
       const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
-      // Once for each slice: apps that begin and end to follow all the time must not hold it up.
-      const again = this.#readAgain !== slice.from;
+      // Once, however many slices the blocks have: apps that begin and end to follow all the time must not hold it up.
+      const again = !this.#wasReadAgain(slice.from);
       const started = performance.now();
       const stored = await storeRange(this.#deps, range, { read: slice.read, watched, facts, again });
-      if (stored === "changed") this.#readAgain = slice.from;
+      if (stored === "changed") this.#readAgain = { from: slice.from, to: blocks.to };
       if (stored !== "stored") return false;
       // A later slice may have logs of a collection that this one has created.
       watched = { ...watched, collections: range.collections };
@@ -62,6 +62,10 @@ export class RangeStore {
       if (range.foreignHoldings.some(({ quantity }) => quantity === null)) signals.contracts.notify();
     }
     return true;
+  }
+
+  #wasReadAgain(block: number): boolean {
+    return this.#readAgain !== null && this.#readAgain.from <= block && block <= this.#readAgain.to;
   }
 
   #prepare(

@@ -1,0 +1,74 @@
+import { expect } from "chai";
+import pino from "pino";
+
+import { type Block, ChainClient } from "../../../api/chain/client.ts";
+import type { TokenMove } from "../../../api/chain/logs.ts";
+import { Rpc } from "../../../api/chain/rpc.ts";
+import { RangeStore } from "../../../api/indexer/range-store.ts";
+import type { ReadBlocks } from "../../../api/indexer/read-ahead.ts";
+import { createSignals } from "../../../api/shared/signal.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
+import { noteForeignChange } from "../../../api/store/ledger/watched.ts";
+import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { startAtBlock } from "../support/blocks.ts";
+import { hashOf, randomAddress } from "../support/rows.ts";
+
+const LAST = 20;
+/** So many that the blocks are stored in several slices. */
+const MOVES_OF_BLOCK = 100;
+
+/** Blocks 1 to `LAST`, read while nothing was followed. */
+function blocksWithMoves(): ReadBlocks {
+  const numbers = Array.from({ length: LAST }, (_, index) => index + 1);
+  const headers = new Map(
+    numbers.map((number): [number, Block] => {
+      const [hash, parentHash] = [hashOf(number.toString()), hashOf((number - 1).toString())];
+      return [number, { number, hash, parentHash, timestamp: number, gasLimit: 1n }];
+    }),
+  );
+  const token = { contract: randomAddress(), tokenId: "1", quantity: "1", from: randomAddress(), to: randomAddress() };
+  const moves = numbers.flatMap((blockNumber) =>
+    Array.from({ length: MOVES_OF_BLOCK }, (_, logIndex): TokenMove => {
+      return { kind: "move", ...token, blockNumber, logIndex, subIndex: 0, transactionHash: hashOf("t") };
+    }),
+  );
+  const read = { headers, relay: [], created: [], moves, changes: [], foreign: [], flooding: new Set<string>() };
+  const watched = { collections: new Map(), foreign: new Map(), foreignVersion: 0 };
+  return { from: 1, to: LAST, head: LAST, remember: 0, read, watched };
+}
+
+describe("blocks that were read while apps began or ended to follow contracts", () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await startAtBlock(database, 0);
+  });
+  afterEach(() => database.remove());
+
+  const rangeStore = () => {
+    const nothing = () => undefined;
+    return new RangeStore({
+      database,
+      client: new ChainClient(new Rpc("http://127.0.0.1:1")),
+      contracts: { relay: randomAddress(), factory: randomAddress(), delegate: randomAddress(), deployedAt: 0 },
+      signals: createSignals(),
+      logger: pino({ level: "silent" }),
+      confirmations: 5,
+      now: () => 1_000,
+      foreignCallGas: 1,
+      maxForeignLogs: 10_000,
+      metrics: { requests: nothing, batchGas: nothing },
+    });
+  };
+  const checkpoint = async () => Number(await readMeta(database.read, "checkpoint"));
+
+  it("are read again once, and not once for each slice", async () => {
+    const store = rangeStore();
+    await database.write(noteForeignChange);
+    expect(await store.store(blocksWithMoves())).to.equal(false);
+    expect(await checkpoint()).to.equal(0);
+    expect(await store.store(blocksWithMoves())).to.equal(true);
+    expect(await checkpoint()).to.equal(LAST);
+  });
+});
