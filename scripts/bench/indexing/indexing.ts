@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathOf, openExistingDatabase, type Database } from "../../../api/store/db/database.ts";
 import { anvilBinary } from "../../nodes/anvil-binary.ts";
 import { NodeProcess } from "../../nodes/node-process.ts";
+import { PacedAnvil } from "../chain/paced-anvil.ts";
 import type { Databases } from "../harness/databases.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
@@ -44,7 +45,9 @@ const QUICK: Sizes = { minted: 0, own: 2_000, foreign: 2_000, followed: 0 };
 
 async function run({ quick, profiles, databases }: Options): Promise<Row[]> {
   const kind = anvilBinary() === null ? "hardhat" : "anvil";
-  const world = await World.start({ databases, node: (folder) => NodeProcess.start(kind, folder) });
+  // The Anvil of tests keeps the state of every block: with so many transactions that is gigabytes.
+  const node = (folder: string) => (kind === "anvil" ? PacedAnvil.start() : NodeProcess.start(kind, folder));
+  const world = await World.start({ databases, node });
   try {
     const outsider = await Outsider.start(world.node);
     const scene = await Scene.open(world, outsider, { databases, profiles });
