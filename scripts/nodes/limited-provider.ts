@@ -76,17 +76,17 @@ export class LimitedProvider {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = JSON.parse(await text(request)) as Call | Call[];
     const calls = Array.isArray(body) ? body : [body];
-    if (this.#exceedsRate(calls.length)) {
-      this.refused.rate += 1;
-      response.writeHead(429, { "retry-after": "1" }).end("Too Many Requests");
-      return;
-    }
     const { batch } = this.limits;
     if (batch !== undefined && calls.length > batch) {
       this.refused.batch += 1;
       // Geth's words.
       const error = { code: -32_600, message: "batch too large" };
       response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+      return;
+    }
+    if (this.#exceedsRate(calls.length)) {
+      this.refused.rate += 1;
+      response.writeHead(429, { "retry-after": "1" }).end("Too Many Requests");
       return;
     }
     const answers = await Promise.all(calls.map((call) => this.#answer(call)));
