@@ -72,9 +72,17 @@ describe("a provider that limits log queries", () => {
     expect(provider.refused.results).to.be.greaterThan(0);
   });
 
-  // Two batches in a second are too many, so that a slow machine meets the limit, too.
-  it("catches up within 12 calls in a batch and 20 calls a second, and says that it waits for a rate limit", async () => {
-    const { wallet, ids } = await missBlocks({ blocks: 50, batch: 12, callsPerSecond: 20 }, 100);
+  it("catches up within 12 calls in a batch", async () => {
+    const { wallet, ids } = await missBlocks({ blocks: 50, batch: 12 });
+    await moneta.start({ RPC_URL: provider.url });
+    await caughtUp();
+    await expectAllMints(wallet, ids);
+    expect(provider.refused.batch).to.be.greaterThan(0);
+  });
+
+  // The headers of a range are more calls than that, so a slow machine meets the limit, too.
+  it("catches up within 20 calls a second, and says that it waits for a rate limit", async () => {
+    const { wallet, ids } = await missBlocks({ blocks: 50, callsPerSecond: 20 }, 100);
     await moneta.start({ RPC_URL: provider.url });
     const said = await eventually(async () => {
       const answer = await fetch(`${moneta.baseUrl}/readyz`);
@@ -85,7 +93,6 @@ describe("a provider that limits log queries", () => {
     await caughtUp();
     await expectAllMints(wallet, ids);
     expect(provider.refused.rate).to.be.greaterThan(0);
-    expect(provider.refused.batch).to.be.greaterThan(0);
   });
 
   it("reads by topics alone above LOG_TOPICS_ABOVE contracts, in the provider's ranges", async () => {
