@@ -21,6 +21,7 @@ import { closeReverted } from "./close-reverted.ts";
 import { MissingCosts } from "./costs.ts";
 import { RangeStore } from "./range-store.ts";
 import { ReadAhead } from "./read-ahead.ts";
+import type { SliceSize } from "./slices.ts";
 
 export interface IndexerDeps {
   database: Database;
@@ -40,6 +41,8 @@ export interface IndexerDeps {
   metrics: Pick<Metrics, "requests" | "batchGas" | "reorg">;
   /** null: no lease. The checkpoint alone then keeps two writers apart. */
   lease: LeaseTimes | null;
+  /** Absent: slices adapt to how long commits take. */
+  sliceSize?: Pick<SliceSize, "value" | "took">;
 }
 
 /** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */

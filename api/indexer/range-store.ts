@@ -21,17 +21,20 @@ export interface RangeStoreDeps extends StoreDeps {
   confirmations: number;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
+  /** How many logs one commit stores. By default it adapts to how long commits take. */
+  sliceSize?: Pick<SliceSize, "value" | "took">;
 }
 
 /** Joins what was read with the database and stores it, slice by slice. Each slice is one commit, with its checkpoint. */
 export class RangeStore {
   readonly #deps: RangeStoreDeps;
-  readonly #size = new SliceSize();
+  readonly #size: Pick<SliceSize, "value" | "took">;
   /** The blocks that were read again because the followed contracts had changed. */
   #readAgain: { from: number; to: number } | null = null;
 
   constructor(deps: RangeStoreDeps) {
     this.#deps = deps;
+    this.#size = deps.sliceSize ?? new SliceSize();
   }
 
   /** @returns false when the blocks that are not stored yet must be read again. */
