@@ -86,10 +86,10 @@ export async function applyRange(
   await lockCollections(trx, collectionsOf(range));
   await rememberBlocks(trx, range.blocks, range.forgetBlocksBefore);
   const counters = new CounterDeltas();
+  for (const one of range.cancelled) await applyCancellation(trx, one, now);
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
   await recordCosts(trx, range.batches.flatMap(costOfBatch), counters);
   if (range.unknownTransaction !== null) await writeMetaOnce(trx, "unknown_transaction", range.unknownTransaction);
-  for (const one of range.cancelled) await applyCancellation(trx, one, now);
   await applyMoves(trx, range, counters);
   await applyForeign(trx, range, counters);
   for (const change of range.changes) await applyEdit(trx, change);
@@ -128,7 +128,7 @@ async function applyOutcomes(
   await returnUntouched(trx, batch.untouched, batch.batchId, now);
 }
 
-/** Fails a request whose number was cancelled, unless its outcome is known: no batch can run it any more. */
+/** Fails a request whose number was cancelled, unless its outcome is known. Later batches have skipped the number. */
 async function applyCancellation(trx: Trx, cancelled: BlockRange["cancelled"][number], now: number): Promise<void> {
   const { request } = cancelled;
   const outcome = { ok: false, errorCode: "number_taken", errors: null } as const;
