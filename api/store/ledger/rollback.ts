@@ -193,6 +193,8 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<StoredRequest[]> {
         ...((await isUnderWay(trx, request)) ? {} : { batch_id: null, ready_at: AT_ONCE }),
         // The chain chooses ERC721 ids, and may choose another one next time.
         ...(outcome?.ok === true && command.kind === "mint-erc721" ? { nft_token_id: null } : {}),
+        // There is no such collection now, and there may never be one: its number may be cancelled.
+        ...(command.kind === "create-collection" ? { nft_collection: null } : {}),
       })
       .where("id", "=", request.id)
       .execute();
