@@ -136,8 +136,14 @@ export class Indexer {
     const remember = head - confirmations - REMEMBER;
     const watched = await this.#watched.read(database.read);
     const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next, watched });
+    const first = range.read.headers.get(range.from);
     const previous = await storedBlock(database.read, checkpoint);
-    if (previous !== undefined && range.read.headers.get(range.from)?.parentHash !== previous.hash) return true;
+    const follows = previous === undefined || first?.parentHash === previous.hash;
+    // A reorg may have dropped what was read ahead.
+    if (!follows || (next !== null && first !== undefined && first.hash !== next.hash)) {
+      this.#ahead.forget();
+      return true;
+    }
     this.#ahead.begin(range, { head, remember });
     if (!(await this.#store.store(range))) {
       this.#ahead.forget();
