@@ -2,9 +2,6 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { pathOf, openExistingDatabase, type Database } from "../../../api/store/db/database.ts";
-import { anvilBinary } from "../../nodes/anvil-binary.ts";
-import { NodeProcess } from "../../nodes/node-process.ts";
-import { PacedAnvil } from "../chain/paced-anvil.ts";
 import type { Databases } from "../harness/databases.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
@@ -15,6 +12,7 @@ import { type BareStore, openPostgres, openSqlite } from "./bare/store.ts";
 import { type CaughtUp, catchUp } from "./catch-up.ts";
 import { compare } from "./compare.ts";
 import { addCollections, followForeign } from "./followed.ts";
+import { NODE, startNode } from "./node.ts";
 import { answersOf } from "./probe.ts";
 
 const WALLETS = 20;
@@ -44,15 +42,12 @@ const FULL: Sizes = { minted: 10_000, own: 100_000, foreign: 100_000, followed: 
 const QUICK: Sizes = { minted: 0, own: 2_000, foreign: 2_000, followed: 0 };
 
 async function run({ quick, profiles, databases }: Options): Promise<Row[]> {
-  const kind = anvilBinary() === null ? "hardhat" : "anvil";
-  // The Anvil of tests keeps the state of every block: with so many transactions that is gigabytes.
-  const node = (folder: string) => (kind === "anvil" ? PacedAnvil.start() : NodeProcess.start(kind, folder));
-  const world = await World.start({ databases, node });
+  const world = await World.start({ databases, node: startNode });
   try {
     const outsider = await Outsider.start(world.node);
     const scene = await Scene.open(world, outsider, { databases, profiles });
     try {
-      return rowsOf(await measureAll(scene, outsider, quick ? QUICK : FULL), kind);
+      return rowsOf(await measureAll(scene, outsider, quick ? QUICK : FULL), NODE);
     } finally {
       await scene.close();
     }
