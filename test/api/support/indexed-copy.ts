@@ -127,11 +127,19 @@ export class IndexedCopy {
 
 type Rows = Record<string, unknown>[];
 
-/**
- * Everything that follows from the chain, in an order that does not depend on row numbers where readers do not see them.
- * @param exact false: after a reorg. An owner who has got a token back by a rollback has it since the fork.
- */
-export async function chainState({ read }: Database, exact: boolean): Promise<Record<string, Rows>> {
+/** Which differences are allowed. */
+export interface Comparison {
+  /** false: after a reorg. An owner who has got a token back by a rollback has it since the fork. */
+  exact: boolean;
+  /** After a reorg, holdings are left out where they depend on these: a balance is known again if a dropped block changed it. */
+  followedAgain: ReadonlySet<string>;
+}
+
+/** Everything that follows from the chain, in an order that does not depend on row numbers where readers do not see them. */
+export async function chainState(
+  { read }: Database,
+  { exact, followedAgain }: Comparison,
+): Promise<Record<string, Rows>> {
   const rows = async (text: string): Promise<Rows> => (await sql.raw<Record<string, unknown>>(text).execute(read)).rows;
   const table = async (name: string, order: string, without: readonly string[] = []) =>
     (await rows(`select * from ${name} order by ${order}`)).map((row) =>
@@ -142,7 +150,15 @@ export async function chainState({ read }: Database, exact: boolean): Promise<Re
   const followed = await table("foreign_contracts", "address", ["window_from", "window_logs"]);
   const requests = await table("requests", "seq");
   const isForeign = new Set(followed.map(({ address }) => address));
-  const holdings = await table("holdings", "contract, token_id, owner", ["seq"]);
+  const leavesOut = !exact && followedAgain.size > 0;
+  const holdings = (await table("holdings", "contract, token_id, owner", ["seq"])).filter(
+    ({ contract }) => !leavesOut || !followedAgain.has(String(contract)),
+  );
+  // A batch that comes later than a cancellation in the same blocks costs something, too. The fees of the charts are those
+  // that were known when the request became final.
+  const counters = await rows(
+    `select key, sum(value) as total from counters where key not like 'series:%:fee_%' group by key having sum(value) <> 0 order by key`,
+  );
   return {
     nfts: await table("nfts", "contract, token_id", ["seq"]),
     // A balance that was read counts since the last block of its slice.
@@ -153,11 +169,7 @@ export async function chainState({ read }: Database, exact: boolean): Promise<Re
       `select wallet, ${place} from wallet_history join transfers on transfers.id = transfer_id
         order by wallet, transfer_id`,
     ),
-    // A batch that comes later than a cancellation in the same blocks costs something, too. The fees of the charts are those
-    // that were known when the request became final.
-    counters: await rows(
-      `select key, sum(value) as total from counters where key not like 'series:%:fee_%' group by key having sum(value) <> 0 order by key`,
-    ),
+    counters: counters.filter(({ key }) => !leavesOut || !/^(holdings|owners):/.test(String(key))),
     // A request that a dropped block had run was changed once more.
     requests: requests.map((row) => (row["status"] === "processing" ? { ...row, updated_at: null } : row)),
     batches: await table("batches", "id"),
