@@ -137,6 +137,9 @@ async function launch(
             "--preserve-historical-states",
             "--state",
             join(folder, STATE_FILE),
+            // It leaves files there when it is killed. The folder is removed by those who made it.
+            "--cache-path",
+            join(folder, "anvil-cache"),
             "--timestamp",
             began.toString(),
             ...(rules.hardfork === undefined ? [] : ["--hardfork", rules.hardfork]),

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { JsonRpcProvider, Network } from "ethers";
@@ -24,10 +27,12 @@ export class PacedAnvil implements BenchNode {
   readonly url: string;
   readonly provider: JsonRpcProvider;
   readonly #child: ChildProcess;
+  readonly #cache: string;
 
-  private constructor(url: string, child: ChildProcess) {
+  private constructor(url: string, child: ChildProcess, cache: string) {
     this.url = url;
     this.#child = child;
+    this.#cache = cache;
     const network = Network.from(31_337);
     this.provider = new JsonRpcProvider(url, network, {
       staticNetwork: network,
@@ -39,8 +44,10 @@ export class PacedAnvil implements BenchNode {
 
   static async start(): Promise<PacedAnvil> {
     const port = (await freePort()).toString();
+    // It keeps old states in files, gigabytes of them, and leaves them behind when it is killed.
+    const cache = await mkdtemp(join(tmpdir(), "moneta-anvil-"));
     const args = ["--port", port, "--chain-id", "31337", "--enable-tx-gas-limit", "--gas-limit", "60000000"];
-    const child = spawn(requireAnvil(), args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(requireAnvil(), [...args, "--cache-path", cache], { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise<void>((resolve, reject) => {
       // It is read to the end: the node would wait for a full pipe.
       child.stdout.on("data", (chunk: Buffer) => {
@@ -50,7 +57,7 @@ export class PacedAnvil implements BenchNode {
         reject(new Error("the node exited at start"));
       });
     });
-    return new PacedAnvil(`http://127.0.0.1:${port}`, child);
+    return new PacedAnvil(`http://127.0.0.1:${port}`, child, cache);
   }
 
   get pid(): number {
@@ -90,9 +97,11 @@ export class PacedAnvil implements BenchNode {
 
   async stop(): Promise<void> {
     this.provider.destroy();
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const gone = once(this.#child, "exit");
-    this.#child.kill("SIGKILL");
-    await gone;
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const gone = once(this.#child, "exit");
+      this.#child.kill("SIGKILL");
+      await gone;
+    }
+    await rm(this.#cache, { recursive: true, force: true });
   }
 }
