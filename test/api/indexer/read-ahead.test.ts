@@ -80,4 +80,16 @@ describe("blocks that the indexer has read ahead", () => {
     expect(await meta("checkpoint")).to.equal(head);
     expect((await storedBlock(database.read, readUpTo))?.hash).to.equal(hashAt(readUpTo));
   });
+
+  it("are not stored if a reorg has dropped the first of them", async () => {
+    const follower = indexer();
+    await follower.step();
+    const [first, last] = [BLOCKS_OF_QUERY + 1, hashAt(head)];
+    await eventually(() => Promise.resolve(wasRead(last) ? true : undefined));
+    fork = first;
+    expect(await follower.step()).to.equal(true);
+    expect(await storedBlock(database.read, first)).to.equal(undefined);
+    while (await follower.step());
+    expect((await storedBlock(database.read, first))?.hash).to.equal(hashAt(first));
+  });
 });

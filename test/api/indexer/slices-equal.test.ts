@@ -103,6 +103,8 @@ describeOn("sqlite", "the same chain, stored in slices of different sizes", () =
         await history.startAtHead();
         await blocks(history, dropped + random.below(8));
         for (const copy of copies) {
+          // Blocks that were dropped after they were read are stored, and the next look finds that.
+          do while (await copy.step(CONFIRMATIONS));
           while (await copy.step(CONFIRMATIONS));
           await copy.readForeign();
         }
@@ -114,8 +116,12 @@ describeOn("sqlite", "the same chain, stored in slices of different sizes", () =
         for (const { database, manner } of others) {
           const how = { exact: manner.late, followedAgain };
           const expected = await chainState(measure.database, how);
-          for (const [table, rows] of Object.entries(await chainState(database, how)))
-            expect(rows, `${table} of the copy "${manner.name}"`).to.deep.equal(expected[table]);
+          for (const [table, rows] of Object.entries(await chainState(database, how))) {
+            const what = `${table} of the copy "${manner.name}"`;
+            // Two long lists that differ are hard to read.
+            expect(onlyIn(rows, expected[table]), `more ${what}`).to.deep.equal([]);
+            expect(rows, what).to.deep.equal(expected[table]);
+          }
         }
       };
 
@@ -143,3 +149,9 @@ describeOn("sqlite", "the same chain, stored in slices of different sizes", () =
     });
   }
 });
+
+/** The rows that the other list does not have. */
+function onlyIn(rows: readonly object[], others: readonly object[] = []): object[] {
+  const known = new Set(others.map((row) => JSON.stringify(row)));
+  return rows.filter((row) => !known.has(JSON.stringify(row)));
+}
