@@ -20,9 +20,6 @@ export interface RoundRobin {
   apps?: (appId: RawBuilder<string>) => RawBuilder<SqlBool>;
 }
 
-/** Above every row number. */
-const AFTER_EVERY_ROW = Number.MAX_SAFE_INTEGER;
-
 /**
  * The due rows of a queue that come next when the apps take turns: the first row of every app, then the second of every
  * app, and so on; of one app the longest due first. The cost depends on `limit` and on the number of apps in the queue,
@@ -80,24 +77,24 @@ function linesOfApps(queue: Queue, options: RoundRobin, takesPart: RawBuilder<un
     )`;
 }
 
-/** The row number of the row of an app that is due after the given one. */
+/**
+ * The row number of the row of an app that is due after the given one. SQLite compares no more than the first of two columns
+ * with an index if the second is the row number. So the rows with the same time are read apart from those with a later one:
+ * otherwise each step would pass over all rows with the same time, and many have the time `AT_ONCE`.
+ */
 function nextOfApp(
   queue: Queue,
   { now, longestWait }: RoundRobin,
   row: Record<"appId" | "at" | "seq", RawBuilder<unknown>>,
 ): RawBuilder<unknown> {
   const [table, at] = [sql.table(queue.table), sql.ref(queue.at)];
-  const horizon = now + longestWait;
-  const isBeyond = sql`${row.at} > ${horizon}`;
-  // The two kinds of due rows are read apart: one condition for both would pass over every row that still waits.
+  const first = (isNext: RawBuilder<unknown>) => sql`
+    (select item.seq from ${table} as item
+      where item.app_id = ${row.appId} and item.${at} is not null and ${isNext}
+      order by item.${at}, item.seq limit 1)`;
+  // The two kinds of due rows are read apart too: one condition for both would pass over every row that still waits.
   return sql`coalesce(
-    (select item.seq from ${table} as item
-      where item.app_id = ${row.appId} and item.${at} is not null and item.${at} <= ${now}
-        and (item.${at}, item.seq) > (${row.at}, ${row.seq})
-      order by item.${at}, item.seq limit 1),
-    (select item.seq from ${table} as item
-      where item.app_id = ${row.appId} and item.${at} is not null
-        and (item.${at}, item.seq) > (case when ${isBeyond} then ${row.at} else ${horizon} end,
-                                      case when ${isBeyond} then ${row.seq} else ${AFTER_EVERY_ROW} end)
-      order by item.${at}, item.seq limit 1))`;
+    ${first(sql`item.${at} = ${row.at} and item.seq > ${row.seq}`)},
+    ${first(sql`item.${at} > ${row.at} and item.${at} <= ${now}`)},
+    ${first(sql`item.${at} > max(${row.at}, ${now + longestWait})`)})`;
 }
