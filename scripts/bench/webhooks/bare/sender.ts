@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
 
 import { Agent, request } from "undici";
 
@@ -11,7 +11,7 @@ import type { Errand } from "./sender-process.ts";
 const agent = new Agent();
 
 async function send({ letters, targets, atOnce }: Errand): Promise<void> {
-  const keys = targets.map(({ secret }) => Buffer.from(secret.slice("whsec_".length), "base64"));
+  const keys = targets.map(({ secret }) => createSecretKey(secret.slice("whsec_".length), "base64"));
   let next = 0;
   const one = async () => {
     for (let letter = letters[next++]; letter !== undefined; letter = letters[next++]) {
