@@ -6,7 +6,7 @@ const SENDING: SlotLimits = { shared: 32, ofApp: 4, most: 256 };
 /** Most deliveries that a process has taken, those that wait for a slot included. */
 const MOST_TAKEN = 2_048;
 /** Most deliveries of an app that are taken ahead of their slots. */
-const MOST_AHEAD = 512;
+const MOST_AHEAD = 1_024;
 /** Apps whose lines are kept while nothing is in them. */
 const MOST_EMPTY = 1_000;
 /** Milliseconds that a delivery waits for a slot. After that it is given back: its URL and its secrets may have changed. */
@@ -63,12 +63,11 @@ export class DeliveryLines {
     this.#waiting += taken.length;
   }
 
-  /** The next delivery that has a slot, which is sent now. @param first the app that is asked first. */
-  next(first?: string): DueDelivery | null {
-    const found = first === undefined ? null : this.#start(first);
-    if (found !== null) return found;
-    for (const app of this.#queued) {
-      const next = this.#start(app);
+  /** The next delivery that has a slot, which is sent now. @param app the only one that is asked. */
+  next(app?: string): DueDelivery | null {
+    if (app !== undefined) return this.#start(app);
+    for (const queued of this.#queued) {
+      const next = this.#start(queued);
       if (next !== null) return next;
     }
     return null;

@@ -2,9 +2,10 @@ import type { Logger } from "pino";
 import type { Dispatcher as Agent } from "undici";
 
 import type { Sealer } from "../keys/sealer.ts";
+import type { SigningKey } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
-import { type Metrics, secondsSince } from "../shared/metrics.ts";
+import type { Metrics } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
@@ -36,8 +37,8 @@ const POLL = 1_000;
 /** A receiver that takes longer than this to answer is slow: its app gets one slot. */
 const SLOW = 5_000;
 /** Results are stored together: when there are so many, when half of what was taken is sent, or when the first has waited so long. */
-const MOST_RESULTS = 256;
-const LONGEST_UNRECORDED = 50;
+const MOST_RESULTS = 1_024;
+const LONGEST_UNRECORDED = 100;
 
 /**
  * Delivers the events of the outbox: signed, at least once, in order for each request, with retries. Each step is one
@@ -155,54 +156,63 @@ export class Dispatcher {
     this.#unsent.push(...deliveries);
   }
 
-  /** Sends what has a slot. @param app whose slot has just become free. */
-  #sendNext(app?: string): void {
+  /** Sends what has a slot. */
+  #sendNext(): void {
     if (this.#stopping) return;
-    for (let next = this.#lines.next(app); next !== null; next = this.#lines.next(app)) this.#send(next);
+    for (let next = this.#lines.next(); next !== null; next = this.#lines.next()) this.#send(next);
+  }
+
+  /** Sends what may use the slot that an app has given back: the app's next, or else one of another app. */
+  #sendAfter(app: string): void {
+    if (this.#stopping) return;
+    let next = this.#lines.next(app);
+    // With the slot in use again, no other app has more room than before.
+    if (next === null) this.#sendNext();
+    for (; next !== null; next = this.#lines.next(app)) this.#send(next);
   }
 
   #send(delivery: DueDelivery): void {
-    const call = this.#deliver(delivery)
-      .catch((error: unknown): ReceiverAnswer => {
-        // No result is stored, so the lease expires and the delivery is sent again.
-        this.#taken.delete(delivery);
-        this.#loop.report(error);
-        return "none";
-      })
-      .then((answer) => {
-        this.#calls.delete(call);
-        this.#lines.sent(delivery, answer);
-        this.#sendNext(delivery.appId);
-        this.#announceResults();
-      });
+    const call = this.#deliver(delivery).then((answer) => {
+      this.#calls.delete(call);
+      this.#lines.sent(delivery, answer);
+      this.#sendAfter(delivery.appId);
+      this.#announceResults();
+    });
     this.#calls.add(call);
   }
 
   async #deliver(delivery: DueDelivery): Promise<ReceiverAnswer> {
     const { now, metrics } = this.#deps;
-    const headers = await this.#headersFor(delivery);
-    if (headers === null) return "none";
-    const started = performance.now();
-    const sent = await this.#sender.send(delivery, headers);
-    const speed = performance.now() - started > SLOW ? "slow" : "fast";
-    crashPoint("webhooks:posted");
-    const tried = triedAs(delivery, sent, now());
-    metrics.webhook(tried.outcome, secondsSince(started), delivery.payload);
-    this.#results.push(tried);
-    // The webhook is about to be disabled.
-    if (tried.outcome === "gone") this.#giveBack(this.#lines.removeApp(delivery.appId));
-    return speed === "fast" && sent.status === null ? "none" : speed;
+    try {
+      const keys = this.#sender.keysOf(delivery) ?? (await this.#keysOf(delivery));
+      if (keys === null) return "none";
+      const started = performance.now();
+      const sent = await this.#sender.send(delivery, keys, now());
+      const took = performance.now() - started;
+      crashPoint("webhooks:posted");
+      const tried = triedAs(delivery, sent, now());
+      metrics.webhook(tried.outcome, took / 1_000, delivery.payload);
+      this.#results.push(tried);
+      // The webhook is about to be disabled.
+      if (tried.outcome === "gone") this.#giveBack(this.#lines.removeApp(delivery.appId));
+      if (took > SLOW) return "slow";
+      return sent.status === null ? "none" : "fast";
+    } catch (error) {
+      // No result is stored, so the lease expires and the delivery is sent again.
+      this.#taken.delete(delivery);
+      this.#loop.report(error);
+      return "none";
+    }
   }
 
   /** @returns null when the secret cannot be decrypted. That is not the receiver's fault, so it does not count as a try. */
-  async #headersFor(delivery: DueDelivery): Promise<Record<string, string> | null> {
-    const { logger, now } = this.#deps;
+  async #keysOf(delivery: DueDelivery): Promise<readonly SigningKey[] | null> {
     try {
-      return await this.#sender.sign(delivery, new Date(now()));
+      return await this.#sender.open(delivery);
     } catch (error) {
       // The delivery's lease expires, and it is taken again.
       this.#taken.delete(delivery);
-      logger.error(
+      this.#deps.logger.error(
         { err: error, delivery: delivery.id },
         "a webhook's signing secret cannot be decrypted: check SECRET_KEYS; the delivery is retried",
       );

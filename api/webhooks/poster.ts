@@ -20,74 +20,105 @@ export interface Post {
 const LONGEST_BODY = 16_384;
 /** Milliseconds from the status of an answer to the end of its body. */
 const BODY_TIMEOUT = 1_000;
+/** How often to look for calls that take too long, in milliseconds. A timer for each call would cost more than signing it. */
+const LOOK = 100;
 
-/**
- * Posts once, and resolves when the answer is complete, or when its connection is closed because its body is too long or too
- * slow. Redirects are not followed.
- */
-export function post(agent: Agent, { url, headers, body, timeout }: Post): Promise<Answer> {
-  return new Promise((resolve) => {
-    let abort: ((reason: Error) => void) | null = null;
-    let ended = false;
-    let status: number | null = null;
-    let received = 0;
+/** Posts to receivers. Redirects are not followed. The time-outs of the agent are coarser than those here. */
+export class Poster {
+  readonly #agent: Agent;
+  /** Calls that have not ended. */
+  readonly #calls = new Set<Call>();
+  #timer: NodeJS.Timeout | undefined;
 
-    const end = (answer: Answer) => {
-      if (ended) return;
-      ended = true;
-      clearTimeout(timer);
-      resolve(answer);
-    };
-    /** The connection is closed too, because the rest of the answer would still come on it. */
-    const giveUp = (reason: Error) => {
-      if (ended) return;
-      end(status === null ? { error: reason } : { status });
-      abort?.(reason);
-    };
-    let timer = setTimeout(() => {
-      giveUp(new NoAnswerInTime());
-    }, timeout);
+  constructor(agent: Agent) {
+    this.#agent = agent;
+  }
 
-    try {
-      agent.dispatch(
-        { ...callTo(url), headers, body },
-        {
-          onRequestStart: (controller) => {
-            abort = (reason) => {
-              controller.abort(reason);
-            };
-            // It took too long to connect.
-            if (ended) controller.abort(new NoAnswerInTime());
-          },
-          onResponseStart: (_controller, statusCode) => {
-            // Such an answer comes before the final one.
-            if (ended || statusCode < 200) return;
-            status = statusCode;
-            clearTimeout(timer);
-            timer = setTimeout(() => {
-              giveUp(new NoAnswerInTime());
-            }, BODY_TIMEOUT);
-          },
-          onResponseData: (_controller, chunk) => {
-            received += chunk.length;
-            if (received > LONGEST_BODY) giveUp(new Error("the body of the answer is too long"));
-          },
-          onResponseEnd: () => {
-            end(status === null ? { error: new Error("the answer has no status") } : { status });
-          },
-          onResponseError: (_controller, error) => {
-            end(status === null ? { error } : { status });
-          },
-        },
-      );
-    } catch (error) {
-      end({ error });
-    }
-  });
+  /**
+   * Posts once, and resolves when the answer is complete, or when its connection is closed because its body is too long or too
+   * slow.
+   */
+  post({ url, headers, body, timeout }: Post): Promise<Answer> {
+    return new Promise((resolve) => {
+      const call = new Call(performance.now() + timeout, (answer) => {
+        this.#calls.delete(call);
+        resolve(answer);
+      });
+      this.#calls.add(call);
+      this.#timer ??= setInterval(() => {
+        this.#endOverdue();
+      }, LOOK);
+      try {
+        const { origin, pathname, search } = new URL(url);
+        const path = `${pathname}${search}`;
+        this.#agent.dispatch({ origin, path, method: "POST", headers, body, headersTimeout: 0, bodyTimeout: 0 }, call);
+      } catch (error) {
+        call.onResponseError(null, error);
+      }
+    });
+  }
+
+  #endOverdue(): void {
+    const now = performance.now();
+    for (const call of this.#calls) if (call.deadline <= now) call.giveUp(new NoAnswerInTime());
+    if (this.#calls.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
 }
 
-/** The time-outs of the agent are coarser than those above. */
-function callTo(url: string) {
-  const { origin, pathname, search } = new URL(url);
-  return { origin, path: `${pathname}${search}`, method: "POST", headersTimeout: 0, bodyTimeout: 0 } as const;
+/** A call from its beginning to the end of its answer. */
+class Call implements Agent.DispatchHandler {
+  /** When it is given up (monotonic clock). */
+  deadline: number;
+  readonly #end: (answer: Answer) => void;
+  #controller: Agent.DispatchController | null = null;
+  #ended = false;
+  #status: number | null = null;
+  #received = 0;
+
+  constructor(deadline: number, end: (answer: Answer) => void) {
+    this.deadline = deadline;
+    this.#end = end;
+  }
+
+  /** The connection is closed too, because the rest of the answer would still come on it. */
+  giveUp(reason: Error): void {
+    if (this.#ended) return;
+    this.#endWith(reason);
+    this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Agent.DispatchController): void {
+    this.#controller = controller;
+    // It took too long to connect.
+    if (this.#ended) controller.abort(new NoAnswerInTime());
+  }
+
+  onResponseStart(_controller: Agent.DispatchController, status: number): void {
+    // A status below 200 comes before the final one.
+    if (this.#ended || status < 200) return;
+    this.#status = status;
+    this.deadline = performance.now() + BODY_TIMEOUT;
+  }
+
+  onResponseData(_controller: Agent.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (this.#received > LONGEST_BODY) this.giveUp(new Error("the body of the answer is too long"));
+  }
+
+  onResponseEnd(): void {
+    this.#endWith(new Error("the answer has no status"));
+  }
+
+  onResponseError(_controller: Agent.DispatchController | null, error: unknown): void {
+    this.#endWith(error);
+  }
+
+  /** @param error counts if there is no status. */
+  #endWith(error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#end(this.#status === null ? { error } : { status: this.#status });
+  }
 }

@@ -1,13 +1,13 @@
 import type { Dispatcher as Agent } from "undici";
 
 import type { Sealer } from "../keys/sealer.ts";
-import { liveSecrets, openSecrets, signatureHeaders, type WebhookSecrets } from "../keys/webhook-secrets.ts";
+import { openSecrets, signatureHeaders, type SigningKey, signingKey } from "../keys/webhook-secrets.ts";
 import type { DueDelivery } from "../store/outbox/due-deliveries.ts";
-import { NoAnswerInTime, post } from "./post.ts";
+import { NoAnswerInTime, Poster } from "./poster.ts";
 
 /** How long a receiver has to answer, in milliseconds. */
 const TIMEOUT = 15_000;
-/** Webhooks whose decrypted secrets are kept. */
+/** Webhooks whose keys are kept. */
 const MOST_OPENED = 1_000;
 
 /** @param status null: the receiver did not answer, and `error` says why. */
@@ -19,46 +19,42 @@ export interface Sent {
 /** Signs and posts deliveries. */
 export class Sender {
   readonly #sealer: Sealer;
-  readonly #agent: Agent;
-  /** By their encrypted text, the newest last. Decrypting takes as long as the rest of the work for a delivery. */
-  readonly #opened = new Map<string, WebhookSecrets>();
+  readonly #poster: Poster;
+  /** By the encrypted text of the secrets, the newest last. Decrypting takes as long as the rest of the work for a delivery. */
+  readonly #opened = new Map<string, readonly SigningKey[]>();
 
   /** @param agent connects only to public addresses. */
   constructor(sealer: Sealer, agent: Agent) {
     this.#sealer = sealer;
-    this.#agent = agent;
+    this.#poster = new Poster(agent);
   }
 
-  /** @throws SealError when the secret cannot be decrypted. */
-  async sign(delivery: DueDelivery, at: Date): Promise<Record<string, string>> {
-    const secrets = liveSecrets(
-      this.#opened.get(delivery.secrets) ?? (await this.#open(delivery.secrets)),
-      at.getTime(),
-    );
-    return signatureHeaders(secrets, { id: delivery.eventId, at, payload: delivery.payload });
+  /** The keys that sign a delivery, if they are known; otherwise `open` decrypts them. */
+  keysOf(delivery: DueDelivery): readonly SigningKey[] | undefined {
+    return this.#opened.get(delivery.secrets);
   }
 
-  /** Sends once. */
-  async send(delivery: DueDelivery, headers: Record<string, string>): Promise<Sent> {
-    const answer = await post(this.#agent, {
-      url: delivery.url,
-      headers: { ...headers, "content-type": "application/json", "user-agent": "moneta" },
-      body: delivery.payload,
-      timeout: TIMEOUT,
-    });
-    return "status" in answer
-      ? { status: answer.status, error: null }
-      : { status: null, error: describeFailure(answer.error) };
-  }
-
-  async #open(sealed: string): Promise<WebhookSecrets> {
-    const secrets = await openSecrets(this.#sealer, sealed);
-    this.#opened.set(sealed, secrets);
+  /** @throws SealError when the secrets cannot be decrypted. */
+  async open({ secrets: sealed }: DueDelivery): Promise<readonly SigningKey[]> {
+    const keys = (await openSecrets(this.#sealer, sealed)).map(signingKey);
+    this.#opened.set(sealed, keys);
     if (this.#opened.size > MOST_OPENED) {
       const [oldest] = this.#opened.keys();
       if (oldest !== undefined) this.#opened.delete(oldest);
     }
-    return secrets;
+    return keys;
+  }
+
+  /** Signs, and sends once. */
+  async send(delivery: DueDelivery, keys: readonly SigningKey[], at: number): Promise<Sent> {
+    const { eventId: id, payload } = delivery;
+    const headers = signatureHeaders(keys, { id, at, payload });
+    headers["content-type"] = "application/json";
+    headers["user-agent"] = "moneta";
+    const answer = await this.#poster.post({ url: delivery.url, headers, body: payload, timeout: TIMEOUT });
+    return "status" in answer
+      ? { status: answer.status, error: null }
+      : { status: null, error: describeFailure(answer.error) };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { StreamedEvent } from "../../client/events.ts";
-import { signatureHeaders } from "../../keys/webhook-secrets.ts";
+import { signatureHeaders, signingKey } from "../../keys/webhook-secrets.ts";
 import { pause } from "../../shared/pause.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -24,6 +24,7 @@ export async function forward(
   abort: AbortSignal,
 ): Promise<string | null> {
   const payload = JSON.stringify(event);
+  const key = signingKey({ secret, expires_at: null });
   for (let tries = 0; ; tries++) {
     if (abort.aborted) return null;
     const started = performance.now();
@@ -32,7 +33,7 @@ export async function forward(
       const response = await fetch(url, {
         method: "POST",
         headers: {
-          ...signatureHeaders([secret], { id: event.id, at: new Date(), payload }),
+          ...signatureHeaders([key], { id: event.id, at: Date.now(), payload }),
           "content-type": "application/json",
           "user-agent": "moneta",
         },

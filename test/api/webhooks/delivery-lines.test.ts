@@ -38,6 +38,15 @@ describe("DeliveryLines", () => {
     expect(lines.room(0).full).to.deep.equal(["dead"]);
   });
 
+  it("start the next of one app, and none of another for it", () => {
+    take("app");
+    take("other");
+    start();
+    take("full");
+    expect(lines.next("app")).to.equal(null);
+    expect(lines.next("full")?.appId).to.equal("full");
+  });
+
   it("take one more ahead for each answer", () => {
     take("app");
     for (const sent of start()) lines.sent(sent, "fast");

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
-import { post } from "../../../api/webhooks/post.ts";
+import { NoAnswerInTime, Poster } from "../../../api/webhooks/poster.ts";
 import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
 import { eventually } from "../../support/eventually.ts";
 import { addApp, APP } from "../support/rows.ts";
@@ -104,14 +104,36 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
       response.end("thanks");
     };
     const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });
+    const poster = new Poster(agent);
     for (let count = 1; count <= 3; count++) {
-      const answer = await post(agent, { url: fixture.receiver.url, headers: {}, body: "{}", timeout: 15_000 });
+      const answer = await poster.post({ url: fixture.receiver.url, headers: {}, body: "{}", timeout: 15_000 });
       expect(answer).to.deep.equal({ status: 200 });
       // The agent passes over a connection in the turn of the event loop in which its answer ended.
       await pause(10);
     }
     await agent.destroy();
     expect(ports.size).to.equal(1);
+  });
+
+  it("gives up a call in time, and closes its connection", async () => {
+    const closed = new Promise<void>((resolve) => {
+      fixture.receiver.respond = (_call, response) => response.on("close", resolve);
+    });
+    const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });
+    const poster = new Poster(agent);
+    const calls = [300, 15_000].map((timeout) =>
+      poster.post({ url: fixture.receiver.url, headers: {}, body: "{}", timeout }),
+    );
+    const started = performance.now();
+    const answer = await calls[0];
+    expect(answer).to.have.property("error").that.is.an.instanceOf(NoAnswerInTime);
+    expect(performance.now() - started).to.be.within(299, 1_300);
+    await closed;
+    await agent.destroy();
+    // Its own time had not come.
+    expect(await calls[1])
+      .to.have.property("error")
+      .that.is.not.an.instanceOf(NoAnswerInTime);
   });
 
   it("keeps no connection for as long as the receiver offers", async () => {
