@@ -5,11 +5,11 @@ import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import type { ChainRange } from "./read-range.ts";
 
-/** Balances of one contract that are read together with a range of blocks. The others are read in the background. */
+/**
+ * Balances that are read together with the newest blocks: of one contract, and in all. The others are read in the background.
+ */
 const READS_OF_CONTRACT = 50;
-
-/** Counts the balances of each contract that were read with a range. Its slices share it. */
-export type ReadCounts = Map<string, number>;
+const READS = 200;
 
 /** How the reads of foreign contracts went, for noticing those that keep failing. */
 export interface ForeignReads {
@@ -37,9 +37,10 @@ export function movesOfWallets(logs: readonly RawLog[], wallets: ReadonlyMap<str
 /**
  * The balances that a range's moves in foreign contracts have changed, each read from the contract itself, because its events
  * may be wrong. What cannot be read now is `null`, and is read in the background: a contract never holds up the range.
+ * @param read null: nothing is read now.
  */
 export async function readTouched(
-  deps: { holdings(queries: HoldingQuery[]): Promise<Held[]>; readCounts: ReadCounts },
+  read: ((queries: HoldingQuery[]) => Promise<Held[]>) | null,
   watched: WatchedContracts,
   moves: BlockRange["moves"],
 ): Promise<{ holdings: BlockRange["foreignHoldings"]; reads: ForeignReads }> {
@@ -51,13 +52,8 @@ export async function readTouched(
       touched.set(`${contract}/${tokenId}/${owner}`, { contract, type, tokenId, owner });
   }
   const queries = [...touched.values()];
-  const { readCounts: counts } = deps;
-  const now = queries.filter(({ contract }) => {
-    const count = (counts.get(contract) ?? 0) + 1;
-    counts.set(contract, count);
-    return count <= READS_OF_CONTRACT && watched.foreign.get(contract)?.healthy === true;
-  });
-  const held = now.length === 0 ? [] : await deps.holdings(now);
+  const now = read === null ? [] : firstOf(queries, watched);
+  const held = read === null || now.length === 0 ? [] : await read(now);
   const answers = new Map(now.map((query, index) => [query, held[index]]));
   return {
     holdings: queries.map((query) => {
@@ -69,6 +65,17 @@ export async function readTouched(
     }),
     reads: readsOf(now, held),
   };
+}
+
+/** The first balances of each healthy contract. */
+function firstOf(queries: readonly HoldingQuery[], watched: WatchedContracts): HoldingQuery[] {
+  const counts = new Map<string, number>();
+  const first = queries.filter(({ contract }) => {
+    const count = (counts.get(contract) ?? 0) + 1;
+    counts.set(contract, count);
+    return count <= READS_OF_CONTRACT && watched.foreign.get(contract)?.healthy === true;
+  });
+  return first.slice(0, READS);
 }
 
 /** A contract that answered at least one of its reads has not failed. */

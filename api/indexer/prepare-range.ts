@@ -19,7 +19,7 @@ import { attribute, AttributionError } from "./attribute.ts";
 import { requestsOfBatches } from "./batch-requests.ts";
 import { cancelledRequests } from "./cancelled.ts";
 import { costIn } from "./costs.ts";
-import { movesOfWallets, partiesAmong, type ReadCounts, readTouched, type ForeignReads } from "./foreign-moves.ts";
+import { type ForeignReads, movesOfWallets, partiesAmong, readTouched } from "./foreign-moves.ts";
 import { gasLimits } from "./gas-limits.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
 
@@ -31,9 +31,8 @@ export interface PrepareDeps {
   transactions(hashes: string[]): Promise<(Transaction | null | undefined)[]>;
   /** The first of these transactions, none of which the database knows, that a lane of this database sent. */
   ofLanes(hashes: string[]): Promise<string | null>;
-  /** Reads what wallets hold of foreign contracts, at the end of the range or later. */
-  holdings(queries: HoldingQuery[]): Promise<Held[]>;
-  readCounts: ReadCounts;
+  /** Reads what wallets hold of foreign contracts, at the end of the range. Null: that is left to the background. */
+  holdings: ((queries: HoldingQuery[]) => Promise<Held[]>) | null;
 }
 
 export interface PreparedRange extends BlockRange {
@@ -65,7 +64,7 @@ export async function prepareRange(
     }
   }
   const moves = entriesOf({ read, watched, types, apps, owners }, logged);
-  const foreign = await readTouched(deps, watched, moves);
+  const foreign = await readTouched(deps.holdings, watched, moves);
   return {
     ...bounds,
     parentHash: read.headers.get(bounds.from)?.parentHash ?? "",

@@ -11,7 +11,7 @@ import { cut, type Slice, SliceSize } from "./slices.ts";
 import { type StoreDeps, storeRange } from "./store-range.ts";
 import { unknownOfLanes } from "./unknown-transactions.ts";
 
-/** Milliseconds for the reads of foreign contracts that belong to one range. The others are read in the background. */
+/** Milliseconds for the reads of foreign contracts that belong to the newest blocks. The others are read in the background. */
 const FOREIGN_DEADLINE = 2_000;
 
 export interface RangeStoreDeps extends StoreDeps {
@@ -41,12 +41,12 @@ export class RangeStore {
   async store(blocks: ReadBlocks): Promise<boolean> {
     const { signals, contracts } = this.#deps;
     let { watched } = blocks;
-    const foreign = { readCounts: new Map<string, number>(), abort: AbortSignal.timeout(FOREIGN_DEADLINE) };
+    let unread = false;
     let rest: Omit<Slice, "logs"> | null = { from: blocks.from, to: blocks.to, read: blocks.read };
     while (rest !== null) {
       const [slice, left] = cut(rest, this.#size.value);
       rest = left;
-      const range = await this.#prepare(slice, { ...blocks, watched }, foreign);
+      const range = await this.#prepare(slice, { ...blocks, watched });
       crashPoint("indexer:read");
       const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
       // Once, however many slices the blocks have: apps that begin and end to follow all the time must not hold it up.
@@ -62,7 +62,9 @@ export class RangeStore {
       // Lanes wait for their batches to be mined, the dispatcher waits for events.
       signals.requests.notify();
       signals.deliveries.notify();
-      if (range.foreignHoldings.some(({ quantity }) => quantity === null)) signals.contracts.notify();
+      unread ||= range.foreignHoldings.some(({ quantity }) => quantity === null);
+      // The contract reader leaves balances alone while the checkpoint is far behind.
+      if (unread && range.to >= range.confirmed) signals.contracts.notify();
     }
     return true;
   }
@@ -71,23 +73,20 @@ export class RangeStore {
     return this.#readAgain !== null && this.#readAgain.from <= block && block <= this.#readAgain.to;
   }
 
-  #prepare(
-    { from, to, read }: Slice,
-    { head, remember, watched }: ReadBlocks,
-    { readCounts, abort }: { readCounts: Map<string, number>; abort: AbortSignal },
-  ): Promise<PreparedRange> {
+  #prepare({ from, to, read }: Slice, { head, remember, watched }: ReadBlocks): Promise<PreparedRange> {
     const { database, client, confirmations, foreignCallGas } = this.#deps;
-    // Far behind the head, the node may no longer have the state at `to`. Then the newest state that no reorg can change is
-    // read instead.
-    const block = Math.max(to, head - confirmations);
+    const holdings = (queries: HoldingQuery[]) => {
+      const abort = AbortSignal.timeout(FOREIGN_DEADLINE);
+      return readHoldings(client, queries, { gas: foreignCallGas, block: to, abort });
+    };
     return prepareRange(
       {
         ...this.#deps,
         receipts: (hashes) => client.receipts(hashes),
         transactions: (hashes) => client.transactions(hashes),
         ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
-        holdings: (queries: HoldingQuery[]) => readHoldings(client, queries, { gas: foreignCallGas, block, abort }),
-        readCounts,
+        // Below the head, later blocks may change the same balances again, and the node may no longer have the state.
+        holdings: to === head ? holdings : null,
       },
       watched,
       read,

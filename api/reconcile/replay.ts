@@ -114,8 +114,7 @@ export class Replay {
           // The search for lost transactions came first.
           ofLanes: () => Promise.resolve(null),
           // Holdings of foreign contracts are compared separately.
-          holdings: (queries) => Promise.resolve(queries.map(() => undefined)),
-          readCounts: new Map(),
+          holdings: null,
         },
         watched,
         read,

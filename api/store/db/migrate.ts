@@ -7,6 +7,7 @@ import { type Db, engineOf, type Trx } from "./engine.ts";
 import * as initial from "./migrations/0001-initial.ts";
 import * as consoleSessions from "./migrations/0002-v0.3.0-console-sessions.ts";
 import * as requestsByTransaction from "./migrations/0003-v0.3.0-requests-by-transaction.ts";
+import * as searchesOfContracts from "./migrations/0004-v0.3.0-searches-of-contracts.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
 import { requireRestoreFinished } from "./unfinished-restore.ts";
@@ -21,6 +22,7 @@ export const MIGRATIONS: Migrations = {
   "0001-initial": initial,
   "0002-v0.3.0-console-sessions": consoleSessions,
   "0003-v0.3.0-requests-by-transaction": requestsByTransaction,
+  "0004-v0.3.0-searches-of-contracts": searchesOfContracts,
 };
 
 /** PostgreSQL's code: this user may not do that. */

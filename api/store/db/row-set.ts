@@ -31,7 +31,7 @@ export function rowSet<Name extends string>(
     return sql`(select ${sql.join(picked)}, item.ord - 1 as ord from jsonb_array_elements(${json}::jsonb) with ordinality as item(value, ord))`;
   }
   const picked = names.map((name, index) => sql`item.value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
-  return sql`(select ${sql.join(picked)}, item.key as ord from json_each(${json}) as item)`;
+  return sql`(select ${sql.join(picked)}, item.key as ord from jsonb_each(${json}) as item)`;
 }
 
 /** What PostgreSQL cannot store, as JSON writes it: NUL and halves of surrogate pairs. Contracts may name such things. */

@@ -23,7 +23,7 @@ import { releaseReservations } from "../requests/reservations.ts";
 import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
 import type { BlockRow } from "../db/schema.ts";
 import { settleConfirmed } from "../requests/settle-confirmed.ts";
-import { markCertain, markUncertain } from "./uncertain.ts";
+import { followedAmong, markCertain, markUncertain } from "./uncertain.ts";
 
 /** A range of blocks, read and attributed: everything that one database transaction stores. */
 export interface BlockRange {
@@ -220,31 +220,13 @@ function contentOf(command: Command): MintContent | null {
 
 /** Marks balances that could not be read, so that they are read again later. */
 async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas): Promise<void> {
-  const followed = await stillFollowed(trx, range.foreignHoldings);
-  const known = followed.flatMap(({ quantity, ...key }) =>
+  const unread = range.foreignHoldings.filter(({ quantity }) => quantity === null);
+  await markUncertain(trx, unread, { block: range.to, completeTo: range.from - 1 });
+  const read = range.foreignHoldings.flatMap(({ quantity, ...key }) =>
     quantity === null ? [] : [{ ...key, quantity, sinceBlock: range.to }],
   );
-  await markUncertain(
-    trx,
-    followed.filter(({ quantity }) => quantity === null),
-    { block: range.to, completeTo: range.from - 1 },
-  );
+  // An app may have ended to follow the contract since the range was read.
+  const known = await followedAmong(trx, read);
   await markCertain(trx, known, range.to);
   await setHoldings(trx, known, counters);
-}
-
-/** Leaves out wallets whose app has ended to follow the contract since the range was read. */
-async function stillFollowed(
-  trx: Trx,
-  holdings: BlockRange["foreignHoldings"],
-): Promise<BlockRange["foreignHoldings"]> {
-  if (holdings.length === 0) return [];
-  const rows = holdings.map(({ contract, owner }) => ({ contract, owner }));
-  const { rows: followed } = await sql<{ ord: number }>`
-    select input.ord as ord from ${rowSet(trx, { contract: "text", owner: "text" }, rows)} as input
-      join wallets on wallets.address = input.owner
-      join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
-                           and contract_follows.ended_at is null`.execute(trx);
-  const kept = new Set(followed.map(({ ord }) => ord));
-  return holdings.filter((_, index) => kept.has(index));
 }

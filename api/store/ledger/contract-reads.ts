@@ -9,7 +9,7 @@ import { lockLedger } from "../db/locks.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import { setHoldings } from "./holding-set.ts";
-import { isDropped, type ReadStart } from "./read-start.ts";
+import { isCatchingUp, isDropped, type ReadStart } from "./read-start.ts";
 import { markUncertain, takeMarks, type UncertainHolding } from "./uncertain.ts";
 
 /** Longest wait before a retry, in milliseconds. */
@@ -50,7 +50,10 @@ interface DueRow {
   type: CollectionType | null;
 }
 
-/** Takes due reads, longest due first. An app gets at most its share of the places, and `perMinute` reads a minute. */
+/**
+ * Takes due reads, longest due first. An app gets at most its share of the places, and `perMinute` reads a minute. While
+ * the indexer catches up, only searches are taken: the next blocks may change the other balances again.
+ */
 export async function takeReads(trx: Trx, options: TakeOptions): Promise<ContractRead[]> {
   await lockLedger(trx);
   const minute = Math.floor(options.now / MINUTE);
@@ -61,10 +64,11 @@ export async function takeReads(trx: Trx, options: TakeOptions): Promise<Contrac
     .where("used", ">=", options.perMinute)
     .execute();
   const without = new Set(spent.map((row) => row.app_id));
+  const onlySearches = await isCatchingUp(trx);
   const taken: DueRow[] = [];
   // Each round fills the places of the apps at the head of the queue, so there are at most as many rounds as places.
   while (taken.length < options.limit) {
-    const rows = (await dueReads(trx, options, [...without])).filter(
+    const rows = (await dueReads(trx, options, [...without], onlySearches)).filter(
       (row) => !taken.some((one) => one.contract === row.contract && one.owner === row.owner),
     );
     for (const row of rows) {
@@ -90,11 +94,11 @@ export async function takeReads(trx: Trx, options: TakeOptions): Promise<Contrac
   );
 }
 
-/** @param without apps that get no more. */
-async function dueReads(trx: Trx, options: TakeOptions, without: readonly string[]): Promise<DueRow[]> {
+/** @param without apps that get no more. @param searches whether only searches are taken. */
+async function dueReads(trx: Trx, options: TakeOptions, without: readonly string[], searches: boolean) {
   const apps = without.map((id) => ({ id }));
-  return firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
-    return trx
+  return firstDue<DueRow>({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
+    const query = trx
       .selectFrom("contract_reads as read")
       .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
       .select(["read.contract", "read.owner", "read.app_id", "read.search", "read.tries", "read.fence"])
@@ -104,8 +108,9 @@ async function dueReads(trx: Trx, options: TakeOptions, without: readonly string
       .where(sql<SqlBool>`read.app_id not in (select id from ${rowSet(trx, { id: "text" }, apps)} as input)`)
       .orderBy("read.due_at")
       .limit(most)
-      .modifyEnd(forUpdateSkipLocked(trx, "read"))
-      .execute();
+      .modifyEnd(forUpdateSkipLocked(trx, "read"));
+    // A literal, so that the index of the searches is used.
+    return (searches ? query.where("read.search", "=", sql.lit(1)) : query).execute();
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Trx } from "../db/engine.ts";
+import { readMeta } from "../db/meta.ts";
 import { storedBlock } from "./blocks.ts";
 import { checkpointOf } from "./follow.ts";
 
@@ -12,6 +13,11 @@ export interface ReadStart {
 export async function startOfRead(trx: Trx): Promise<ReadStart> {
   const checkpoint = await checkpointOf(trx);
   return { checkpoint, hash: (await storedBlock(trx, checkpoint))?.hash ?? null };
+}
+
+/** Whether blocks that are deep enough to be final are not stored yet: the indexer catches up. */
+export async function isCatchingUp(trx: Trx): Promise<boolean> {
+  return Number((await readMeta(trx, "confirmed_block")) ?? 0) > (await checkpointOf(trx));
 }
 
 /** Whether the block at which a read began was dropped by a reorg. */

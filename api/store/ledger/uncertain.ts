@@ -28,41 +28,63 @@ export async function markUncertain(
   holdings: readonly UncertainHolding[],
   { block, completeTo }: { block: number; completeTo: number },
 ): Promise<void> {
-  if (holdings.length === 0) return;
+  const followed = await followedAmong(trx, holdings);
+  if (followed.length === 0) return;
   // PostgreSQL refuses to change a row twice in one statement.
-  const distinct = [...new Map(holdings.map((one) => [`${one.contract}/${one.tokenId}/${one.owner}`, one])).values()];
-  const { rows } = await sql<{ contract: string; owner: string }>`
+  const distinct = [...new Map(followed.map((one) => [`${one.contract}/${one.tokenId}/${one.owner}`, one])).values()];
+  await sql`
     insert into uncertain_holdings (contract, token_id, owner, block)
-    select input.contract, input.token_id, input.owner, cast(${block} as bigint)
-      from ${rowSet(trx, COLUMNS, distinct.map(rowOf))} as input
-      join wallets on wallets.address = input.owner
-      join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
-                           and contract_follows.ended_at is null
+    select contract, token_id, owner, cast(${block} as bigint) from ${rowSet(trx, COLUMNS, distinct.map(rowOf))} as input
      where true
     on conflict (contract, owner, token_id) do update
       set block = case when excluded.block > uncertain_holdings.block then excluded.block else uncertain_holdings.block end
-    returning contract, owner`.execute(trx);
-  await makeReadsDue(trx, rows, completeTo);
+  `.execute(trx);
+  await makeReadsDue(trx, walletsOf(followed), completeTo);
+}
+
+/** Those whose wallet belongs to an app that follows the contract. */
+export async function followedAmong<Holding extends WalletInContract>(
+  trx: Trx,
+  holdings: readonly Holding[],
+): Promise<Holding[]> {
+  if (holdings.length === 0) return [];
+  const wallets = walletsOf(holdings);
+  const { rows } = await sql<{ ord: number }>`
+    select input.ord as ord from ${rowSet(trx, WALLET_COLUMNS, wallets)} as input
+      join wallets on wallets.address = input.owner
+      join contract_follows on contract_follows.app_id = wallets.app_id and contract_follows.address = input.contract
+                           and contract_follows.ended_at is null`.execute(trx);
+  const followed = new Set(rows.flatMap(({ ord }) => (wallets[ord] === undefined ? [] : [walletKey(wallets[ord])])));
+  return holdings.filter((holding) => followed.has(walletKey(holding)));
 }
 
 /** Makes the reads of wallets due, without a search for more tokens. */
-async function makeReadsDue(
-  trx: Trx,
-  wallets: readonly { contract: string; owner: string }[],
-  completeTo: number,
-): Promise<void> {
-  if (wallets.length === 0) return;
-  const distinct = [...new Map(wallets.map((one) => [`${one.contract}/${one.owner}`, one])).values()];
-  const columns = { contract: "text", owner: "text" } as const;
+async function makeReadsDue(trx: Trx, wallets: readonly WalletInContract[], completeTo: number): Promise<void> {
   await sql`
     insert into contract_reads (contract, owner, app_id, search, complete_to, due_at, tries, fence)
     select input.contract, input.owner, wallets.app_id, 0, null, ${AT_ONCE}, 0, 0
-      from ${rowSet(trx, columns, distinct)} as input join wallets on wallets.address = input.owner where true
+      from ${rowSet(trx, WALLET_COLUMNS, wallets)} as input join wallets on wallets.address = input.owner where true
     on conflict (contract, owner) do update set
       complete_to = case when contract_reads.complete_to is null then null
                          when contract_reads.due_at is null or contract_reads.complete_to > ${completeTo} then ${completeTo}
                          else contract_reads.complete_to end,
       due_at = coalesce(contract_reads.due_at, ${AT_ONCE})`.execute(trx);
+}
+
+interface WalletInContract {
+  contract: string;
+  owner: string;
+}
+
+const WALLET_COLUMNS = { contract: "text", owner: "text" } as const;
+
+/** Each once. */
+function walletsOf(holdings: readonly WalletInContract[]): WalletInContract[] {
+  return [...new Map(holdings.map((one) => [walletKey(one), { contract: one.contract, owner: one.owner }])).values()];
+}
+
+function walletKey({ contract, owner }: WalletInContract): string {
+  return `${contract}/${owner}`;
 }
 
 /** Balances that were read. @param upTo the block at which they were read: marks of later blocks stay. */

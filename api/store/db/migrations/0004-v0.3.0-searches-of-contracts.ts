@@ -1,0 +1,9 @@
+import type { Kysely } from "kysely";
+
+import { schemaKit } from "./initial/kit.ts";
+
+/** Searches of wallets in contracts of others, apart from other reads: while the indexer catches up, only they are taken. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const { partialIndex } = schemaKit(db);
+  await partialIndex("contract_reads_search", "contract_reads (due_at)", "search = 1 and due_at is not null");
+}
