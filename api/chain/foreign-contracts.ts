@@ -2,6 +2,7 @@ import { zeroPadValue } from "ethers";
 
 import type { CollectionType } from "../domain/command.ts";
 import { abi } from "./abi.ts";
+import { addressWord, uintWord, wordCall } from "./abi-words.ts";
 import { type BoundedAnswer, boundedCalls, type CallBounds, CONTRACTS_AT_ONCE } from "./bounded-calls.ts";
 import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
@@ -34,6 +35,8 @@ export interface ForeignContracts {
   holdings(queries: readonly HoldingQuery[], abort: AbortSignal): Promise<Held[]>;
 }
 
+const OWNER_OF = abi.erc721.getFunction("ownerOf").selector;
+const BALANCE_OF = abi.erc1155.getFunction("balanceOf").selector;
 const ERC165 = "0x01ffc9a7";
 const ERC721 = "0x80ac58cd";
 const ERC1155 = "0xd9b67a26";
@@ -106,8 +109,8 @@ export async function readHoldings(
     to: contract,
     data:
       type === "ERC721"
-        ? abi.erc721.encodeFunctionData("ownerOf", [tokenId])
-        : abi.erc1155.encodeFunctionData("balanceOf", [owner, tokenId]),
+        ? wordCall(OWNER_OF, uintWord(BigInt(tokenId)))
+        : wordCall(BALANCE_OF, addressWord(owner), uintWord(BigInt(tokenId))),
   }));
   const answers = await boundedCalls(client, calls, bounds);
   return queries.map((query, index) => {

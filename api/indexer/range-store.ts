@@ -3,6 +3,7 @@ import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import { type HoldingQuery, readHoldings } from "../chain/foreign-contracts.ts";
 import { readRelayOwner } from "../chain/relay-reads.ts";
+import { engineOf } from "../store/db/engine.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
 import { prepareRange, type PreparedRange } from "./prepare-range.ts";
@@ -34,7 +35,7 @@ export class RangeStore {
 
   constructor(deps: RangeStoreDeps) {
     this.#deps = deps;
-    this.#size = deps.sliceSize ?? new SliceSize();
+    this.#size = deps.sliceSize ?? new SliceSize(engineOf(deps.database.read));
   }
 
   /** @returns false when the blocks that are not stored yet must be read again. */
@@ -59,9 +60,12 @@ export class RangeStore {
       watched = { ...watched, collections: range.collections };
       this.#size.took(slice.logs, performance.now() - started);
       crashPoint("indexer:stored");
-      // Lanes wait for their batches to be mined, the dispatcher waits for events.
-      signals.requests.notify();
-      signals.deliveries.notify();
+      // Lanes wait for their batches to be mined, the dispatcher waits for events. Both look into the database, which takes
+      // as long as storing a few hundred logs.
+      if (rest === null || range.batches.length + range.cancelled.length > 0) {
+        signals.requests.notify();
+        signals.deliveries.notify();
+      }
       unread ||= range.foreignHoldings.some(({ quantity }) => quantity === null);
       // The contract reader leaves balances alone while the checkpoint is far behind.
       if (unread && range.to >= range.confirmed) signals.contracts.notify();

@@ -1,10 +1,14 @@
+import type { Engine } from "../store/db/engine.ts";
 import type { ChainRange } from "./read-range.ts";
 
-/** Milliseconds that the commit of one slice should take. Meanwhile no other write gets its turn on SQLite. */
-const TARGET = 40;
+/**
+ * Milliseconds that the commit of one slice should take. Meanwhile no other write gets its turn on SQLite. On PostgreSQL
+ * only mints in the same collections wait, and each commit costs more.
+ */
+const TARGET = { sqlite: 40, postgres: 80 } as const;
 /** Logs of a slice: at first, and the bounds. */
 const FIRST = 500;
-const FEWEST = 100;
+const FEWEST = 250;
 const MOST = 5_000;
 
 /**
@@ -12,7 +16,12 @@ const MOST = 5_000;
  * wait long while the indexer catches up.
  */
 export class SliceSize {
+  readonly #target: number;
   #value = FIRST;
+
+  constructor(engine: Engine) {
+    this.#target = TARGET[engine];
+  }
 
   get value(): number {
     return this.#value;
@@ -22,7 +31,7 @@ export class SliceSize {
   took(logs: number, milliseconds: number): void {
     // A commit of few logs says little about one of many.
     if (logs < this.#value / 2) return;
-    const factor = Math.min(2, Math.max(0.5, TARGET / milliseconds));
+    const factor = Math.min(2, Math.max(0.5, this.#target / milliseconds));
     this.#value = Math.round(Math.min(MOST, Math.max(FEWEST, this.#value * factor)));
   }
 }

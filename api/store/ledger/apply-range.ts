@@ -12,8 +12,8 @@ import { forgetForeign } from "./foreign.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-charges.ts";
 import { insertCollection } from "../listings/collections.ts";
-import { replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
-import { lockCollections, lockLedger } from "../db/locks.ts";
+import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
+import { lockCollections } from "../db/locks.ts";
 import { addToHistory, type StoredMove } from "./history.ts";
 import { type HoldingKey, HoldingSet, setHoldings } from "./holding-set.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
@@ -68,7 +68,7 @@ export interface CreationFacts {
 
 /**
  * Stores a range: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
- * caller's transaction.
+ * caller's transaction, which has locked the ledger.
  * @returns the requests that became final; null when another process has stored these blocks or rolled back earlier ones,
  *   so that nothing is changed.
  */
@@ -78,13 +78,14 @@ export async function applyRange(
   facts: CreationFacts,
   now: number,
 ): Promise<SettledRequest[] | null> {
-  await lockLedger(trx);
   const previous = await storedBlock(trx, range.from - 1);
   if (previous !== undefined && previous.hash !== range.parentHash) return null;
   const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
   if (!moved) return null;
   await lockCollections(trx, collectionsOf(range));
-  await rememberBlocks(trx, range.blocks, range.forgetBlocksBefore);
+  // Far behind the head no block is remembered, and nothing is to be forgotten.
+  const remembers = range.blocks.length > 0;
+  if (remembers) await rememberBlocks(trx, range.blocks, range.forgetBlocksBefore);
   const counters = new CounterDeltas();
   for (const one of range.cancelled) await applyCancellation(trx, one, now);
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
@@ -93,9 +94,17 @@ export async function applyRange(
   await applyMoves(trx, range, counters);
   await applyForeign(trx, range, counters);
   for (const change of range.changes) await applyEdit(trx, change);
-  await forgetEdits(trx, range.forgetBlocksBefore);
+  if (remembers) await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
-  await writeMeta(trx, "confirmed_block", range.confirmed.toString());
+  return confirm(trx, range, now);
+}
+
+/** Settles what is deep enough. Nothing is, if no block became final since the last commit, and there is no new outcome. */
+async function confirm(trx: Trx, range: BlockRange, now: number): Promise<SettledRequest[]> {
+  const confirmed = range.confirmed.toString();
+  const hasOutcomes = range.batches.length + range.cancelled.length > 0;
+  if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === confirmed) return [];
+  await writeMeta(trx, "confirmed_block", confirmed);
   return settleConfirmed(trx, range.confirmed, now);
 }
 

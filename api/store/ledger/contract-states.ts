@@ -56,6 +56,7 @@ export async function recordReads(
   reads: { answered: readonly string[]; failed: readonly string[] },
   now: number,
 ): Promise<Quarantined[]> {
+  if (reads.answered.length + reads.failed.length === 0) return [];
   await lockLedger(trx);
   let changed = false;
   if (reads.answered.length > 0) {

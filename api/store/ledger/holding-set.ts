@@ -67,17 +67,13 @@ export class HoldingSet {
   }
 
   #change(key: HoldingKey, delta: bigint, sinceBlock: number): void {
-    this.set(key, this.#entry(key).quantity + delta, sinceBlock);
+    const entry = this.#entry(key);
+    setQuantity(entry, entry.quantity + delta, sinceBlock);
   }
 
   /** Sets the number of copies that an owner holds. */
   set(key: HoldingKey, quantity: bigint, sinceBlock: number): void {
-    if (quantity < 0n)
-      throw new Error(`${key.owner} would hold ${quantity.toString()} of ${key.contract}/${key.tokenId}`);
-    const entry = this.#entry(key);
-    if (entry.quantity === 0n && quantity > 0n) entry.sinceBlock = sinceBlock;
-    if (quantity === 0n && entry.stored !== null) entry.dropped = true;
-    entry.quantity = quantity;
+    setQuantity(this.#entry(key), quantity, sinceBlock);
   }
 
   #entry(key: HoldingKey): Entry {
@@ -113,6 +109,14 @@ export class HoldingSet {
   }
 }
 
+function setQuantity(entry: Entry, quantity: bigint, sinceBlock: number): void {
+  if (quantity < 0n)
+    throw new Error(`${entry.owner} would hold ${quantity.toString()} of ${entry.contract}/${entry.tokenId}`);
+  if (entry.quantity === 0n && quantity > 0n) entry.sinceBlock = sinceBlock;
+  if (quantity === 0n && entry.stored !== null) entry.dropped = true;
+  entry.quantity = quantity;
+}
+
 async function insert(trx: Trx, added: readonly Entry[]): Promise<void> {
   if (added.length === 0) return;
   const rows = added.map((entry) => ({
@@ -137,6 +141,7 @@ async function insert(trx: Trx, added: readonly Entry[]): Promise<void> {
 
 function count(counters: CounterDeltas, { contract, tokenId, owner, stored, quantity }: Entry): void {
   const delta = (quantity > 0n ? 1 : 0) - (stored === null ? 0 : 1);
+  if (delta === 0) return;
   counters.add(counterKeys.holdings(owner), delta);
   counters.add(counterKeys.holdingsOfContract(owner, contract), delta);
   counters.add(counterKeys.owners(contract, tokenId), delta);

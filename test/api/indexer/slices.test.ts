@@ -71,18 +71,18 @@ describe("cut", () => {
 
 describe("the size of a slice", () => {
   it("shrinks after slow commits, grows after fast ones, and has bounds", () => {
-    const size = new SliceSize();
+    const size = new SliceSize("sqlite");
     const first = size.value;
     size.took(first, 4_000);
     expect(size.value).to.equal(first / 2);
     for (let times = 0; times < 20; times++) size.took(size.value, 4_000);
-    expect(size.value).to.equal(100);
+    expect(size.value).to.equal(250);
     for (let times = 0; times < 20; times++) size.took(size.value, 1);
     expect(size.value).to.equal(5_000);
   });
 
   it("learns nothing from a commit of few logs", () => {
-    const size = new SliceSize();
+    const size = new SliceSize("sqlite");
     const first = size.value;
     size.took(1, 4_000);
     expect(size.value).to.equal(first);
