@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { abi } from "../../../api/chain/abi.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { createForeignContracts } from "../../../api/chain/foreign-contracts.ts";
@@ -98,5 +99,21 @@ describe("reads of contracts of others", () => {
     const held = await foreign().holdings(queries, AbortSignal.timeout(10_000));
     expect(held.slice(10)).to.deep.equal(Array.from({ length: 15 }, () => 5n));
     expect(held[0]).to.not.equal(5n);
+  });
+
+  it("encodes questions about balances as ethers does", async () => {
+    const asked: unknown[] = [];
+    node = await startFakeRpc(({ params }) => {
+      asked.push((params[0] as { data: string }).data);
+      return "0x";
+    });
+    const [owner, contract] = [randomAddress(), randomAddress()];
+    const tokenId = (2n ** 256n - 1n).toString();
+    for (const type of ["ERC721", "ERC1155"] as const)
+      await foreign().holdings([{ contract, type, tokenId, owner }], AbortSignal.timeout(10_000));
+    expect(asked).to.include.members([
+      abi.erc721.encodeFunctionData("ownerOf", [tokenId]),
+      abi.erc1155.encodeFunctionData("balanceOf", [owner, tokenId]),
+    ]);
   });
 });
