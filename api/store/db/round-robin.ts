@@ -29,7 +29,7 @@ export interface RoundRobin {
  */
 export function roundRobin(db: Db, queue: Queue, options: RoundRobin): RawBuilder<unknown> {
   const takesPart = options.apps === undefined ? sql`` : sql`and ${options.apps(sql`app.id`)}`;
-  return engineOf(db) === "postgres" ? linesOfApps(queue, options, takesPart) : steppedLines(queue, options, takesPart);
+  return engineOf(db) === "postgres" ? turnsOfApps(queue, options, takesPart) : steppedLines(queue, options, takesPart);
 }
 
 /** The apps that have rows in the queue: one look into the index for each. */
@@ -43,38 +43,59 @@ function appsOf({ table: name, at: column }: Queue, start: RawBuilder<unknown>):
     )`;
 }
 
+/** Before every time, and before every row number. PostgreSQL takes its type for that of what it is compared with. */
+const BEFORE_ALL = sql`cast(-1 as bigint)`;
+
 /** SQLite steps through the queue in turns, and stops at the limit. */
 function steppedLines(queue: Queue, options: RoundRobin, takesPart: RawBuilder<unknown>): RawBuilder<unknown> {
   const [table, at] = [sql.table(queue.table), sql.ref(queue.at)];
-  const first = nextOfApp(queue, options, { appId: sql`app.id`, at: sql`-1`, seq: sql`0` });
-  const next = nextOfApp(queue, options, { appId: sql`line.app_id`, at: sql`line.at`, seq: sql`line.seq` });
   return sql`
     with recursive ${appsOf(queue, sql`''`)}, line (app_id, at, seq, place) as (
       select app.id, head.${at}, head.seq, 1
-        from app join ${table} as head on head.seq = ${first}
+        from app join ${table} as head on head.seq = ${firstOfApp(queue, options, sql`max`)}
        where app.id <> '' ${takesPart}
       union all
       select line.app_id, follower.${at}, follower.seq, line.place + 1
-        from line join ${table} as follower on follower.seq = ${next}
+        from line join ${table} as follower on follower.seq = ${nextOfApp(queue, options, sql`line`, sql`max`)}
        where line.place < ${options.limit}
        order by 4, 2, 3 limit ${options.limit}
     )`;
 }
 
-/** PostgreSQL has no order in a recursion. It reads the first rows of every app; the statement that follows cuts. */
-function linesOfApps(queue: Queue, options: RoundRobin, takesPart: RawBuilder<unknown>): RawBuilder<unknown> {
-  const { now, longestWait, limit } = options;
+/**
+ * PostgreSQL has no order in a recursion, but each of its steps is a turn of all apps. The last turn is the one that reaches
+ * the limit.
+ */
+function turnsOfApps(queue: Queue, options: RoundRobin, takesPart: RawBuilder<unknown>): RawBuilder<unknown> {
   const [table, at] = [sql.table(queue.table), sql.ref(queue.at)];
-  const rows = (isDue: RawBuilder<unknown>) => sql`
-    (select item.${at} as at, item.seq from ${table} as item
-      where item.app_id = app.id and item.${at} is not null and item.${at} ${isDue}
-      order by item.${at}, item.seq limit ${limit})`;
+  // With the limit, the planner always looks the row up by its number.
+  const row = (seq: RawBuilder<unknown>) => sql`
+    lateral (select item.${at} as at, item.seq from ${table} as item where item.seq = ${seq} limit 1)`;
   return sql`
-    with recursive ${appsOf(queue, sql`'' collate "C"`)}, line (app_id, at, seq, place) as (
-      select app.id, due.at, due.seq, row_number() over (partition by app.id order by due.at, due.seq)
-        from app cross join lateral (${rows(sql`<= ${now}`)} union all ${rows(sql`> ${now + longestWait}`)}) as due
+    with recursive ${appsOf(queue, sql`'' collate "C"`)}, turn (app_id, at, seq, place, so_far) as (
+      select app.id, head.at, head.seq, 1, count(*) over ()
+        from app cross join ${row(firstOfApp(queue, options, sql`greatest`))} as head
        where app.id <> '' ${takesPart}
+      union all
+      select turn.app_id, follower.at, follower.seq, turn.place + 1, turn.so_far + count(*) over ()
+        from turn cross join ${row(nextOfApp(queue, options, sql`turn`, sql`greatest`))} as follower
+       where turn.so_far < ${options.limit}
+    ), line as (
+      select app_id, at, seq, place from turn order by place, at, seq limit ${options.limit}
     )`;
+}
+
+function firstOfApp(queue: Queue, options: RoundRobin, max: RawBuilder<unknown>): RawBuilder<unknown> {
+  return nextRow(queue, options, { appId: sql`app.id`, at: BEFORE_ALL, seq: BEFORE_ALL }, max);
+}
+
+function nextOfApp(
+  queue: Queue,
+  options: RoundRobin,
+  line: RawBuilder<unknown>,
+  max: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return nextRow(queue, options, { appId: sql`${line}.app_id`, at: sql`${line}.at`, seq: sql`${line}.seq` }, max);
 }
 
 /**
@@ -82,10 +103,11 @@ function linesOfApps(queue: Queue, options: RoundRobin, takesPart: RawBuilder<un
  * with an index if the second is the row number. So the rows with the same time are read apart from those with a later one:
  * otherwise each step would pass over all rows with the same time, and many have the time `AT_ONCE`.
  */
-function nextOfApp(
+function nextRow(
   queue: Queue,
   { now, longestWait }: RoundRobin,
   row: Record<"appId" | "at" | "seq", RawBuilder<unknown>>,
+  max: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const [table, at] = [sql.table(queue.table), sql.ref(queue.at)];
   const first = (isNext: RawBuilder<unknown>) => sql`
@@ -96,5 +118,5 @@ function nextOfApp(
   return sql`coalesce(
     ${first(sql`item.${at} = ${row.at} and item.seq > ${row.seq}`)},
     ${first(sql`item.${at} > ${row.at} and item.${at} <= ${now}`)},
-    ${first(sql`item.${at} > max(${row.at}, ${now + longestWait})`)})`;
+    ${first(sql`item.${at} > ${max}(${row.at}, ${now + longestWait})`)})`;
 }

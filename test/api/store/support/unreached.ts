@@ -29,7 +29,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 
 /** Functions that only PostgreSQL calls. */
-const ON_POSTGRES = /^(async )?function (linesOfApps)\b/;
+const ON_POSTGRES = /^(async )?function (turnsOfApps)\b/;
 /** What stands before code that only PostgreSQL runs. */
 const BEFORE_POSTGRES = /=== "postgres"\)?\s*\??\s*$|!== "postgres"[^\n]*return;\s*$/;
 
