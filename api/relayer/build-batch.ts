@@ -13,9 +13,11 @@ import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/engine.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { ForeignSimulations } from "./foreign-simulations.ts";
+import { limitThatFills } from "./block-room.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
 import { batchGas, expectedOf, type ItemGas, itemGas } from "./gas.ts";
 import type { GasMeter } from "./gas-meter.ts";
+import { BatchSlots, type MintSlots } from "./mint-slots.ts";
 import { signDelegations, walletSigners, type WalletSigners } from "./wallet-signers.ts";
 
 export interface BatchContext {
@@ -61,6 +63,14 @@ export interface BuiltBatch {
 /** Authorizations that a batch must carry, by wallet. */
 type Delegations = Map<string, Authorization>;
 
+/** The gas that a batch may have. */
+export interface Budget {
+  /** The highest gas limit of a transaction. */
+  gas: number;
+  /** The gas limit of the blocks that batches like this one fill together; null: no more requests wait. */
+  fill: number | null;
+}
+
 /**
  * Turns claimed requests into one `Relay.execute`, as many as the gas budget allows.
  * @param block the newest block that the node has.
@@ -68,10 +78,14 @@ type Delegations = Map<string, Authorization>;
 export async function buildBatch(
   context: BatchContext,
   claimed: ClaimedRequest[],
-  gasBudget: number,
+  { gas: gasBudget, fill }: Budget,
   block: number,
 ): Promise<BuiltBatch> {
   const { encoded, delegations, rejected } = await encodeAll(context, claimed);
+  const slots = await BatchSlots.of(
+    context.read,
+    encoded.map(({ command }) => command),
+  );
   const simulations = await simulate(context, encoded, new Set(delegations.keys()), block);
   const items: Item[] = [];
   const apart: BuiltBatch["apart"] = [];
@@ -81,12 +95,13 @@ export async function buildBatch(
       apart.push({ request: item.request, retryIn: simulation.retryIn });
       continue;
     }
-    const checked = checkItem(context, item, simulation, delegations.has(item.target), gasBudget);
+    const counting = { slots: slots.next(item.command), delegates: delegations.has(item.target), gasBudget };
+    const checked = checkItem(context, item, simulation, counting);
     if ("gas" in checked) items.push(checked);
     else rejected.push(checked);
   }
   const measured = context.gas.current;
-  const taken = items.slice(0, fittingSize(measured, items, delegations, gasBudget));
+  const taken = takeFitting(measured, items, delegations, { gas: gasBudget, fill });
   const authorizations = [...new Set(taken.map((item) => item.target))].flatMap(
     (target) => delegations.get(target) ?? [],
   );
@@ -98,21 +113,33 @@ export async function buildBatch(
     apart,
     rejected,
     data: encodeBatch(calls),
-    gasLimit: BigInt(Math.min(batchGas(measured, taken, authorizations.length), gasBudget)),
+    gasLimit: BigInt(Math.min(batchGas(measured, taken, authorizations.length).limit, gasBudget)),
     authorizations,
   };
 }
 
-/** How many of the items, from the first, fit into the gas budget. */
-function fittingSize(measured: GasMeasurement, items: Item[], delegations: Delegations, gasBudget: number): number {
-  let size = items.length;
-  const gas = () => {
-    const taken = items.slice(0, size);
+/** The items, from the first, that one transaction runs. */
+function takeFitting(
+  measured: GasMeasurement,
+  items: Item[],
+  delegations: Delegations,
+  { gas: budget, fill }: Budget,
+): Item[] {
+  const gasOf = (taken: Item[]) => {
     const targets = new Set(taken.map((item) => item.target));
     return batchGas(measured, taken, [...targets].filter((target) => delegations.has(target)).length);
   };
-  while (size > 1 && gas() > gasBudget) size = Math.min(size - 1, Math.floor(size * 0.9));
-  return size;
+  const fitting = (from: Item[], limit: number) => {
+    let taken = from;
+    for (;;) {
+      const needed = gasOf(taken).limit;
+      if (needed <= limit || taken.length <= 1) return taken;
+      // What items share makes the gas grow less than their number, so this takes away too few rather than too many.
+      taken = taken.slice(0, Math.min(taken.length - 1, Math.floor((taken.length * limit) / needed)));
+    }
+  };
+  const most = fitting(items, budget);
+  return fill === null ? most : fitting(most, limitThatFills(gasOf(most), fill));
 }
 
 /** Reads what the calls depend on with a few RPC calls for all of them, then encodes and signs each. */
@@ -152,19 +179,15 @@ function checkItem(
   context: BatchContext,
   item: EncodedItem,
   simulation: Simulation,
-  delegates: boolean,
-  gasBudget: number,
+  { slots, delegates, gasBudget }: { slots: MintSlots; delegates: boolean; gasBudget: number },
 ): Item | RejectedItem {
   // An item's gas counts twice: once as expected, and once as the limit that must be left when the item starts.
   const maxForeignGas = Math.min(context.maxItemGas, Math.floor(gasBudget * 0.4));
   const measured = context.gas.current;
   const { request } = item;
-  const counted = {
-    ...item,
-    number: request.number,
-    gas: itemGas(measured, item.command, item.data, simulation.gas, maxForeignGas),
-  };
-  const alone = batchGas(measured, [counted], delegates ? 1 : 0);
+  const gas = itemGas(measured, { ...item, slots, toWallet: !item.callsRecipient }, simulation.gas, maxForeignGas);
+  const counted = { ...item, number: request.number, gas };
+  const alone = batchGas(measured, [counted], delegates ? 1 : 0).limit;
   // The relay would stop before this item every time, and each transaction would be paid for nothing.
   if (alone > gasBudget) {
     return {

@@ -16,7 +16,8 @@ export interface Relayers {
  * Only the leases decide who may drive a lane: a wrong count of relayers costs time, nothing else.
  */
 export class LaneShare {
-  readonly #lanes: number;
+  /** How many lanes the settings have. */
+  readonly lanes: number;
   readonly #relayers: Relayers;
   readonly #times: LeaseTimes;
   readonly #now: () => number;
@@ -30,7 +31,7 @@ export class LaneShare {
    * @param now a monotonic clock.
    */
   constructor(lanes: number, relayers: Relayers, times: LeaseTimes, now = () => performance.now()) {
-    this.#lanes = lanes;
+    this.lanes = lanes;
     this.#relayers = relayers;
     this.#times = times;
     this.#now = now;
@@ -64,7 +65,7 @@ export class LaneShare {
   }
 
   #share(relayers: number): number {
-    return Math.ceil(this.#lanes / Math.max(1, relayers));
+    return Math.ceil(this.lanes / Math.max(1, relayers));
   }
 
   /** A lane that comes and goes helps nobody. */

@@ -36,8 +36,6 @@ const LINGER = { idle: { step: 4, most: 60 }, busy: { step: 40, most: 1_500 } } 
 /** After an error, the requests that the lane had claimed wait this long before any lane claims them again. */
 const RETURN_DELAY = 2_000;
 
-const MAX_IN_FLIGHT = 4;
-
 export interface LaneDeps extends SenderDeps {
   /** When unmined transactions are sent again, and when they are replaced. */
   resendPolicy: ResendPolicy;
@@ -183,8 +181,9 @@ export class Lane {
         this.#loop.recovered();
         checked = true;
       }
-      const ready = !draining && open.length < MAX_IN_FLIGHT && (await this.#gather(lease.lane, stop, open.length)) > 0;
-      if (ready && (await this.#sender.send(lease))) {
+      const room = !draining && this.#sender.hasRoom(open, share.lanes);
+      const ready = room && (await this.#gather(lease.lane, stop, open.length)) > 0;
+      if (ready && (await this.#sender.send(lease, open))) {
         poll = POLL.first;
       } else {
         await signals.requests.wait(poll, stop);

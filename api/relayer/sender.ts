@@ -5,7 +5,7 @@ import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
-import { recordBatch } from "../store/sending/batches.ts";
+import { type OpenBatch, recordBatch } from "../store/sending/batches.ts";
 import { type ClaimedRequest, claimRequests, failClaims, returnClaims } from "../store/sending/claims.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
@@ -13,8 +13,9 @@ import type { Trx } from "../store/db/engine.ts";
 import { finalChanges, type StoredRequest } from "../store/requests/stored-request.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
-import { type BatchContext, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
+import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { type CanSend, checkCanSend } from "./can-send.ts";
+import { affordsFlight, mayAddToFlight } from "./block-room.ts";
 import type { InFlight } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
@@ -22,7 +23,7 @@ import { signBatch } from "./sign.ts";
 /** Most requests in one transaction. */
 export const MAX_BATCH = 250;
 /** How many more requests than the last batch are claimed when gas limited that batch. */
-const GROWTH = 1.2;
+const GROWTH = 1.05;
 
 export interface SenderDeps extends BatchContext {
   database: Database;
@@ -59,12 +60,22 @@ export class Sender {
   readonly #nextNumber = createNumbers();
   #low = false;
   #prepared: Promise<CanSend> | null = null;
+  /** The gas limit of the newest block that was seen; null: none was seen yet. */
+  #blockGas: number | null = null;
   /** Claims beyond what fits into a transaction are returned, and each costs two writes. */
   #claims = MAX_BATCH;
 
   constructor(deps: SenderDeps, inFlight: InFlight) {
     this.#deps = deps;
     this.#inFlight = inFlight;
+  }
+
+  /**
+   * Whether one more transaction may wait for its block.
+   * @param open the lane's transactions in flight. @param lanes how many lanes share the blocks.
+   */
+  hasRoom(open: readonly OpenBatch[], lanes: number): boolean {
+    return mayAddToFlight(open, this.#blockGas, lanes);
   }
 
   /** Asks the node what `send` must know, while the lane still waits for more requests. */
@@ -74,28 +85,47 @@ export class Sender {
     this.#prepared.catch(() => undefined);
   }
 
-  /** Sends ready requests in one transaction. @returns false when no request was ready. */
-  async send(lease: Lease): Promise<boolean> {
+  /**
+   * Sends ready requests in one transaction.
+   * @param open the lane's transactions in flight.
+   * @returns false when no request was ready, or when the lane cannot pay for one more transaction at the same time.
+   */
+  async send(lease: Lease, open: readonly OpenBatch[]): Promise<boolean> {
     const { database, keyring, metrics, now } = this.#deps;
     const { address } = keyring.lane(lease.lane);
     const checked = this.#prepared ?? checkCanSend(this.#deps, address);
     this.#prepared = null;
     const able = await checked;
+    this.#blockGas = Number(able.block.gasLimit);
+    if (!affordsFlight(open, able.funds, { gas: this.#gasBudget(), fees: able.fees })) return false;
+    const limit = this.#claims;
     const claimed = await database.write((trx) =>
-      claimRequests(trx, lease, { limit: this.#claims, now: now(), nextNumber: this.#nextNumber }),
+      claimRequests(trx, lease, { limit, now: now(), nextNumber: this.#nextNumber }),
     );
     if (claimed.length === 0) return false;
     crashPoint("relayer:claimed");
     const ids = claimed.map(({ id }) => id);
-    await metrics.step("batch", ids, () => this.#sendClaimed(lease, claimed, able));
+    await metrics.step("batch", ids, () => this.#sendClaimed(lease, claimed, able, claimed.length === limit));
     return true;
   }
 
-  async #sendClaimed(lease: Lease, claimed: ClaimedRequest[], { fees, funds, block }: CanSend): Promise<void> {
+  /** The highest gas limit of a transaction. */
+  #gasBudget(): number {
+    return Math.min(this.#deps.gas.current.transactionGas, this.#blockGas ?? Infinity);
+  }
+
+  /** @param more whether more requests may wait than were claimed. */
+  async #sendClaimed(
+    lease: Lease,
+    claimed: ClaimedRequest[],
+    { fees, funds, block }: CanSend,
+    more: boolean,
+  ): Promise<void> {
     const { database, keyring, chainId, contracts, logger, metrics, signals, now } = this.#deps;
     const { key, address } = keyring.lane(lease.lane);
-    const budget = Math.min(this.#deps.gas.current.transactionGas, Number(block.gasLimit));
-    const batch = await metrics.step("build", [], () => this.#build(claimed, budget, block.number));
+    const budget = this.#gasBudget();
+    const fill = more ? this.#blockGas : null;
+    const batch = await metrics.step("build", [], () => this.#build(claimed, { gas: budget, fill }, block.number));
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
     if (batch.requests.length === 0) {
       await database.write((trx) => returnUnsent(trx, lease, batch, now()));
@@ -164,7 +194,7 @@ export class Sender {
   }
 
   /** A request whose batches reverted as a whole shares its next batch with fewer and fewer others. */
-  async #build(claimed: ClaimedRequest[], budget: number, block: number): Promise<BuiltBatch> {
+  async #build(claimed: ClaimedRequest[], budget: Budget, block: number): Promise<BuiltBatch> {
     const most = batchSize(
       claimed.map((request) => request.returns),
       MAX_BATCH,

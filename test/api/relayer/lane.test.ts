@@ -5,8 +5,9 @@ import type { JsonRpcSigner } from "ethers";
 
 import { abi } from "../../../api/chain/abi.ts";
 import type { Command } from "../../../api/domain/command.ts";
-import { batchGas, itemGas, RESERVE } from "../../../api/relayer/gas.ts";
+import { batchGas, itemGas } from "../../../api/relayer/gas.ts";
 import { readGasMeasurement } from "../../../api/store/sending/gas-measurement.ts";
+import { BatchSlots } from "../../../api/relayer/mint-slots.ts";
 import { insertRequest } from "../../../api/store/requests/requests.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { useService } from "../../support/use-service.ts";
@@ -90,7 +91,8 @@ describe("Lane", () => {
       const command = JSON.parse(row.command) as Command;
       const { measurement } = await readGasMeasurement(moneta.service.database.read);
       if (measurement === null) throw new Error("the service has not measured the costs");
-      const gas = itemGas(measurement, command, call.data, simulated, 1_000_000);
+      const slots = (await BatchSlots.of(moneta.service.database.read, [])).next(command);
+      const gas = itemGas(measurement, { command, data: call.data, slots, toWallet: true }, simulated, 1_000_000);
       if (simulated !== null) expect(Number(call.gasLimit)).to.equal(gas.limit);
       // Without the item's limit and the reserve, which only the relay's checks need.
       const { target, number, data } = call;
@@ -98,7 +100,7 @@ describe("Lane", () => {
       return {
         kind: command.kind,
         used: Number(receipt.gasUsed),
-        counted: batchGas(measurement, [counted], sent.type === 4 ? 1 : 0) - RESERVE,
+        counted: batchGas(measurement, [counted], sent.type === 4 ? 1 : 0).expected,
         limit: gas.limit,
         sent: Number(sent.gasLimit),
       };

@@ -11,6 +11,7 @@ import { countReady, failClaims, returnAbandonedClaims } from "../../../../api/s
 import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
+import { usedBalances } from "../../../../api/store/sending/used-balances.ts";
 import { BUSY } from "../support/large-database.ts";
 
 /** What a lane does besides sending a batch that succeeds. */
@@ -46,6 +47,10 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await firstNonces(read);
   await hasBegun(read, LANE);
   await countReady(read, NOW, 200);
+  await usedBalances(read, [
+    { contract: BUSY.collection, owner: BUSY.wallet, tokenId: null },
+    { contract: BUSY.collection, owner: BUSY.wallet, tokenId: "1" },
+  ]);
   await write((trx) => closeBatch(trx, sent.batchId, { blockNumber: 1, cost: null }, NOW));
   // What was signed before is postponed instead of failed.
   const returned = await claim(tour, held);

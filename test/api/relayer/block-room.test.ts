@@ -1,0 +1,94 @@
+import { expect } from "chai";
+
+import {
+  affordsFlight,
+  type FlightTransaction,
+  limitThatFills,
+  mayAddToFlight,
+} from "../../../api/relayer/block-room.ts";
+
+const FEES = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n };
+
+/** Transactions in flight with a gas limit each. */
+function inFlight(count: number, gasLimit: number, attempts = 1): FlightTransaction[] {
+  return Array.from({ length: count }, () => ({
+    attempts: Array.from({ length: attempts }, (__, id) => ({
+      id,
+      hash: `0x${id.toString()}`,
+      raw: "0x",
+      gasLimit: BigInt(gasLimit),
+      createdAt: 1,
+      sentAt: 1,
+      ...FEES,
+    })),
+  }));
+}
+
+describe("mayAddToFlight", () => {
+  const most = (gasLimit: number, blockGas: number | null, lanes = 1) => {
+    let count = 0;
+    while (mayAddToFlight(inFlight(count, gasLimit), blockGas, lanes)) count++;
+    return count;
+  };
+
+  it("allows two blocks of transactions", () => {
+    expect(most(15_000_000, 60_000_000)).to.equal(8);
+    expect(most(8_000_000, 30_000_000)).to.equal(8);
+  });
+  it("allows four where blocks are small or unknown", () => {
+    expect(most(16_000_000, 16_000_000)).to.equal(4);
+    expect(most(15_000_000, null)).to.equal(4);
+  });
+  it("allows sixteen at most, because nodes refuse more of one account", () => {
+    expect(most(15_000_000, 2 ** 50)).to.equal(16);
+  });
+  it("shares the two blocks among the lanes", () => {
+    expect(most(8_000_000, 120_000_000, 3)).to.equal(10);
+    expect(most(8_000_000, 120_000_000, 30)).to.equal(4);
+  });
+  it("allows four while a transaction had to be replaced", () => {
+    expect(mayAddToFlight(inFlight(4, 1_000_000, 2), 60_000_000, 1)).to.equal(false);
+    expect(mayAddToFlight(inFlight(3, 1_000_000, 2), 60_000_000, 1)).to.equal(true);
+  });
+});
+
+describe("affordsFlight", () => {
+  const affords = (count: number, funds: number) =>
+    affordsFlight(inFlight(count, 100), BigInt(funds), { gas: 200, fees: FEES });
+
+  it("counts what is in flight and the next transaction at their highest fees", () => {
+    // Five of 100 gas and one of 200 gas, at 10 wei each.
+    expect(affords(5, 7_000)).to.equal(true);
+    expect(affords(5, 6_999)).to.equal(false);
+  });
+  it("does not hold up the first four", () => {
+    expect(affords(3, 0)).to.equal(true);
+  });
+});
+
+describe("limitThatFills", () => {
+  /** How much of a block such transactions use. A node adds one only if its whole limit still fits. */
+  function shareOf(batch: { limit: number; expected: number }, blockGas: number): number {
+    let used = 0;
+    while (used + batch.limit <= blockGas) used += batch.expected;
+    return used / blockGas;
+  }
+
+  for (const blockGas of [30_000_000, 36_000_000, 45_000_000, 60_000_000, 100_000_000]) {
+    it(`fills blocks of ${blockGas.toString()} gas with transactions of any size`, () => {
+      const spare = 700_000;
+      for (let limit = 3_000_000; limit <= 16_777_216; limit += 100_000) {
+        const filling = limitThatFills({ limit, expected: limit - spare }, blockGas);
+        expect(filling).to.be.at.most(limit);
+        const share = shareOf({ limit: filling, expected: filling - spare }, blockGas);
+        expect(share, `limit ${limit.toString()}, made ${filling.toString()}`).to.be.above(0.95);
+      }
+    });
+  }
+
+  it("leaves transactions alone whose blocks are much larger, or smaller", () => {
+    const batch = { limit: 16_000_000, expected: 15_000_000 };
+    expect(limitThatFills(batch, 2 ** 50)).to.equal(batch.limit);
+    expect(limitThatFills(batch, 10_000_000)).to.equal(batch.limit);
+  });
+});

@@ -1,0 +1,65 @@
+import { expect } from "chai";
+
+import { openBatches } from "../../../api/store/sending/batches.ts";
+import { eventually } from "../../support/eventually.ts";
+import { useService } from "../../support/use-service.ts";
+
+interface Batch {
+  results: { request_id: string }[];
+}
+
+/** More than fit into two blocks. */
+const BATCHES = 5;
+const ITEMS = 1_000;
+
+describe("transactions in flight", function () {
+  this.timeout(180_000);
+  const moneta = useService({ node: "own" });
+  const { api } = moneta;
+  let collection: string;
+  let to: string;
+
+  before(async () => {
+    [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+  });
+
+  const open = () => openBatches(moneta.service.database.read);
+
+  /** Accepts many mints while no block is mined. @returns the ids of the requests. */
+  async function accept(batches: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let count = 0; count < batches; count++) {
+      const items = Array.from({ length: ITEMS }, () => ({ collection_address: collection, to_address: to }));
+      const { results } = (await api.ok("POST", "/v1/nfts/batch", { items })) as unknown as Batch;
+      ids.push(...results.map(({ request_id: id }) => id));
+    }
+    return ids;
+  }
+
+  async function mineAll(ids: string[]): Promise<void> {
+    await moneta.provider.send("evm_setAutomine", [true]);
+    const completed = await eventually(async () => {
+      await moneta.provider.send("evm_mine", []);
+      const { total } = await api.ok<{ total: number }>("GET", "/v1/requests?status=completed&type=mint&limit=1");
+      return total >= ids.length ? total : undefined;
+    }, 120_000);
+    expect(completed).to.equal(ids.length);
+  }
+
+  it("are two blocks of them while no block comes, in the order of their nonces, and no mint is lost", async () => {
+    const { gasLimit = 0n } = (await moneta.provider.getBlock("latest")) ?? {};
+    await moneta.provider.send("evm_setAutomine", [false]);
+    const ids = await accept(BATCHES);
+    const batches = await eventually(async () => {
+      const now = await open();
+      const gas = now.reduce((sum, { attempts }) => sum + Number(attempts[0]?.gasLimit ?? 0n), 0);
+      const full = now.length === 16 || gas >= 2 * Number(gasLimit);
+      return full && now.every(({ attempts }) => attempts[0]?.sentAt !== null) ? now : undefined;
+    }, 60_000);
+    expect(batches.length).to.be.within(5, 16);
+    const [first = 0, ...others] = batches.map(({ nonce }) => nonce);
+    expect(others).to.deep.equal(others.map((_, index) => first + index + 1));
+    await mineAll(ids);
+    expect(await open()).to.deep.equal([]);
+  });
+});
