@@ -8,9 +8,9 @@ const ITEMS = 1_000;
 /** A mint in a batch uses more gas. So the backlog lasts longer than the blocks that are counted. */
 const LEAST_GAS = 50_000;
 /** Blocks beyond those that are counted, for which mints are accepted: they hold what is sent before and after. */
-const MORE_BLOCKS = 6;
+const MORE_BLOCKS = 5;
 /** Seconds from the acceptance of the last mint to the first block that counts. */
-const FILLING = 3;
+const FILLING = 2;
 /** Gas that a relay batch of the baseline needs beside its mints: what is left over when the last one starts, and a margin. */
 const BATCH_RESERVE = 700_000;
 /** Mints in a relay batch of the baseline. Nodes refuse transactions of more than 128 KiB. */
@@ -34,7 +34,7 @@ export async function fillBlocks(
     const items = Array.from({ length: ITEMS }, () => body);
     await world.load.send({ method: "POST", path: "/v1/nfts/batch", body: { items } });
   }
-  const full = await countBlocks(node, pace, blocks);
+  const full = await countBlocks(node, pace, blocks, FILLING);
   const total = minted + batches * ITEMS;
   await drain(node, () => world.completed("mint"), total);
   return { full, minted: total };
@@ -70,17 +70,18 @@ export async function fillBare(
     }
   };
   const pushing = push();
-  const full = await countBlocks(node, pace, pace.blocks);
+  const full = await countBlocks(node, pace, pace.blocks, pace.seconds);
   counted.done = true;
   await pushing;
   await drain(node, async () => (await chain.provider.getTransactionCount(chain.operator.address)) - before, sent);
   return full;
 }
 
-async function countBlocks(node: PacedAnvil, pace: Pace, blocks: number): Promise<Fullness> {
+/** @param after seconds until the first block that counts. */
+async function countBlocks(node: PacedAnvil, pace: Pace, blocks: number, after: number): Promise<Fullness> {
   let first = (await node.nextBlock()) + 1;
   // The pool fills up in the seconds after the mints were accepted.
-  for (let seconds = pace.seconds; seconds < FILLING; seconds += pace.seconds) first = (await node.nextBlock()) + 1;
+  for (let seconds = pace.seconds; seconds < after; seconds += pace.seconds) first = (await node.nextBlock()) + 1;
   const last = await node.nextBlock(first + blocks - 1);
   return fullnessOf(node, pace, first, last - 1);
 }
