@@ -95,10 +95,14 @@ export async function buildBatch(
       apart.push({ request: item.request, retryIn: simulation.retryIn });
       continue;
     }
-    const counting = { slots: slots.next(item.command), delegates: delegations.has(item.target), gasBudget };
+    const counting = { slots: slots.of(item.command), delegates: delegations.has(item.target), gasBudget };
     const checked = checkItem(context, item, simulation, counting);
-    if ("gas" in checked) items.push(checked);
-    else rejected.push(checked);
+    if ("gas" in checked) {
+      items.push(checked);
+      slots.add(item.command);
+    } else {
+      rejected.push(checked);
+    }
   }
   const measured = context.gas.current;
   const taken = takeFitting(measured, items, delegations, { gas: gasBudget, fill });

@@ -36,6 +36,11 @@ export const RESERVE = 320_000;
 const DATA = { zero: 4, other: 16, words: 1_300 } as const;
 /** Price of a change to a slot that the transaction has changed before: it is read and written. */
 const WRITTEN_SLOT = 200;
+/**
+ * What a mint of a soulbound ERC721 collection needs beside a plain one: it emits one more event, and decodes the collection's
+ * arguments, which it copies from the code.
+ */
+const SOULBOUND: LinearGas = { base: 3_400, each: 0.3 };
 /** The digit 0. */
 const ZERO = 48;
 /** Bitmap words have 256 bits. */
@@ -63,7 +68,12 @@ function expectedGas(gas: GasMeasurement, command: Command, data: string, slots:
     case "create-collection":
       return along(gas.createCollection, dataLength(data));
     case "mint-erc721":
-      return gas.mintErc721 - savedByBalance(gas, slots) - (toWallet && slots.balance !== "written" ? account : 0);
+      return (
+        gas.mintErc721 +
+        (slots.soulbound === null ? 0 : along(SOULBOUND, slots.soulbound)) -
+        savedByBalance(gas, slots) -
+        (toWallet && slots.balance !== "written" ? account : 0)
+      );
     case "create-erc1155":
       return along(gas.createErc1155, command.uri === null ? 0 : words(Buffer.byteLength(command.uri)) + 1);
     case "mint-erc1155":
@@ -98,7 +108,7 @@ function words(bytes: number): number {
 export interface GasItem {
   command: Command;
   data: string;
-  /** How a mint finds its slots. */
+  /** How a mint finds its slots, and what else it reads. */
   slots: MintSlots;
   /** Whether a mint's recipient is a wallet of the service: then the receiver check is skipped. */
   toWallet: boolean;

@@ -1,5 +1,6 @@
 import { type Command, isMint } from "../domain/command.ts";
 import type { Db } from "../store/db/engine.ts";
+import { soulboundCollections } from "../store/sending/soulbound-collections.ts";
 import { type Balance, usedBalances } from "../store/sending/used-balances.ts";
 
 /** How a call finds a storage slot that it writes. Only the first write to a slot is expensive. */
@@ -11,15 +12,17 @@ export type SlotState =
   /** An earlier call of the same transaction wrote it, or read the same account. */
   | "written";
 
-/** How a mint finds the slots that it shares with other mints. */
+/** How a mint finds the slots that it shares with other mints, and what else it reads. */
 export interface MintSlots {
   /** The recipient's balance. */
   balance: SlotState;
   /** The supply of an ERC1155 id that exists. */
   supply: SlotState;
+  /** The length of the arguments that a mint of a soulbound ERC721 collection reads; null: it reads none. */
+  soulbound: number | null;
 }
 
-const UNKNOWN: MintSlots = { balance: "new", supply: "used" };
+const UNKNOWN: MintSlots = { balance: "new", supply: "used", soulbound: null };
 
 /**
  * Knows how the mints of one batch find their slots. A mint to a new owner costs nearly twice as much as a further one to the
@@ -28,13 +31,15 @@ const UNKNOWN: MintSlots = { balance: "new", supply: "used" };
  */
 export class BatchSlots {
   readonly #used: ReadonlySet<string>;
+  readonly #soulbound: ReadonlyMap<string, number>;
   readonly #written = new Set<string>();
 
-  private constructor(used: ReadonlySet<string>) {
+  private constructor(used: ReadonlySet<string>, soulbound: ReadonlyMap<string, number>) {
     this.#used = used;
+    this.#soulbound = soulbound;
   }
 
-  /** Looks up the balances of all mints with one statement. */
+  /** Looks up the balances of all mints with one statement, and their collections with another. */
   static async of(read: Db, commands: readonly Command[]): Promise<BatchSlots> {
     const balances = new Map(
       commands.flatMap((command) => {
@@ -44,21 +49,27 @@ export class BatchSlots {
     );
     const keys = [...balances.keys()];
     const used = await usedBalances(read, [...balances.values()]);
-    return new BatchSlots(new Set(keys.filter((_, index) => used[index])));
+    const erc721 = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.collection] : []));
+    const soulbound = await soulboundCollections(read, [...new Set(erc721)]);
+    return new BatchSlots(new Set(keys.filter((_, index) => used[index])), soulbound);
   }
 
-  /** Call it for the batch's commands in their order: it records what each one writes. */
-  next(command: Command): MintSlots {
+  /** How the command finds its slots after those that were added. */
+  of(command: Command): MintSlots {
     const balance = balanceOf(command);
     if (balance === null) return UNKNOWN;
-    const supply = `${balance.contract} ${balance.tokenId ?? ""}`;
     const key = keyOf(balance);
-    const found: MintSlots = {
+    return {
       balance: this.#written.has(key) ? "written" : this.#used.has(key) ? "used" : "new",
-      supply: this.#written.has(supply) ? "written" : "used",
+      supply: this.#written.has(supplyOf(balance)) ? "written" : "used",
+      soulbound: command.kind === "mint-erc721" ? (this.#soulbound.get(command.collection) ?? null) : null,
     };
-    this.#written.add(key).add(supply);
-    return found;
+  }
+
+  /** The batch has the command. One that it does not have writes nothing. */
+  add(command: Command): void {
+    const balance = balanceOf(command);
+    if (balance !== null) this.#written.add(keyOf(balance)).add(supplyOf(balance));
   }
 }
 
@@ -67,6 +78,10 @@ function balanceOf(command: Command): Balance | null {
   if (!isMint(command)) return null;
   const tokenId = command.kind === "mint-erc721" ? null : command.tokenId;
   return { contract: command.collection, owner: command.to, tokenId };
+}
+
+function supplyOf({ contract, tokenId }: Balance): string {
+  return `${contract} ${tokenId ?? ""}`;
 }
 
 function keyOf({ contract, owner, tokenId }: Balance): string {

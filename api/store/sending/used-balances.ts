@@ -11,7 +11,13 @@ export interface Balance {
   tokenId: string | null;
 }
 
-/** Which of the balances are not zero, as of the checkpoint, in the order of the input. */
+/** Tokens of an owner that are looked at: one that stays is enough, and an owner may have many that leave. */
+const LOOK_AT = 10;
+
+/**
+ * Which of the balances are not zero, as of the checkpoint, and stay so after the accepted transfers. In the order of the
+ * input.
+ */
 export async function usedBalances(db: Db, balances: readonly Balance[]): Promise<boolean[]> {
   if (balances.length === 0) return [];
   const rows = balances.map(({ contract, owner, tokenId }) => ({ contract, owner, token_id: tokenId }));
@@ -20,9 +26,12 @@ export async function usedBalances(db: Db, balances: readonly Balance[]): Promis
   const { rows: found } = await sql<{ ord: number }>`
     select input.ord from ${input} as input
      where case when input.token_id is null
-       then exists (select 1 from holdings where owner = input.owner and contract = input.contract)
+       then exists (select 1 from (select reserved from holdings
+                                    where owner = input.owner and contract = input.contract limit ${LOOK_AT}) as some
+                     where reserved = '0')
        else exists (select 1 from holdings
-                     where contract = input.contract and token_id = input.token_id and owner = input.owner)
+                     where contract = input.contract and token_id = input.token_id and owner = input.owner
+                       and reserved <> quantity)
        end`.execute(db);
   const used = new Set(found.map(({ ord }) => ord));
   return balances.map((_, index) => used.has(index));

@@ -66,6 +66,28 @@ describe("gas limit of a batch", function () {
       expectClose(wallets.map(() => mint(Wallet.createRandom().address))));
   });
 
+  const uri = `https://app.example/${"x".repeat(2_000)}`;
+  const collections = [
+    { words: "a soulbound collection", fields: {} },
+    { words: "a soulbound collection with long URIs", fields: { base_uri: uri, collection_uri: uri } },
+  ];
+  for (const { words, fields } of collections) {
+    describe(`given mints of ${words}`, () => {
+      let collection: string;
+      let wallets: string[];
+      const mint = (to: string) => ({ collection_address: collection, to_address: to });
+      before(async () => {
+        collection = await api.collection({ type: "ERC721", soulbound: true, ...fields });
+        wallets = await Promise.all(Array.from({ length: ITEMS }, () => api.wallet()));
+        await api.completed("/v1/nfts", mint(wallets[0] ?? ""));
+      });
+
+      it("is close to what mints to one wallet use", () => expectClose(wallets.map(() => mint(wallets[0] ?? ""))));
+      it("is close to what mints to new wallets use", () => expectClose(wallets.map(mint)));
+      it("is close to what mints to wallets use that have tokens", () => expectClose(wallets.map(mint)));
+    });
+  }
+
   describe("given mints of an ERC1155 collection", () => {
     let collection: string;
     let wallets: string[];

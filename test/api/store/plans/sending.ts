@@ -11,6 +11,7 @@ import { countReady, failClaims, returnAbandonedClaims } from "../../../../api/s
 import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
+import { soulboundCollections } from "../../../../api/store/sending/soulbound-collections.ts";
 import { usedBalances } from "../../../../api/store/sending/used-balances.ts";
 import { BUSY } from "../support/large-database.ts";
 
@@ -47,6 +48,7 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await firstNonces(read);
   await hasBegun(read, LANE);
   await countReady(read, NOW, 200);
+  await soulboundCollections(read, [BUSY.collection]);
   await usedBalances(read, [
     { contract: BUSY.collection, owner: BUSY.wallet, tokenId: null },
     { contract: BUSY.collection, owner: BUSY.wallet, tokenId: "1" },
