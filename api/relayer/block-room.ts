@@ -20,20 +20,38 @@ export interface BatchGas {
 /** A transaction in flight, with all its signed versions. */
 export type FlightTransaction = Pick<OpenBatch, "attempts">;
 
+/** What a lane may add to its transactions in flight. */
+export type Room =
+  | "none"
+  /** Only a full transaction: requests that wait a little longer share one, and few requests would pay for it alone. */
+  | "full"
+  | "any";
+
 /**
- * Whether a lane may have one more transaction in flight. Blocks stay full only if transactions wait for the next block
- * while the service still reads the last one.
+ * What a lane may add to its transactions in flight. Blocks stay full only if transactions wait for the next block while the
+ * service still reads the last one.
  * @param open the lane's transactions in flight.
  * @param blockGas the gas limit of a block; null: not known yet.
  * @param lanes how many lanes share the blocks.
  */
-export function mayAddToFlight(open: readonly FlightTransaction[], blockGas: number | null, lanes: number): boolean {
-  if (open.length < LEAST_IN_FLIGHT) return true;
-  if (open.length >= MOST_IN_FLIGHT || blockGas === null) return false;
+export function roomInFlight(open: readonly FlightTransaction[], blockGas: number | null, lanes: number): Room {
+  if (open.length < LEAST_IN_FLIGHT) return "any";
+  if (open.length >= MOST_IN_FLIGHT || blockGas === null) return "none";
   // The chain takes less than is sent. More transactions would only be replaced as well.
-  if (open.some(({ attempts }) => attempts.length > 1)) return false;
-  const gas = open.reduce((sum, { attempts }) => sum + Number(attempts.at(-1)?.gasLimit ?? 0n), 0);
-  return gas * lanes < BLOCKS_IN_FLIGHT * blockGas;
+  if (open.some(({ attempts }) => attempts.length > 1)) return "none";
+  return gasInFlight(open) * lanes < BLOCKS_IN_FLIGHT * blockGas ? "full" : "none";
+}
+
+/**
+ * Whether the next transactions should have a size with which they fill blocks. Until half a block of them is in flight, they
+ * are as large as possible: a burst of requests then takes fewer transactions.
+ */
+export function fillsBlocks(open: readonly FlightTransaction[], blockGas: number, lanes: number): boolean {
+  return gasInFlight(open) * lanes >= blockGas / 2;
+}
+
+function gasInFlight(open: readonly FlightTransaction[]): number {
+  return open.reduce((sum, { attempts }) => sum + Number(attempts.at(-1)?.gasLimit ?? 0n), 0);
 }
 
 /**
@@ -53,6 +71,23 @@ export function affordsFlight(
     return latest === undefined ? sum : sum + latest.gasLimit * latest.maxFeePerGas;
   }, 0n);
   return waiting + BigInt(gas) * fees.maxFeePerGas <= funds;
+}
+
+/**
+ * The gas of a batch with as many items as possible, if all are like those of this one. The size that fills blocks follows from
+ * it: from a batch that is small for another reason, the next ones would not grow again.
+ * @param size how many items the batch has.
+ * @param most how many items, and how much gas, a batch may have.
+ */
+export function largestLike(
+  { limit, expected }: BatchGas,
+  size: number,
+  most: { items: number; gas: number },
+): BatchGas {
+  const spare = limit - expected;
+  const grown = Math.min((expected * most.items) / Math.max(1, size), most.gas - spare);
+  const largest = Math.max(expected, grown);
+  return { limit: largest + spare, expected: largest };
 }
 
 /**

@@ -13,7 +13,7 @@ import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/engine.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { ForeignSimulations } from "./foreign-simulations.ts";
-import { limitThatFills } from "./block-room.ts";
+import { largestLike, limitThatFills } from "./block-room.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
 import { batchGas, expectedOf, type ItemGas, itemGas } from "./gas.ts";
 import type { GasMeter } from "./gas-meter.ts";
@@ -67,7 +67,9 @@ type Delegations = Map<string, Authorization>;
 export interface Budget {
   /** The highest gas limit of a transaction. */
   gas: number;
-  /** The gas limit of the blocks that batches like this one fill together; null: no more requests wait. */
+  /** Most requests in one transaction. */
+  items: number;
+  /** The gas limit of the blocks that batches like this one fill together; null: the batch is as large as possible. */
   fill: number | null;
 }
 
@@ -78,9 +80,10 @@ export interface Budget {
 export async function buildBatch(
   context: BatchContext,
   claimed: ClaimedRequest[],
-  { gas: gasBudget, fill }: Budget,
+  budget: Budget,
   block: number,
 ): Promise<BuiltBatch> {
+  const gasBudget = budget.gas;
   const { encoded, delegations, rejected } = await encodeAll(context, claimed);
   const slots = await BatchSlots.of(
     context.read,
@@ -105,7 +108,7 @@ export async function buildBatch(
     }
   }
   const measured = context.gas.current;
-  const taken = takeFitting(measured, items, delegations, { gas: gasBudget, fill });
+  const taken = takeFitting(measured, items, delegations, budget);
   const authorizations = [...new Set(taken.map((item) => item.target))].flatMap(
     (target) => delegations.get(target) ?? [],
   );
@@ -123,12 +126,7 @@ export async function buildBatch(
 }
 
 /** The items, from the first, that one transaction runs. */
-function takeFitting(
-  measured: GasMeasurement,
-  items: Item[],
-  delegations: Delegations,
-  { gas: budget, fill }: Budget,
-): Item[] {
+function takeFitting(measured: GasMeasurement, items: Item[], delegations: Delegations, budget: Budget): Item[] {
   const gasOf = (taken: Item[]) => {
     const targets = new Set(taken.map((item) => item.target));
     return batchGas(measured, taken, [...targets].filter((target) => delegations.has(target)).length);
@@ -142,8 +140,10 @@ function takeFitting(
       taken = taken.slice(0, Math.min(taken.length - 1, Math.floor((taken.length * limit) / needed)));
     }
   };
-  const most = fitting(items, budget);
-  return fill === null ? most : fitting(most, limitThatFills(gasOf(most), fill));
+  const most = fitting(items, budget.gas);
+  if (budget.fill === null || most.length === 0) return most;
+  const largest = largestLike(gasOf(most), most.length, budget);
+  return fitting(most, limitThatFills(largest, budget.fill));
 }
 
 /** Reads what the calls depend on with a few RPC calls for all of them, then encodes and signs each. */

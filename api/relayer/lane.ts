@@ -181,9 +181,9 @@ export class Lane {
         this.#loop.recovered();
         checked = true;
       }
-      const room = !draining && this.#sender.hasRoom(open, share.lanes);
-      const ready = room && (await this.#gather(lease.lane, stop, open.length)) > 0;
-      if (ready && (await this.#sender.send(lease, open))) {
+      const least = draining ? null : this.#sender.leastReady(open, share.lanes);
+      const ready = least !== null && (await this.#gather(lease.lane, stop, { open: open.length, least }));
+      if (ready && (await this.#sender.send(lease, open, share.lanes))) {
         poll = POLL.first;
       } else {
         await signals.requests.wait(poll, stop);
@@ -194,21 +194,23 @@ export class Lane {
 
   /**
    * Waits while requests keep coming, so that they share a transaction.
-   * @param open how many transactions are in flight.
-   * @returns how many requests are ready.
+   * @param open how many transactions are in flight. @param least how many requests one more transaction needs.
+   * @returns whether so many are ready.
    */
-  async #gather(lane: number, stop: AbortSignal, open: number): Promise<number> {
+  async #gather(lane: number, stop: AbortSignal, { open, least }: { open: number; least: number }): Promise<boolean> {
     const { database, now } = this.#deps;
     const { step, most } = open === 0 ? LINGER.idle : LINGER.busy;
     const started = performance.now();
     let ready = await countReady(database.read, now(), MAX_BATCH);
-    if (ready > 0) this.#sender.prepare(lane);
-    while (ready > 0 && ready < MAX_BATCH && performance.now() - started < most) {
+    // Nothing is asked of the node, and nothing waits, for requests that are too few.
+    if (ready < least) return false;
+    this.#sender.prepare(lane);
+    while (ready < MAX_BATCH && performance.now() - started < most) {
       await pause(step, stop);
       const more = await countReady(database.read, now(), MAX_BATCH);
       if (more <= ready || stop.aborted) break;
       ready = more;
     }
-    return ready;
+    return true;
   }
 }

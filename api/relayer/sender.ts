@@ -15,7 +15,7 @@ import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { type CanSend, checkCanSend } from "./can-send.ts";
-import { affordsFlight, mayAddToFlight } from "./block-room.ts";
+import { affordsFlight, fillsBlocks, roomInFlight } from "./block-room.ts";
 import type { InFlight } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
@@ -24,6 +24,8 @@ import { signBatch } from "./sign.ts";
 export const MAX_BATCH = 250;
 /** How many more requests than the last batch are claimed when gas limited that batch. */
 const GROWTH = 1.05;
+/** After the lane could not pay for one more transaction, its funds are not read again for so long. In milliseconds. */
+const SHORT_WAIT = 1_000;
 
 export interface SenderDeps extends BatchContext {
   database: Database;
@@ -62,6 +64,8 @@ export class Sender {
   #prepared: Promise<CanSend> | null = null;
   /** The gas limit of the newest block that was seen; null: none was seen yet. */
   #blockGas: number | null = null;
+  /** Until then (monotonic clock) the lane cannot pay for more transactions than it always may have in flight. */
+  #shortUntil = 0;
   /** Claims beyond what fits into a transaction are returned, and each costs two writes. */
   #claims = MAX_BATCH;
 
@@ -71,11 +75,13 @@ export class Sender {
   }
 
   /**
-   * Whether one more transaction may wait for its block.
+   * How many requests must be ready for one more transaction; null: it has to wait until a block has room.
    * @param open the lane's transactions in flight. @param lanes how many lanes share the blocks.
    */
-  hasRoom(open: readonly OpenBatch[], lanes: number): boolean {
-    return mayAddToFlight(open, this.#blockGas, lanes);
+  leastReady(open: readonly OpenBatch[], lanes: number): number | null {
+    const room = roomInFlight(open, this.#blockGas, lanes);
+    if (room === "any") return 1;
+    return room === "none" || performance.now() < this.#shortUntil ? null : this.#claims;
   }
 
   /** Asks the node what `send` must know, while the lane still waits for more requests. */
@@ -87,17 +93,21 @@ export class Sender {
 
   /**
    * Sends ready requests in one transaction.
-   * @param open the lane's transactions in flight.
+   * @param open the lane's transactions in flight. @param lanes how many lanes share the blocks.
    * @returns false when no request was ready, or when the lane cannot pay for one more transaction at the same time.
    */
-  async send(lease: Lease, open: readonly OpenBatch[]): Promise<boolean> {
+  async send(lease: Lease, open: readonly OpenBatch[], lanes: number): Promise<boolean> {
     const { database, keyring, metrics, now } = this.#deps;
     const { address } = keyring.lane(lease.lane);
     const checked = this.#prepared ?? checkCanSend(this.#deps, address);
     this.#prepared = null;
     const able = await checked;
-    this.#blockGas = Number(able.block.gasLimit);
-    if (!affordsFlight(open, able.funds, { gas: this.#gasBudget(), fees: able.fees })) return false;
+    const blockGas = Number(able.block.gasLimit);
+    this.#blockGas = blockGas;
+    if (!affordsFlight(open, able.funds, { gas: this.#gasBudget(), fees: able.fees })) {
+      this.#shortUntil = performance.now() + SHORT_WAIT;
+      return false;
+    }
     const limit = this.#claims;
     const claimed = await database.write((trx) =>
       claimRequests(trx, lease, { limit, now: now(), nextNumber: this.#nextNumber }),
@@ -105,7 +115,9 @@ export class Sender {
     if (claimed.length === 0) return false;
     crashPoint("relayer:claimed");
     const ids = claimed.map(({ id }) => id);
-    await metrics.step("batch", ids, () => this.#sendClaimed(lease, claimed, able, claimed.length === limit));
+    // More requests may wait than were claimed.
+    const fill = claimed.length === limit && fillsBlocks(open, blockGas, lanes) ? blockGas : null;
+    await metrics.step("batch", ids, () => this.#sendClaimed(lease, claimed, able, fill));
     return true;
   }
 
@@ -114,18 +126,18 @@ export class Sender {
     return Math.min(this.#deps.gas.current.transactionGas, this.#blockGas ?? Infinity);
   }
 
-  /** @param more whether more requests may wait than were claimed. */
+  /** @param fill see `Budget`. */
   async #sendClaimed(
     lease: Lease,
     claimed: ClaimedRequest[],
     { fees, funds, block }: CanSend,
-    more: boolean,
+    fill: number | null,
   ): Promise<void> {
     const { database, keyring, chainId, contracts, logger, metrics, signals, now } = this.#deps;
     const { key, address } = keyring.lane(lease.lane);
-    const budget = this.#gasBudget();
-    const fill = more ? this.#blockGas : null;
-    const batch = await metrics.step("build", [], () => this.#build(claimed, { gas: budget, fill }, block.number));
+    const gas = this.#gasBudget();
+    const budget = { gas, items: MAX_BATCH, fill };
+    const batch = await metrics.step("build", [], () => this.#build(claimed, budget, block.number));
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
     if (batch.requests.length === 0) {
       await database.write((trx) => returnUnsent(trx, lease, batch, now()));
@@ -142,7 +154,7 @@ export class Sender {
       fees,
       authorizations: batch.authorizations,
     });
-    this.#watchFunds(address, funds, BigInt(budget) * fees.maxFeePerGas);
+    this.#watchFunds(address, funds, BigInt(gas) * fees.maxFeePerGas);
     crashPoint("relayer:signed");
     const { attemptId, sent } = await database.write(async (trx) => {
       await returnUnsent(trx, lease, batch, now());

@@ -3,8 +3,10 @@ import { expect } from "chai";
 import {
   affordsFlight,
   type FlightTransaction,
+  fillsBlocks,
+  largestLike,
   limitThatFills,
-  mayAddToFlight,
+  roomInFlight,
 } from "../../../api/relayer/block-room.ts";
 
 const FEES = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n };
@@ -24,10 +26,10 @@ function inFlight(count: number, gasLimit: number, attempts = 1): FlightTransact
   }));
 }
 
-describe("mayAddToFlight", () => {
+describe("roomInFlight", () => {
   const most = (gasLimit: number, blockGas: number | null, lanes = 1) => {
     let count = 0;
-    while (mayAddToFlight(inFlight(count, gasLimit), blockGas, lanes)) count++;
+    while (roomInFlight(inFlight(count, gasLimit), blockGas, lanes) !== "none") count++;
     return count;
   };
 
@@ -47,8 +49,12 @@ describe("mayAddToFlight", () => {
     expect(most(8_000_000, 120_000_000, 30)).to.equal(4);
   });
   it("allows four while a transaction had to be replaced", () => {
-    expect(mayAddToFlight(inFlight(4, 1_000_000, 2), 60_000_000, 1)).to.equal(false);
-    expect(mayAddToFlight(inFlight(3, 1_000_000, 2), 60_000_000, 1)).to.equal(true);
+    expect(roomInFlight(inFlight(4, 1_000_000, 2), 60_000_000, 1)).to.equal("none");
+    expect(roomInFlight(inFlight(3, 1_000_000, 2), 60_000_000, 1)).to.equal("any");
+  });
+  it("leaves room only for full transactions beyond four", () => {
+    expect(roomInFlight(inFlight(3, 100_000), 60_000_000, 1)).to.equal("any");
+    expect(roomInFlight(inFlight(4, 100_000), 60_000_000, 1)).to.equal("full");
   });
 });
 
@@ -64,6 +70,44 @@ describe("affordsFlight", () => {
   it("does not hold up the first four", () => {
     expect(affords(3, 0)).to.equal(true);
   });
+});
+
+describe("fillsBlocks", () => {
+  it("begins with half a block of transactions in flight, of all lanes together", () => {
+    expect(fillsBlocks(inFlight(3, 8_000_000), 60_000_000, 1)).to.equal(false);
+    expect(fillsBlocks(inFlight(4, 8_000_000), 60_000_000, 1)).to.equal(true);
+    expect(fillsBlocks(inFlight(2, 8_000_000), 60_000_000, 2)).to.equal(true);
+  });
+});
+
+describe("largestLike", () => {
+  const MOST = { items: 250, gas: 16_777_216 };
+  const [each, spare] = [28_000, 700_000];
+  const batchOf = (size: number) => ({ limit: size * each + spare, expected: size * each });
+
+  it("is a batch with the most items, or with the most gas", () => {
+    expect(largestLike(batchOf(10), 10, MOST)).to.deep.equal(batchOf(250));
+    expect(largestLike({ limit: 2_700_000, expected: 2_000_000 }, 10, MOST).limit).to.equal(MOST.gas);
+    expect(largestLike(batchOf(250), 250, MOST)).to.deep.equal(batchOf(250));
+  });
+
+  for (const blockGas of [16_800_000, 20_000_000, 30_000_000, 36_000_000, 45_000_000, 60_000_000, 200_000_000]) {
+    it(`lets batches that were small grow again in blocks of ${blockGas.toString()} gas`, () => {
+      const fitting = (limit: number) => Math.floor((limit - spare) / each);
+      const filling = (size: number) =>
+        Math.min(size, fitting(limitThatFills(largestLike(batchOf(size), size, MOST), blockGas)));
+      const full = filling(MOST.items);
+      for (let first = 1; first < MOST.items; first++) {
+        // As the sender claims: a little more than in a batch that was made smaller, else twice as much.
+        let [size, claimed] = [0, first];
+        for (let batches = 0; batches < 20; batches++) {
+          size = filling(claimed);
+          claimed = Math.min(MOST.items, size < claimed ? Math.ceil(size * 1.05) + 1 : claimed * 2);
+        }
+        expect(size, `from ${first.toString()}`).to.be.at.least(full - 1);
+      }
+    });
+  }
 });
 
 describe("limitThatFills", () => {

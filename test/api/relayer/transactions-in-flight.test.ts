@@ -1,3 +1,5 @@
+import { setTimeout as wait } from "node:timers/promises";
+
 import { expect } from "chai";
 
 import { openBatches } from "../../../api/store/sending/batches.ts";
@@ -11,6 +13,8 @@ interface Batch {
 /** More than fit into two blocks. */
 const BATCHES = 5;
 const ITEMS = 1_000;
+/** More single requests than transactions may be in flight, and the milliseconds between them: none waits for the next one. */
+const SINGLE = { requests: 12, apart: 150 };
 
 describe("transactions in flight", function () {
   this.timeout(180_000);
@@ -61,5 +65,31 @@ describe("transactions in flight", function () {
     expect(others).to.deep.equal(others.map((_, index) => first + index + 1));
     await mineAll(ids);
     expect(await open()).to.deep.equal([]);
+  });
+
+  it("are four while single requests come, which then share the next one", async () => {
+    await moneta.provider.send("evm_setAutomine", [false]);
+    const ids: string[] = [];
+    for (let count = 0; count < SINGLE.requests; count++) {
+      ids.push(await api.accept("/v1/nfts", { collection_address: collection, to_address: to }));
+      await wait(SINGLE.apart);
+    }
+    expect((await open()).map(({ size }) => size)).to.deep.equal([1, 1, 1, 1]);
+    await moneta.provider.send("evm_setAutomine", [true]);
+    await moneta.provider.send("evm_mine", []);
+    const requests = await Promise.all(ids.map((id) => api.settled(id)));
+    expect(new Set(requests.map(({ transaction_hash: hash }) => hash)).size).to.equal(5);
+  });
+
+  it("are as few as possible for a burst of requests that fits into a block", async () => {
+    await moneta.provider.send("evm_setAutomine", [false]);
+    await accept(1);
+    const batches = await eventually(async () => {
+      const now = await open();
+      return now.reduce((sum, { size }) => sum + size, 0) === ITEMS ? now : undefined;
+    }, 60_000);
+    // While the first one is in flight, the others wait for more requests.
+    expect(batches.slice(1, 4).map(({ size }) => size)).to.deep.equal([250, 250, 250]);
+    await moneta.provider.send("evm_setAutomine", [true]);
   });
 });

@@ -1,0 +1,67 @@
+import { expect } from "chai";
+import { Wallet } from "ethers";
+
+import type { Command } from "../../../api/domain/command.ts";
+import { BatchSlots } from "../../../api/relayer/mint-slots.ts";
+import { usedBalances } from "../../../api/store/sending/used-balances.ts";
+import { useService } from "../../support/use-service.ts";
+
+describe("BatchSlots", () => {
+  const moneta = useService({ node: "own" });
+  const { api } = moneta;
+
+  const mintOf = (collection: string, to: string): Command => ({ kind: "mint-erc721", collection, to, metadata: null });
+  const copiesOf = (collection: string, to: string): Command => ({
+    kind: "mint-erc1155",
+    collection,
+    to,
+    tokenId: "1",
+    quantity: "1",
+  });
+
+  async function slotsOf(commands: Command[]) {
+    return BatchSlots.of(moneta.service.database.read, commands);
+  }
+
+  it("counts a slot as written only after a command that the batch has", async () => {
+    const [collection, to] = [Wallet.createRandom().address, Wallet.createRandom().address];
+    for (const command of [mintOf(collection, to), copiesOf(collection, to)]) {
+      const slots = await slotsOf([command, command]);
+      expect(slots.of(command)).to.include({ balance: "new", supply: "used" });
+      // The first one was rejected, so nothing was written.
+      expect(slots.of(command)).to.include({ balance: "new", supply: "used" });
+      slots.add(command);
+      expect(slots.of(command)).to.include({ balance: "written", supply: "written" });
+    }
+  });
+
+  it("counts a balance as used unless an accepted transfer empties it", async () => {
+    const [collection, alice, bob] = [await api.collection({ type: "ERC721" }), await api.wallet(), await api.wallet()];
+    const editions = await api.collection({ type: "ERC1155" });
+    const mint = { collection_address: collection, to_address: alice };
+    const token = { contract_address: collection, from_address: alice, to_address: bob };
+    const copies = { contract_address: editions, from_address: alice, to_address: bob, token_id: 1 };
+    await api.completed("/v1/nfts", mint);
+    await api.completed("/v1/nfts", mint);
+    await api.completed("/v1/nfts", {
+      collection_address: editions,
+      initial_owner: alice,
+      initial_supply: 2,
+      token_id: 1,
+    });
+    const used = () =>
+      usedBalances(moneta.service.database.read, [
+        { contract: collection, owner: alice, tokenId: null },
+        { contract: editions, owner: alice, tokenId: "1" },
+        { contract: collection, owner: bob, tokenId: null },
+      ]);
+    await moneta.provider.send("evm_setAutomine", [false]);
+    expect(await used()).to.deep.equal([true, true, false]);
+    await api.accept("/v1/transfers", { ...token, token_id: 1 });
+    await api.accept("/v1/transfers", { ...copies, amount: 1 });
+    expect(await used()).to.deep.equal([true, true, false]);
+    await api.accept("/v1/transfers", { ...token, token_id: 2 });
+    await api.accept("/v1/transfers", { ...copies, amount: 1 });
+    expect(await used()).to.deep.equal([false, false, false]);
+  });
+});
