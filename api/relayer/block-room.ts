@@ -2,7 +2,7 @@ import type { OpenBatch } from "../store/sending/batches.ts";
 import type { Fees } from "./sign.ts";
 
 /** Transactions that a lane may have in flight on any chain. */
-const LEAST_IN_FLIGHT = 4;
+export const LEAST_IN_FLIGHT = 4;
 /** Nodes keep at least this many transactions of one account that wait for a block. Some refuse more. */
 const MOST_IN_FLIGHT = 16;
 /** The lanes together keep this many blocks of transactions in flight: one for the next block, and one behind it. */
@@ -20,26 +20,19 @@ export interface BatchGas {
 /** A transaction in flight, with all its signed versions. */
 export type FlightTransaction = Pick<OpenBatch, "attempts">;
 
-/** What a lane may add to its transactions in flight. */
-export type Room =
-  | "none"
-  /** Only a full transaction: requests that wait a little longer share one, and few requests would pay for it alone. */
-  | "full"
-  | "any";
-
 /**
- * What a lane may add to its transactions in flight. Blocks stay full only if transactions wait for the next block while the
- * service still reads the last one.
+ * Whether a lane may have one more transaction in flight. Blocks stay full only if transactions wait for the next block while
+ * the service still reads the last one.
  * @param open the lane's transactions in flight.
  * @param blockGas the gas limit of a block; null: not known yet.
  * @param lanes how many lanes share the blocks.
  */
-export function roomInFlight(open: readonly FlightTransaction[], blockGas: number | null, lanes: number): Room {
-  if (open.length < LEAST_IN_FLIGHT) return "any";
-  if (open.length >= MOST_IN_FLIGHT || blockGas === null) return "none";
+export function mayAddToFlight(open: readonly FlightTransaction[], blockGas: number | null, lanes: number): boolean {
+  if (open.length < LEAST_IN_FLIGHT) return true;
+  if (open.length >= MOST_IN_FLIGHT || blockGas === null) return false;
   // The chain takes less than is sent. More transactions would only be replaced as well.
-  if (open.some(({ attempts }) => attempts.length > 1)) return "none";
-  return gasInFlight(open) * lanes < BLOCKS_IN_FLIGHT * blockGas ? "full" : "none";
+  if (open.some(({ attempts }) => attempts.length > 1)) return false;
+  return gasInFlight(open) * lanes < BLOCKS_IN_FLIGHT * blockGas;
 }
 
 /**

@@ -3,7 +3,7 @@ import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { pause } from "../shared/pause.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
-import { openBatches } from "../store/sending/batches.ts";
+import { type OpenBatch, openBatches } from "../store/sending/batches.ts";
 import { countReady, returnAbandonedClaims } from "../store/sending/claims.ts";
 import { AT_ONCE, isDue } from "../store/db/due.ts";
 import type { LaneRow } from "../store/db/schema.ts";
@@ -20,7 +20,8 @@ import { checkCanSend, checkDatabaseIsNewest } from "./can-send.ts";
 import { CannotSend } from "./cannot-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import type { LaneShare } from "./lane-share.ts";
-import { MAX_BATCH, Sender, type SenderDeps } from "./sender.ts";
+import { pauseBeforePartial } from "./pace.ts";
+import { Sender, type SenderDeps } from "./sender.ts";
 
 /**
  * How often a lane looks for work that another process has stored. In milliseconds, like all times here. Signals come only
@@ -28,11 +29,10 @@ import { MAX_BATCH, Sender, type SenderDeps } from "./sender.ts";
  */
 const POLL = { first: 20, most: 1_000 } as const;
 /**
- * A lane waits this long for more requests to join a batch, as long as they keep coming, and never longer than the
- * maximum. While nothing is in flight, a request is sent almost at once: only calls that arrive together share its batch.
- * While something is, waiting costs nothing, because the node is busy, and makes larger batches.
+ * While nothing is in flight, a request is sent almost at once: only calls that arrive together share its batch. The lane
+ * waits this long for more of them, as long as they keep coming, and never longer than the maximum.
  */
-const LINGER = { idle: { step: 4, most: 60 }, busy: { step: 40, most: 1_500 } } as const;
+const LINGER = { step: 4, most: 60 } as const;
 /** After an error, the requests that the lane had claimed wait this long before any lane claims them again. */
 const RETURN_DELAY = 2_000;
 
@@ -181,36 +181,36 @@ export class Lane {
         this.#loop.recovered();
         checked = true;
       }
-      const least = draining ? null : this.#sender.leastReady(open, share.lanes);
-      const ready = least !== null && (await this.#gather(lease.lane, stop, { open: open.length, least }));
-      if (ready && (await this.#sender.send(lease, open, share.lanes))) {
+      const room = !draining && this.#sender.hasRoom(open, share.lanes);
+      const wait = room ? await this.#gather(lease.lane, stop, open) : null;
+      if (wait === 0 && (await this.#sender.send(lease, open, share.lanes))) {
         poll = POLL.first;
       } else {
-        await signals.requests.wait(poll, stop);
+        await signals.requests.wait(wait === null || wait === 0 ? poll : Math.min(poll, wait), stop);
         poll = Math.min(poll * 2, POLL.most);
       }
     }
   }
 
   /**
-   * Waits while requests keep coming, so that they share a transaction.
-   * @param open how many transactions are in flight. @param least how many requests one more transaction needs.
-   * @returns whether so many are ready.
+   * Lets requests share a transaction.
+   * @param open the transactions in flight.
+   * @returns milliseconds after which the ready requests may be sent; 0: now; null: none may be sent.
    */
-  async #gather(lane: number, stop: AbortSignal, { open, least }: { open: number; least: number }): Promise<boolean> {
+  async #gather(lane: number, stop: AbortSignal, open: readonly OpenBatch[]): Promise<number | null> {
     const { database, now } = this.#deps;
-    const { step, most } = open === 0 ? LINGER.idle : LINGER.busy;
+    const full = this.#sender.largestBatch;
     const started = performance.now();
-    let ready = await countReady(database.read, now(), MAX_BATCH);
-    // Nothing is asked of the node, and nothing waits, for requests that are too few.
-    if (ready < least) return false;
+    let ready = await countReady(database.read, now(), full);
+    if (ready === 0) return null;
+    if (open.length > 0) return ready < full ? pauseBeforePartial(open, now()) : 0;
     this.#sender.prepare(lane);
-    while (ready < MAX_BATCH && performance.now() - started < most) {
-      await pause(step, stop);
-      const more = await countReady(database.read, now(), MAX_BATCH);
+    while (ready < full && performance.now() - started < LINGER.most) {
+      await pause(LINGER.step, stop);
+      const more = await countReady(database.read, now(), full);
       if (more <= ready || stop.aborted) break;
       ready = more;
     }
-    return true;
+    return 0;
   }
 }

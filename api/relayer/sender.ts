@@ -15,13 +15,13 @@ import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
 import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { type CanSend, checkCanSend } from "./can-send.ts";
-import { affordsFlight, fillsBlocks, roomInFlight } from "./block-room.ts";
+import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./block-room.ts";
 import type { InFlight } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
 
 /** Most requests in one transaction. */
-export const MAX_BATCH = 250;
+const MAX_BATCH = 250;
 /** How many more requests than the last batch are claimed when gas limited that batch. */
 const GROWTH = 1.05;
 /** After the lane could not pay for one more transaction, its funds are not read again for so long. In milliseconds. */
@@ -75,13 +75,17 @@ export class Sender {
   }
 
   /**
-   * How many requests must be ready for one more transaction; null: it has to wait until a block has room.
+   * Whether one more transaction may wait for its block.
    * @param open the lane's transactions in flight. @param lanes how many lanes share the blocks.
    */
-  leastReady(open: readonly OpenBatch[], lanes: number): number | null {
-    const room = roomInFlight(open, this.#blockGas, lanes);
-    if (room === "any") return 1;
-    return room === "none" || performance.now() < this.#shortUntil ? null : this.#claims;
+  hasRoom(open: readonly OpenBatch[], lanes: number): boolean {
+    if (!mayAddToFlight(open, this.#blockGas, lanes)) return false;
+    return open.length < LEAST_IN_FLIGHT || performance.now() >= this.#shortUntil;
+  }
+
+  /** As many requests fill a transaction, as far as is known. */
+  get largestBatch(): number {
+    return this.#claims;
   }
 
   /** Asks the node what `send` must know, while the lane still waits for more requests. */

@@ -6,7 +6,7 @@ import {
   fillsBlocks,
   largestLike,
   limitThatFills,
-  roomInFlight,
+  mayAddToFlight,
 } from "../../../api/relayer/block-room.ts";
 
 const FEES = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n };
@@ -26,10 +26,10 @@ function inFlight(count: number, gasLimit: number, attempts = 1): FlightTransact
   }));
 }
 
-describe("roomInFlight", () => {
+describe("mayAddToFlight", () => {
   const most = (gasLimit: number, blockGas: number | null, lanes = 1) => {
     let count = 0;
-    while (roomInFlight(inFlight(count, gasLimit), blockGas, lanes) !== "none") count++;
+    while (mayAddToFlight(inFlight(count, gasLimit), blockGas, lanes)) count++;
     return count;
   };
 
@@ -49,12 +49,8 @@ describe("roomInFlight", () => {
     expect(most(8_000_000, 120_000_000, 30)).to.equal(4);
   });
   it("allows four while a transaction had to be replaced", () => {
-    expect(roomInFlight(inFlight(4, 1_000_000, 2), 60_000_000, 1)).to.equal("none");
-    expect(roomInFlight(inFlight(3, 1_000_000, 2), 60_000_000, 1)).to.equal("any");
-  });
-  it("leaves room only for full transactions beyond four", () => {
-    expect(roomInFlight(inFlight(3, 100_000), 60_000_000, 1)).to.equal("any");
-    expect(roomInFlight(inFlight(4, 100_000), 60_000_000, 1)).to.equal("full");
+    expect(mayAddToFlight(inFlight(4, 1_000_000, 2), 60_000_000, 1)).to.equal(false);
+    expect(mayAddToFlight(inFlight(3, 1_000_000, 2), 60_000_000, 1)).to.equal(true);
   });
 });
 

@@ -1,5 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { expect } from "chai";
 
 import { openBatches } from "../../../api/store/sending/batches.ts";
@@ -13,8 +11,6 @@ interface Batch {
 /** More than fit into two blocks. */
 const BATCHES = 5;
 const ITEMS = 1_000;
-/** More single requests than transactions may be in flight, and the milliseconds between them: none waits for the next one. */
-const SINGLE = { requests: 12, apart: 150 };
 
 describe("transactions in flight", function () {
   this.timeout(180_000);
@@ -22,6 +18,8 @@ describe("transactions in flight", function () {
   const { api } = moneta;
   let collection: string;
   let to: string;
+  /** Mints of all tests. */
+  let accepted = 0;
 
   before(async () => {
     [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
@@ -29,31 +27,29 @@ describe("transactions in flight", function () {
 
   const open = () => openBatches(moneta.service.database.read);
 
-  /** Accepts many mints while no block is mined. @returns the ids of the requests. */
-  async function accept(batches: number): Promise<string[]> {
-    const ids: string[] = [];
+  /** Accepts many mints while no block is mined. */
+  async function accept(batches: number): Promise<void> {
     for (let count = 0; count < batches; count++) {
       const items = Array.from({ length: ITEMS }, () => ({ collection_address: collection, to_address: to }));
       const { results } = (await api.ok("POST", "/v1/nfts/batch", { items })) as unknown as Batch;
-      ids.push(...results.map(({ request_id: id }) => id));
+      accepted += results.length;
     }
-    return ids;
   }
 
-  async function mineAll(ids: string[]): Promise<void> {
+  async function mineAll(): Promise<void> {
     await moneta.provider.send("evm_setAutomine", [true]);
     const completed = await eventually(async () => {
       await moneta.provider.send("evm_mine", []);
       const { total } = await api.ok<{ total: number }>("GET", "/v1/requests?status=completed&type=mint&limit=1");
-      return total >= ids.length ? total : undefined;
+      return total >= accepted ? total : undefined;
     }, 120_000);
-    expect(completed).to.equal(ids.length);
+    expect(completed).to.equal(accepted);
   }
 
   it("are two blocks of them while no block comes, in the order of their nonces, and no mint is lost", async () => {
     const { gasLimit = 0n } = (await moneta.provider.getBlock("latest")) ?? {};
     await moneta.provider.send("evm_setAutomine", [false]);
-    const ids = await accept(BATCHES);
+    await accept(BATCHES);
     const batches = await eventually(async () => {
       const now = await open();
       const gas = now.reduce((sum, { attempts }) => sum + Number(attempts[0]?.gasLimit ?? 0n), 0);
@@ -63,22 +59,24 @@ describe("transactions in flight", function () {
     expect(batches.length).to.be.within(5, 16);
     const [first = 0, ...others] = batches.map(({ nonce }) => nonce);
     expect(others).to.deep.equal(others.map((_, index) => first + index + 1));
-    await mineAll(ids);
+    await mineAll();
     expect(await open()).to.deep.equal([]);
   });
 
-  it("are four while single requests come, which then share the next one", async () => {
+  it("are spread over the time until the next block while requests come one by one", async () => {
     await moneta.provider.send("evm_setAutomine", [false]);
-    const ids: string[] = [];
-    for (let count = 0; count < SINGLE.requests; count++) {
-      ids.push(await api.accept("/v1/nfts", { collection_address: collection, to_address: to }));
-      await wait(SINGLE.apart);
-    }
-    expect((await open()).map(({ size }) => size)).to.deep.equal([1, 1, 1, 1]);
-    await moneta.provider.send("evm_setAutomine", [true]);
-    await moneta.provider.send("evm_mine", []);
-    const requests = await Promise.all(ids.map((id) => api.settled(id)));
-    expect(new Set(requests.map(({ transaction_hash: hash }) => hash)).size).to.equal(5);
+    const batches = await eventually(async () => {
+      await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
+      accepted += 1;
+      const now = await open();
+      return now.length >= 4 ? now : undefined;
+    }, 60_000);
+    const times = batches.map(({ attempts }) => attempts[0]?.createdAt ?? 0);
+    const pauses = times.slice(1, 4).map((time, index) => time - (times[index] ?? 0));
+    expect(pauses[0]).to.be.at.least(500);
+    expect(pauses[1]).to.be.at.least(750);
+    expect(pauses[2]).to.be.at.least(1_125);
+    await mineAll();
   });
 
   it("are as few as possible for a burst of requests that fits into a block", async () => {
@@ -90,6 +88,6 @@ describe("transactions in flight", function () {
     }, 60_000);
     // While the first one is in flight, the others wait for more requests.
     expect(batches.slice(1, 4).map(({ size }) => size)).to.deep.equal([250, 250, 250]);
-    await moneta.provider.send("evm_setAutomine", [true]);
+    await mineAll();
   });
 });
