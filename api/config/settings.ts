@@ -48,6 +48,8 @@ export interface Settings {
   rebroadcastSeconds: number;
   replaceSeconds: number;
   maxFeeGwei: number;
+  /** null: 0.1 on a local chain, 1 on any other. */
+  blockPollSeconds: number | null;
   /** null: 1 on a local chain, 12 on any other. */
   confirmations: number | null;
   /** null: no limit. */
@@ -120,6 +122,7 @@ export function parseSettings(env: Environment): Settings {
     rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),
     replaceSeconds: reader.read("REPLACE_SECONDS"),
     maxFeeGwei: reader.read("MAX_FEE_GWEI"),
+    blockPollSeconds: reader.optional("BLOCK_POLL_SECONDS"),
     confirmations: reader.optional("CONFIRMATIONS"),
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],

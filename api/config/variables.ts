@@ -159,6 +159,11 @@ export const VARIABLES = {
     fallback: "1000",
     description: "Highest fee per unit of gas, in gwei. While the chain asks for more, requests wait.",
   },
+  BLOCK_POLL_SECONDS: {
+    schema: wholeNumber(1, 60),
+    fallback: "`1` (`0.1` on chain id 31337)",
+    description: "Seconds between two looks for new blocks. A look that finds nothing makes three RPC calls.",
+  },
   CONFIRMATIONS: {
     schema: wholeNumber(1, 10_000),
     fallback: "`12` (`1` on chain id 31337)",

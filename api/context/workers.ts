@@ -22,12 +22,9 @@ import type { Database } from "../store/db/database.ts";
 import { Dispatcher } from "../webhooks/dispatcher.ts";
 import type { EventStreams } from "../v1/streams/event-streams.ts";
 import type { ChainIdentity } from "./chain-identity.ts";
-import { confirmationsOf } from "./confirmations.ts";
+import { blockPollOf, confirmationsOf } from "./chain-defaults.ts";
 import type { Content } from "./content.ts";
 
-/** Milliseconds from one look at the newest block to the next. A local chain mines at once. */
-const POLL_LOCAL = 100;
-const POLL = 1_000;
 const WEI_PER_GWEI = 1_000_000_000n;
 
 /** A background worker: it runs until it is stopped. */
@@ -187,7 +184,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
     metrics,
     now,
     confirmations: confirmationsOf(settings, local),
-    pollInterval: local ? POLL_LOCAL : POLL,
+    pollInterval: blockPollOf(settings, local),
     foreignCallGas: settings.limits.foreignCallGas,
     maxForeignLogs: settings.limits.foreignLogs,
     lease: leaseTimes(settings.leaseSeconds),

@@ -1,4 +1,5 @@
 import { chainLimits } from "./chain/chain.ts";
+import { day } from "./day/day.ts";
 import type { Part } from "./harness/part.ts";
 import { indexing } from "./indexing/indexing.ts";
 import { copying } from "./media/copying.ts";
@@ -28,6 +29,7 @@ export const TOPICS: Record<string, readonly Part[]> = {
   start: [starting, clone],
   reading: [reading],
   peers: [peers],
+  day: [day],
 };
 
 /** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */

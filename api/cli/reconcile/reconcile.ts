@@ -5,7 +5,7 @@ import pino from "pino";
 
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import { OperatorError } from "../../operator/operator-error.ts";
-import { confirmationsOf } from "../../context/confirmations.ts";
+import { confirmationsOf } from "../../context/chain-defaults.ts";
 import type { Workplace } from "../../context/workplace.ts";
 import { chain } from "../../doctor/checks/chain.ts";
 import { seed } from "../../doctor/checks/seed.ts";

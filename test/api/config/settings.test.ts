@@ -36,6 +36,7 @@ describe("settings", () => {
       replaceSeconds: 60,
       maxFeeGwei: 1000,
       appGasPerDay: null,
+      blockPollSeconds: null,
       confirmations: null,
       allowedPrivateHosts: [],
       mediaStore: { kind: "files" },

@@ -1,0 +1,185 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { anvilBinary } from "../../nodes/anvil-binary.ts";
+import { type Fullness, fullnessOf } from "../chain/blocks.ts";
+import { PacedAnvil, type Pace } from "../chain/paced-anvil.ts";
+import type { Options, Part } from "../harness/part.ts";
+import type { Row } from "../harness/row.ts";
+import type { Usage } from "../harness/usage.ts";
+import { World } from "../harness/world.ts";
+
+const DAY = 86_400;
+/** Mints a second: a million in a day. */
+const RATE = 1_000_000 / DAY;
+
+interface Size extends Pace {
+  /** Blocks for which nothing happens, and for which mints are asked for. */
+  idle: number;
+  busy: number;
+}
+
+const SIZES: readonly Size[] = [
+  { gas: 60_000_000, seconds: 2, idle: 10, busy: 25 },
+  { gas: 60_000_000, seconds: 12, idle: 2, busy: 5 },
+];
+const QUICK: readonly Size[] = [{ gas: 30_000_000, seconds: 1, idle: 2, busy: 5 }];
+
+/** The default of chains that are not local. */
+const SETTINGS = { BLOCK_POLL_SECONDS: "1" };
+
+/**
+ * What a day costs: the RPC calls, the transactions and the CPU time of the service while nothing happens, and while mints
+ * come one by one at the rate of a million a day. It is measured for about a minute, and multiplied.
+ */
+export const day: Part = { name: "day", measure: run };
+
+async function run({ quick, databases }: Options): Promise<Row[]> {
+  // The package exists for one platform only.
+  if (anvilBinary() === null) return [];
+  const node = await PacedAnvil.start();
+  const world = await World.start({ databases, node: () => Promise.resolve(node), settings: SETTINGS });
+  try {
+    const [to, collection] = [await world.wallet(), await world.collection()];
+    const body = { collection_address: collection, to_address: to };
+    // The first mint delegates the wallet and warms up.
+    await world.load.run(1, () => ({ method: "POST", path: "/v1/nfts", body }));
+    await world.untilCompleted("mint", 1);
+    let minted = 1;
+    const rows: Row[] = [];
+    for (const size of quick ? QUICK : SIZES) {
+      await node.mineAt(size);
+      const idle = await measured(world, () => node.nextBlock(), size.idle);
+      const first = await node.nextBlock();
+      const count = Math.round(RATE * size.busy * size.seconds);
+      const calls: Accepted[] = [];
+      const busy = await measured(world, async () => calls.push(...(await mintEvenly(world, body, count))), 1);
+      minted += count;
+      await world.untilCompleted("mint", minted);
+      const mints = await fullnessOf(node, size, first, await node.head());
+      rows.push(...rowsOf(size, { idle, busy, mints }), await waitingRow({ world, node }, size, calls));
+      await node.mineAtOnce();
+    }
+    return rows;
+  } finally {
+    await world.stop();
+  }
+}
+
+interface Spent {
+  seconds: number;
+  rpcCalls: number;
+  /** HTTP requests that carried them. */
+  rpcExchanges: number;
+  cpuSeconds: number;
+  byMethod: Record<string, number>;
+}
+
+async function measured(world: World, work: () => Promise<unknown>, times: number): Promise<Spent> {
+  const [started, before] = [performance.now(), await world.usage()];
+  for (let time = 0; time < times; time++) await work();
+  const after = await world.usage();
+  return spentBetween(before, after, (performance.now() - started) / 1000);
+}
+
+function spentBetween(before: Usage, after: Usage, seconds: number): Spent {
+  return {
+    seconds,
+    rpcCalls: after.rpcCalls - before.rpcCalls,
+    rpcExchanges: after.rpcExchanges - before.rpcExchanges,
+    cpuSeconds: (after.cpuMs - before.cpuMs) / 1000,
+    byMethod: Object.fromEntries(
+      Object.entries(after.rpcByMethod).map(([method, count]) => [method, count - (before.rpcByMethod[method] ?? 0)]),
+    ),
+  };
+}
+
+interface Accepted {
+  id: string;
+  /** When it was asked for: milliseconds since 1970. */
+  at: number;
+}
+
+/** Asks for mints one by one, each at its time, whatever the earlier ones took. */
+async function mintEvenly(world: World, body: object, count: number): Promise<Accepted[]> {
+  const started = performance.now();
+  const mint = async (index: number) => {
+    await wait(Math.max(0, started + (index * 1000) / RATE - performance.now()));
+    const at = Date.now();
+    const call = { method: "POST", path: "/v1/nfts", body } as const;
+    const { request_id: id } = await world.load.send<{ request_id: string }>(call);
+    return { id, at };
+  };
+  return Promise.all(Array.from({ length: count }, (_, index) => mint(index)));
+}
+
+/** How long the mints waited for their blocks, on average. A block's time is that of its beginning, in whole seconds. */
+async function waitingRow(
+  { world, node }: { world: World; node: PacedAnvil },
+  pace: Pace,
+  calls: readonly Accepted[],
+): Promise<Row> {
+  const times = new Map<string, Promise<number>>();
+  const timeOf = async (hash: string) => {
+    const receipt = await node.provider.getTransactionReceipt(hash);
+    const block = await node.provider.getBlock(receipt?.blockNumber ?? -1);
+    if (block === null) throw new Error(`${hash} is in no block`);
+    return block.timestamp * 1000;
+  };
+  let waited = 0;
+  for (const { id, at } of calls) {
+    const path = `/v1/requests/${id}`;
+    const { transaction_hash: hash } = await world.load.send<{ transaction_hash: string }>({ method: "GET", path });
+    const time = times.get(hash) ?? timeOf(hash);
+    times.set(hash, time);
+    waited += ((await time) - at) / 1000 / calls.length;
+  }
+  return {
+    what: `from the call to the mint's block, a million mints a day, ${nameOf(pace)}`,
+    unit: "s",
+    measured: waited,
+    baseline: { what: "half of the time between two blocks", measured: pace.seconds / 2 },
+    goal: null,
+  };
+}
+
+function nameOf({ gas, seconds }: Pace): string {
+  return `${(gas / 1_000_000).toString()} M gas every ${seconds.toString()} s`;
+}
+
+function rowsOf(pace: Pace, { idle, busy, mints }: { idle: Spent; busy: Spent; mints: Fullness }): Row[] {
+  const name = nameOf(pace);
+  const transactions = mints.transactions * mints.blocks;
+  const row = (what: string, unit: string, figure: number, note: string): Row => ({
+    what: `${what}, ${name}`,
+    unit,
+    measured: figure,
+    baseline: null,
+    goal: null,
+    note,
+  });
+  const calls = ({ rpcCalls, rpcExchanges, byMethod, seconds: during }: Spent) => {
+    const methods = Object.entries(byMethod).filter(([, count]) => count > 0);
+    const listed = methods.toSorted(([, one], [, other]) => other - one).map(([method, count]) => `${method} ${count}`);
+    return `${rpcCalls.toString()} calls in ${rpcExchanges.toString()} HTTP requests in ${during.toFixed(0)} s: ${listed.join(", ")}`;
+  };
+  return [
+    row("RPC calls of a day without requests", "million", perDay(idle.rpcCalls, idle) / 1e6, calls(idle)),
+    row("RPC calls of a day with a million mints", "million", perDay(busy.rpcCalls, busy) / 1e6, calls(busy)),
+    row(
+      "transactions of a day with a million mints",
+      "",
+      perDay(transactions, busy),
+      `${transactions.toFixed(0)} transactions in ${mints.blocks.toString()} blocks, ${(mints.mints / mints.transactions).toFixed(1)} mints in each, ${mints.gasOfMint.toFixed(0)} gas for a mint`,
+    ),
+    row(
+      "CPU time of a day with a million mints",
+      "h",
+      perDay(busy.cpuSeconds, busy) / 3600,
+      `${((busy.cpuSeconds / busy.seconds) * 100).toFixed(1)} % of one core; without requests ${((idle.cpuSeconds / idle.seconds) * 100).toFixed(1)} %`,
+    ),
+  ];
+}
+
+function perDay(count: number, { seconds }: Spent): number {
+  return (count / seconds) * DAY;
+}
