@@ -52,11 +52,13 @@ async function run({ quick, databases }: Options): Promise<Row[]> {
       const first = await node.nextBlock();
       const count = Math.round(RATE * size.busy * size.seconds);
       const calls: Accepted[] = [];
+      const watch = new BlockTimes(node);
       const busy = await measured(world, async () => calls.push(...(await mintEvenly(world, body, count))), 1);
       minted += count;
       await world.untilCompleted("mint", minted);
       const mints = await fullnessOf(node, size, first, await node.head());
-      rows.push(...rowsOf(size, { idle, busy, mints }), await waitingRow({ world, node }, size, calls));
+      const times = await watch.stop();
+      rows.push(...rowsOf(size, { idle, busy, mints }), await waitingRow({ world, node }, size, { calls, times }));
       await node.mineAtOnce();
     }
     return rows;
@@ -112,26 +114,48 @@ async function mintEvenly(world: World, body: object, count: number): Promise<Ac
   return Promise.all(Array.from({ length: count }, (_, index) => mint(index)));
 }
 
-/** How long the mints waited for their blocks, on average. A block's time is that of its beginning, in whole seconds. */
+/** When each block appeared, in milliseconds since 1970. The times in the blocks are whole seconds. */
+class BlockTimes {
+  readonly #times = new Map<number, number>();
+  readonly #watching: Promise<void>;
+  #stopped = false;
+
+  constructor(node: PacedAnvil) {
+    this.#watching = this.#watch(node);
+  }
+
+  async stop(): Promise<ReadonlyMap<number, number>> {
+    this.#stopped = true;
+    await this.#watching;
+    return this.#times;
+  }
+
+  async #watch(node: PacedAnvil): Promise<void> {
+    while (!this.#stopped) this.#times.set(await node.nextBlock(), Date.now());
+  }
+}
+
+/** How long the mints waited for their blocks, on average. */
 async function waitingRow(
   { world, node }: { world: World; node: PacedAnvil },
   pace: Pace,
-  calls: readonly Accepted[],
+  { calls, times }: { calls: readonly Accepted[]; times: ReadonlyMap<number, number> },
 ): Promise<Row> {
-  const times = new Map<string, Promise<number>>();
-  const timeOf = async (hash: string) => {
+  const blocks = new Map<string, Promise<number>>();
+  const blockOf = async (hash: string) => {
     const receipt = await node.provider.getTransactionReceipt(hash);
-    const block = await node.provider.getBlock(receipt?.blockNumber ?? -1);
-    if (block === null) throw new Error(`${hash} is in no block`);
-    return block.timestamp * 1000;
+    if (receipt === null) throw new Error(`${hash} is in no block`);
+    return receipt.blockNumber;
   };
   let waited = 0;
   for (const { id, at } of calls) {
     const path = `/v1/requests/${id}`;
     const { transaction_hash: hash } = await world.load.send<{ transaction_hash: string }>({ method: "GET", path });
-    const time = times.get(hash) ?? timeOf(hash);
-    times.set(hash, time);
-    waited += ((await time) - at) / 1000 / calls.length;
+    const found = blocks.get(hash) ?? blockOf(hash);
+    blocks.set(hash, found);
+    const time = times.get(await found);
+    if (time === undefined) throw new Error(`nobody saw the block of ${hash} appear`);
+    waited += (time - at) / 1000 / calls.length;
   }
   return {
     what: `from the call to the mint's block, a million mints a day, ${nameOf(pace)}`,
