@@ -98,7 +98,7 @@ export async function buildBatch(
       apart.push({ request: item.request, retryIn: simulation.retryIn });
       continue;
     }
-    const counting = { slots: slots.of(item.command), delegates: delegations.has(item.target), gasBudget };
+    const counting = { slots: slots.find(item.command), delegates: delegations.has(item.target), gasBudget };
     const checked = checkItem(context, item, simulation, counting);
     if ("gas" in checked) {
       items.push(checked);

@@ -55,7 +55,7 @@ export class BatchSlots {
   }
 
   /** How the command finds its slots after those that were added. */
-  of(command: Command): MintSlots {
+  find(command: Command): MintSlots {
     const balance = balanceOf(command);
     if (balance === null) return UNKNOWN;
     const key = keyOf(balance);

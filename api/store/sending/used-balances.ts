@@ -27,7 +27,7 @@ export async function usedBalances(db: Db, balances: readonly Balance[]): Promis
     select input.ord from ${input} as input
      where case when input.token_id is null
        then exists (select 1 from (select reserved from holdings
-                                    where owner = input.owner and contract = input.contract limit ${LOOK_AT}) as some
+                                    where owner = input.owner and contract = input.contract limit ${LOOK_AT}) as held
                      where reserved = '0')
        else exists (select 1 from holdings
                      where contract = input.contract and token_id = input.token_id and owner = input.owner

@@ -91,7 +91,7 @@ describe("Lane", () => {
       const command = JSON.parse(row.command) as Command;
       const { measurement } = await readGasMeasurement(moneta.service.database.read);
       if (measurement === null) throw new Error("the service has not measured the costs");
-      const slots = (await BatchSlots.of(moneta.service.database.read, [])).of(command);
+      const slots = (await BatchSlots.of(moneta.service.database.read, [])).find(command);
       const gas = itemGas(measurement, { command, data: call.data, slots, toWallet: true }, simulated, 1_000_000);
       if (simulated !== null) expect(Number(call.gasLimit)).to.equal(gas.limit);
       // Without the item's limit and the reserve, which only the relay's checks need.

@@ -27,11 +27,11 @@ describe("BatchSlots", () => {
     const [collection, to] = [Wallet.createRandom().address, Wallet.createRandom().address];
     for (const command of [mintOf(collection, to), copiesOf(collection, to)]) {
       const slots = await slotsOf([command, command]);
-      expect(slots.of(command)).to.include({ balance: "new", supply: "used" });
+      expect(slots.find(command)).to.include({ balance: "new", supply: "used" });
       // The first one was rejected, so nothing was written.
-      expect(slots.of(command)).to.include({ balance: "new", supply: "used" });
+      expect(slots.find(command)).to.include({ balance: "new", supply: "used" });
       slots.add(command);
-      expect(slots.of(command)).to.include({ balance: "written", supply: "written" });
+      expect(slots.find(command)).to.include({ balance: "written", supply: "written" });
     }
   });
 
