@@ -85,11 +85,11 @@ export async function buildBatch(
 ): Promise<BuiltBatch> {
   const gasBudget = budget.gas;
   const { encoded, delegations, rejected } = await encodeAll(context, claimed);
-  const slots = await BatchSlots.of(
-    context.read,
-    encoded.map(({ command }) => command),
-  );
-  const simulations = await simulate(context, encoded, new Set(delegations.keys()), block);
+  const commands = encoded.map(({ command }) => command);
+  const [slots, simulations] = await Promise.all([
+    BatchSlots.of(context.read, commands),
+    simulate(context, encoded, new Set(delegations.keys()), block),
+  ]);
   const items: Item[] = [];
   const apart: BuiltBatch["apart"] = [];
   for (const [index, item] of encoded.entries()) {
