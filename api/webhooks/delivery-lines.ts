@@ -6,7 +6,7 @@ const SENDING: SlotLimits = { shared: 32, ofApp: 4, most: 256 };
 /** Most deliveries that a process has taken, those that wait for a slot included. */
 const MOST_TAKEN = 2_048;
 /** Most deliveries of an app that are taken ahead of their slots. */
-const MOST_AHEAD = 1_024;
+const MOST_AHEAD = 512;
 /** Apps whose lines are kept while nothing is in them. */
 const MOST_EMPTY = 1_000;
 /** Milliseconds that a delivery waits for a slot. After that it is given back: its URL and its secrets may have changed. */

@@ -47,13 +47,13 @@ export function openSqlite(file: string): BareStore {
   database.exec(TABLES);
   const pick = (columns: number) =>
     Array.from({ length: columns }, (_, index) => `value ->> ${index.toString()}`).join();
-  const transfer = database.prepare(`insert into bare_transfers select ${pick(7)} from json_each(?)`);
+  const transfer = database.prepare(`insert into bare_transfers select ${pick(7)} from jsonb_each(?)`);
   const holding = database.prepare(
-    `insert into bare_holdings select ${pick(4)} from json_each(?) where true ${CONFLICT}`,
+    `insert into bare_holdings select ${pick(4)} from jsonb_each(?) where true ${CONFLICT}`,
   );
   const gone = database.prepare(
     `delete from bare_holdings where quantity = 0 and (contract, token_id, owner) in
-       (select value ->> 0, value ->> 1, value ->> 2 from json_each(?))`,
+       (select value ->> 0, value ->> 1, value ->> 2 from jsonb_each(?))`,
   );
   const checkpoint = database.prepare("update bare_checkpoint set block = ?");
   const commit = database.transaction(
