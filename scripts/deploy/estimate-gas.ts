@@ -46,7 +46,8 @@ async function gasUnlessThere(
   const exists = async () => address !== undefined && (await provider.getCode(address)) !== "0x";
   if (await exists()) return null;
   try {
-    return await provider.estimateGas(transaction);
+    // The state that `exists` looks at. Hardhat would ask for the pending one, which contains transactions of an earlier run.
+    return await provider.estimateGas({ ...transaction, blockTag: "latest" });
   } catch (error) {
     // A transaction of an earlier run may have been mined since the look above. CREATE2 then refuses a second contract.
     if (await exists()) return null;

@@ -84,6 +84,19 @@ describe("npm run deploy", () => {
     });
   }
 
+  describe("given the transaction of an earlier run that waits for its block", () => {
+    it("waits for it too, and deploys nothing twice", async () => {
+      node = await startAnvil(84_532);
+      await node.provider.send("evm_setIntervalMining", [0]);
+      expect(await killedAfter("baseSepolia", STEPS[0])).to.equal("SIGKILL");
+      const resumed = deploy("baseSepolia");
+      await resumed.printed(/total +about/);
+      await node.provider.send("evm_setIntervalMining", [1]);
+      expect(await resumed.gone(), resumed.output).to.equal(0);
+      expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(STEPS.length);
+    });
+  });
+
   describe("given a chain without a CREATE2 deployer", () => {
     it("deploys with the account's nonces and resumes after a crash", async () => {
       node = await startNode();

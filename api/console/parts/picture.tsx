@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { mediaUrl } from "../service/links.ts";
 import { Placeholder } from "./placeholder.tsx";
@@ -16,14 +16,12 @@ interface Props {
 
 /** The square picture of a token or a collection. As a picture, an SVG file runs no script and loads nothing else. */
 export function Picture({ source, label, seed, eager = false }: Props) {
-  const [failed, setFailed] = useState(false);
-  useEffect(() => {
-    setFailed(false);
-  }, [source]);
   const url = source === null || source === undefined ? null : mediaUrl(source);
+  // Not a flag that an effect resets for another picture: the effect may run after the picture has failed.
+  const [failed, setFailed] = useState<string | null>(null);
   return (
     <div class="picture">
-      {url === null || failed ? (
+      {url === null || url === failed ? (
         <Placeholder seed={seed} label={label} />
       ) : (
         <img
@@ -33,7 +31,7 @@ export function Picture({ source, label, seed, eager = false }: Props) {
           decoding="async"
           referrerpolicy="no-referrer"
           onError={() => {
-            setFailed(true);
+            setFailed(url);
           }}
         />
       )}
