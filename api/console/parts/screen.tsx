@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   /** The heading, and the title of the page. */
@@ -14,7 +14,8 @@ interface Props {
 /** The frame of a screen. The focus goes to the heading, so that a screen reader says where the person is. */
 export function Screen({ title, trail, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // Before anybody can use the screen: later it could take the focus from a field, and the next key would go to the heading.
+  useLayoutEffect(() => {
     // Not when the page opens, and not when a person already works on the screen.
     const { activeElement } = document;
     if (activeElement !== null && activeElement !== document.body) heading.current?.focus();
