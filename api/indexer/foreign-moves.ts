@@ -5,11 +5,10 @@ import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import type { ChainRange } from "./read-range.ts";
 
-/**
- * Balances that are read together with the newest blocks: of one contract, and in all. The others are read in the background.
- */
-const READS_OF_CONTRACT = 50;
-const READS = 200;
+/** Balances of one contract that are read together with the newest blocks. The others are read in the background. */
+const MOST_OF_CONTRACT = 50;
+/** Balances of all contracts together that are read so. */
+const MOST_READS = 200;
 
 /** How the reads of foreign contracts went, for noticing those that keep failing. */
 export interface ForeignReads {
@@ -73,9 +72,9 @@ function firstOf(queries: readonly HoldingQuery[], watched: WatchedContracts): H
   const first = queries.filter(({ contract }) => {
     const count = (counts.get(contract) ?? 0) + 1;
     counts.set(contract, count);
-    return count <= READS_OF_CONTRACT && watched.foreign.get(contract)?.healthy === true;
+    return count <= MOST_OF_CONTRACT && watched.foreign.get(contract)?.healthy === true;
   });
-  return first.slice(0, READS);
+  return first.slice(0, MOST_READS);
 }
 
 /** A contract that answered at least one of its reads has not failed. */

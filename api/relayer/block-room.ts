@@ -3,11 +3,11 @@ import type { Fees } from "./sign.ts";
 
 /** Transactions that a lane may have in flight on any chain. */
 export const LEAST_IN_FLIGHT = 4;
-/** Nodes keep at least this many transactions of one account that wait for a block. Some refuse more. */
+/** Transactions that a lane has in flight at most. Every common node lets one account have so many, and some refuse more. */
 const MOST_IN_FLIGHT = 16;
 /** The lanes together keep this many blocks of transactions in flight: one for the next block, and one behind it. */
 const BLOCKS_IN_FLIGHT = 2;
-/** A smaller part of a block is not worth smaller transactions. */
+/** The share of a block that must be gained. For less, the transactions are not made smaller. */
 const WORTH_FILLING = 0.02;
 
 /** The gas of a batch's transaction. */

@@ -8,8 +8,8 @@ import type { FlightTransaction } from "./block-room.ts";
  * would miss the next block.
  */
 const PAUSE = { first: 500, factor: 1.5 } as const;
-/** With more in flight, only full transactions are sent. So many are sent within twelve seconds. */
-const MOST_IN_FLIGHT = 8;
+/** With so many in flight, only full transactions are sent. With the pauses, it takes more than twelve seconds to send so many. */
+const MOST_BEFORE_FULL = 8;
 
 /**
  * How long requests that do not fill a transaction wait for others.
@@ -17,7 +17,7 @@ const MOST_IN_FLIGHT = 8;
  * @returns milliseconds from now; 0: no longer; null: until a transaction is in a block, or until they fill one.
  */
 export function pauseBeforePartial(open: readonly FlightTransaction[], now: number): number | null {
-  if (open.length >= MOST_IN_FLIGHT) return null;
+  if (open.length >= MOST_BEFORE_FULL) return null;
   const sentAt = open.at(-1)?.attempts[0]?.createdAt;
   if (sentAt === undefined) return 0;
   const pause = PAUSE.first * PAUSE.factor ** (open.length - 1);

@@ -83,7 +83,7 @@ export class Sender {
     return open.length < LEAST_IN_FLIGHT || performance.now() >= this.#shortUntil;
   }
 
-  /** As many requests fill a transaction, as far as is known. */
+  /** How many requests fill a transaction, as far as the last one shows. */
   get largestBatch(): number {
     return this.#claims;
   }

@@ -36,7 +36,10 @@ export interface DispatcherDeps {
 const POLL = 1_000;
 /** A receiver that takes longer than this to answer is slow: its app gets one slot. */
 const SLOW = 5_000;
-/** Results are stored together: when there are so many, when half of what was taken is sent, or when the first has waited so long. */
+/**
+ * Results are stored together: when there are so many, when half of what was taken is sent, or when the first has waited so
+ * long.
+ */
 const MOST_RESULTS = 512;
 const LONGEST_UNRECORDED = 50;
 

@@ -5,10 +5,10 @@ import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { closeReverted } from "../../../api/indexer/close-reverted.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
-import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
-import { apply, batchOf, startAtBlock } from "../support/blocks.ts";
-import { addApp, addCollection, addRequest, randomAddress, requestRow } from "../support/rows.ts";
+import { apply, batchOf, openLedger } from "../support/blocks.ts";
+import { addCollection, addRequest, randomAddress, requestRow } from "../support/rows.ts";
 
 const FINAL = 5;
 
@@ -23,9 +23,7 @@ describe("closeReverted", () => {
   let batch: Awaited<ReturnType<typeof batchOf>>;
 
   beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-    await startAtBlock(database, 0);
+    database = await openLedger();
     const collection = await addCollection(database);
     ({ id } = await addRequest(database, { kind: "mint-erc721", collection, to: randomAddress(), metadata: null }));
     batch = await batchOf(database, [id]);

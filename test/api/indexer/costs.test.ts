@@ -4,10 +4,10 @@ import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { MissingCosts, recordMissingCosts } from "../../../api/indexer/costs.ts";
 import { batchesWithoutCost } from "../../../api/store/requests/costs.ts";
-import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
-import { apply, batchOf, startAtBlock } from "../support/blocks.ts";
-import { addApp, addRequest, hashOf, requestRow } from "../support/rows.ts";
+import { apply, batchOf, openLedger } from "../support/blocks.ts";
+import { addRequest, hashOf, requestRow } from "../support/rows.ts";
 
 const BLOCK = 1;
 
@@ -17,9 +17,7 @@ describe("recordMissingCosts", () => {
   let id: string;
 
   beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-    await startAtBlock(database, 0);
+    database = await openLedger();
     ({ id } = await addRequest(database, { kind: "announce-metadata", collection: "0x", tokenId: null }));
     const { batchId, requests } = await batchOf(database, [id]);
     const ok = { ok: true, collection: null, tokenId: null } as const;

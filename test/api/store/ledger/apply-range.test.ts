@@ -5,29 +5,17 @@ import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
+import type { TestDatabase } from "../../../support/database.ts";
+import { apply, batchOf, openLedger } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { follow } from "../../support/follow.ts";
-import {
-  addApp,
-  addCollection,
-  addRequest,
-  APP,
-  creation,
-  moveOf,
-  randomAddress,
-  requestRow,
-  reserve,
-} from "../../support/rows.ts";
+import { addCollection, addRequest, APP, creation, moveOf, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("applyRange", () => {
   let database: TestDatabase;
 
   beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-    await startAtBlock(database, 0);
+    database = await openLedger();
   });
   afterEach(() => database.remove());
 

@@ -3,10 +3,10 @@ import { expect } from "chai";
 import type { CreateErc1155, MintErc721 } from "../../../../api/domain/command.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
+import type { TestDatabase } from "../../../support/database.ts";
+import { apply, batchOf, openLedger } from "../../support/blocks.ts";
 import { contents } from "../../support/contents.ts";
-import { addApp, addCollection, addRequest, moveOf, randomAddress, requestRow, reserve } from "../../support/rows.ts";
+import { addCollection, addRequest, moveOf, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 const AT = { blockNumber: 1, transactionHash: "0x01" };
 
@@ -17,9 +17,7 @@ describe("rollback of mints", () => {
   const to = randomAddress();
 
   beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-    await startAtBlock(database, 0);
+    database = await openLedger();
     erc721 = await addCollection(database, { maxSupply: 2 });
     erc1155 = await addCollection(database, { type: "ERC1155" });
   });

@@ -6,11 +6,11 @@ import { counterKeys } from "../../../../api/store/db/counters.ts";
 import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { apply, startAtBlock } from "../../support/blocks.ts";
+import type { TestDatabase } from "../../../support/database.ts";
+import { apply, openLedger, startAtBlock } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
-import { addApp, addCollection, APP, moveOf, randomAddress } from "../../support/rows.ts";
+import { addCollection, APP, moveOf, randomAddress } from "../../support/rows.ts";
 
 const WALLETS = [randomAddress(), randomAddress(), randomAddress()];
 type Entry = BlockRange["moves"][number];
@@ -63,9 +63,7 @@ describe("rollback", () => {
   let database: TestDatabase;
 
   beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-    await startAtBlock(database, 0);
+    database = await openLedger();
   });
   afterEach(() => database.remove());
 
@@ -74,9 +72,7 @@ describe("rollback", () => {
       await fc.assert(
         fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 4 }), fc.nat({ max: 3 }), async (blocks, keep) => {
           await database.remove();
-          database = await openTestDatabase();
-          await addApp(database);
-          await startAtBlock(database, 0);
+          database = await openLedger();
           const contract = await addCollection(database, { type: "ERC1155" });
           const ledger = new Ledger();
           const states = [await contents(database)];

@@ -1,16 +1,14 @@
 import { expect } from "chai";
 
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
-import { addApp, addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
+import type { TestDatabase } from "../../../support/database.ts";
+import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("a request whose number is cancelled, and whose batch then skips it", () => {
   let database: TestDatabase;
 
   beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-    await startAtBlock(database, 0);
+    database = await openLedger();
   });
   afterEach(() => database.remove());
 

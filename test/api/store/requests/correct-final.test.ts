@@ -2,9 +2,9 @@ import { expect } from "chai";
 
 import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
-import { addApp, addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
+import type { TestDatabase } from "../../../support/database.ts";
+import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("correctFinal", () => {
   let database: TestDatabase;
@@ -13,9 +13,7 @@ describe("correctFinal", () => {
   let batch: Awaited<ReturnType<typeof batchOf>>;
 
   beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-    await startAtBlock(database, 0);
+    database = await openLedger();
     collection = await addCollection(database);
     const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
     ({ id } = await addRequest(database, command));

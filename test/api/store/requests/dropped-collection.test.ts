@@ -1,16 +1,14 @@
 import { expect } from "chai";
 
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { openTestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
-import { addApp, addRequest, creation, randomAddress, requestRow } from "../../support/rows.ts";
+
+import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { addRequest, creation, randomAddress, requestRow } from "../../support/rows.ts";
 
 describe("a request for a collection whose block is dropped", () => {
   it("names no collection", async () => {
-    const database = await openTestDatabase();
+    const database = await openLedger();
     try {
-      await addApp(database);
-      await startAtBlock(database, 0);
       const { id } = await addRequest(database, creation());
       const { batchId, requests } = await batchOf(database, [id]);
       const outcome = { ok: true, collection: randomAddress(), tokenId: null } as const;

@@ -4,18 +4,16 @@ import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { claimRequests } from "../../../../api/store/sending/claims.ts";
 import { takeLease } from "../../../../api/store/sending/lanes.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
-import { addApp, addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
+import type { TestDatabase } from "../../../support/database.ts";
+import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("returned requests", () => {
   let database: TestDatabase;
   let collection: string;
 
   beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-    await startAtBlock(database, 0);
+    database = await openLedger();
     collection = await addCollection(database);
   });
   afterEach(() => database.remove());
