@@ -9,7 +9,16 @@ import type { TestDatabase } from "../../../support/database.ts";
 import { apply, batchOf, openLedger } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { follow } from "../../support/follow.ts";
-import { addCollection, addRequest, APP, creation, moveOf, randomAddress, requestRow, reserve } from "../../support/rows.ts";
+import {
+  addCollection,
+  addRequest,
+  APP,
+  creation,
+  moveOf,
+  randomAddress,
+  requestRow,
+  reserve,
+} from "../../support/rows.ts";
 
 describe("applyRange", () => {
   let database: TestDatabase;
