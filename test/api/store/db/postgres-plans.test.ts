@@ -4,6 +4,7 @@ import pg from "pg";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { findStoredAnswers } from "../../../../api/store/apps/idempotency.ts";
+import { findWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { listDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
 import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
@@ -27,7 +28,9 @@ import { SLOTS } from "../plans/tour.ts";
 const ROWS = 40_000;
 const APPS = 20;
 const NOW = 1_000_000;
-const LARGE_TABLES = ["requests", "events", "deliveries", "idempotency_keys"];
+/** Rows of a table that is small enough to be read from end to end when the planner expects many rows of a set. */
+const FEW_ROWS = 10_000;
+const LARGE_TABLES = ["requests", "events", "deliveries", "idempotency_keys", "wallets"];
 
 interface Node {
   "Node Type": string;
@@ -90,6 +93,11 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
       await sql`
         insert into idempotency_keys (app_id, key, fingerprint, response, created_at)
         select app, 'key-' || i, 'new:1', '{}', i from ${rows}`.execute(trx);
+      await sql`
+        insert into wallets (address, app_id, user_identifier, path, created_at)
+        select 'wallet-' || i, app, 'user-' || i, '0/0/' || i, i from ${rows} where i <= ${sql.lit(FEW_ROWS)}`.execute(
+        trx,
+      );
     });
     await sql`analyze`.execute(database.read);
   });
@@ -165,6 +173,8 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
           for (const after of [null, ROWS / 2]) await listRequests(read, "app-3", { status, type }, { ...page, after });
       await findRequests(read, [{ appId: "app-3", id: "request-3" }]);
       await findStoredAnswers(read, [{ appId: "app-3", key: "key-3" }]);
+      await findWallets(read, [{ appId: "app-3", address: "wallet-3" }]);
+      await walletApps(read, ["wallet-3"]);
     });
   });
 
