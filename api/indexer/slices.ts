@@ -5,7 +5,7 @@ import type { ChainRange } from "./read-range.ts";
  * Milliseconds that the commit of one slice should take. Meanwhile no other write gets its turn on SQLite. On PostgreSQL
  * only mints in the same collections wait, and each commit costs more.
  */
-const TARGET = { sqlite: 40, postgres: 80 } as const;
+const TARGET = { sqlite: 30, postgres: 80 } as const;
 /** Logs of a slice: at first, and the bounds. */
 const FIRST = 500;
 const FEWEST = 250;

@@ -63,10 +63,10 @@ async function open(url: string, mode: OpenMode, options: DatabaseOptions): Prom
 }
 
 async function openOnSqlite(url: string, mode: OpenMode, { turns, metrics }: DatabaseOptions): Promise<Database> {
-  const { writer, reader } = openSqlite(pathOf(url), mode, metrics);
+  const { writer, checkpoints, reader } = openSqlite(pathOf(url), mode, metrics);
   await migrateOrClose(writer);
   const read = reader();
-  const commits = new GroupCommit(writer, turns ?? null);
+  const commits = new GroupCommit(writer, { turns: turns ?? null, checkpoints });
   return {
     read: read.db,
     write: (operation) => commits.run(operation),

@@ -2,6 +2,7 @@ import type { ControlledTransaction } from "kysely";
 
 import type { Db, Trx } from "./engine.ts";
 import type { Tables } from "./schema.ts";
+import type { Checkpoints } from "./sqlite.ts";
 import type { WriteTurns } from "./write-turns.ts";
 
 /** After some errors, such as a full disk, SQLite has already ended the transaction. The rollback then fails too. */
@@ -29,13 +30,15 @@ const MAX_GROUP = 500;
 export class GroupCommit {
   readonly #db: Db;
   readonly #turns: WriteTurns | null;
+  readonly #checkpoints: Checkpoints;
   #waiting: Waiting[] = [];
   #running: Promise<void> | null = null;
 
-  /** @param turns shared with the other threads that write into the same file; null when there are none. */
-  constructor(db: Db, turns: WriteTurns | null) {
+  /** @param options.turns shared with the other threads that write into the same file; null when there are none. */
+  constructor(db: Db, { turns, checkpoints }: { turns: WriteTurns | null; checkpoints: Checkpoints }) {
     this.#db = db;
     this.#turns = turns;
+    this.#checkpoints = checkpoints;
   }
 
   /** @param gathered whether the operation stands for a group already. Such a one does not wait for others. */
@@ -66,8 +69,17 @@ export class GroupCommit {
     while (this.#waiting.length > 0) {
       const commit = () => this.#commit(this.#waiting.splice(0, MAX_GROUP));
       await (this.#turns === null ? commit() : this.#turns.take(commit));
+      await this.#checkpoint();
     }
     this.#running = null;
+  }
+
+  /** Not within a turn: it may take longer than the commit, and other threads can write meanwhile. */
+  async #checkpoint(): Promise<void> {
+    if (!this.#checkpoints.isDue()) return;
+    // Who waited for the commit gets its answer first.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#checkpoints.run();
   }
 
   async #commit(group: Waiting[]): Promise<void> {

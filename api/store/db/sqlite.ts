@@ -23,6 +23,16 @@ const BUSY_PAUSE = 20;
  * of a listing has rows from all over the file: with less, each of them reads the inner pages of the indexes again.
  */
 const READ_CACHE = 65_536;
+/**
+ * From so many pages of the write-ahead log on that the file does not have, they are copied into it (a checkpoint). This
+ * takes no turn at writing: other connections commit meanwhile.
+ */
+const CHECKPOINT_PAGES = 1_000;
+/**
+ * From so many pages of the log on, a commit copies them before it returns. The log begins anew only when a write finds it
+ * copied as a whole, and without this, writes that come during each checkpoint would let it grow without a bound.
+ */
+const MOST_LOG_PAGES = 4_000;
 
 /** Takes the write lock at the start of a transaction. So a transaction waits at its start and cannot fail half way. */
 class ImmediateDriver extends SqliteDriver {
@@ -77,6 +87,7 @@ function connect(file: string, readonly: boolean): BetterSqlite3.Database {
       // With WAL, reads continue during a write. With FULL, a committed write survives a power cut.
       switchToWal(database);
       database.pragma("synchronous = FULL");
+      database.pragma(`wal_autocheckpoint = ${MOST_LOG_PAGES.toString()}`);
       database.pragma("foreign_keys = ON");
     }
     return database;
@@ -105,6 +116,32 @@ function switchToWal(database: BetterSqlite3.Database): void {
   }
 }
 
+/** How the write-ahead log gets into the file. */
+export interface Checkpoints {
+  isDue: () => boolean;
+  run: () => void;
+}
+
+function checkpointsOf(database: BetterSqlite3.Database): Checkpoints {
+  const pages = (mode: "noop" | "passive") => {
+    try {
+      const [state] = database.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[];
+      return state === undefined ? 0 : state.log - state.checkpointed;
+    } catch (error) {
+      // As with SQLite's own checkpoints: what was committed is in the log, the next checkpoint tries again, and a disk that
+      // is full or broken is an error of the next commit.
+      if (error instanceof BetterSqlite3.SqliteError) return 0;
+      throw error;
+    }
+  };
+  return {
+    isDue: () => pages("noop") >= CHECKPOINT_PAGES,
+    run: () => {
+      pages("passive");
+    },
+  };
+}
+
 interface SqliteReader {
   db: Kysely<Tables>;
   close: () => Promise<void>;
@@ -130,15 +167,13 @@ export function openSqlite(
   file: string,
   mode: OpenMode,
   metrics?: Pick<Metrics, "database">,
-): { writer: Kysely<Tables>; reader: () => SqliteReader } {
+): { writer: Kysely<Tables>; checkpoints: Checkpoints; reader: () => SqliteReader } {
   return explained(file, () => {
     if (mode === "create") createFile(file);
     else requireFile(file);
-    const writer = new Kysely<Tables>({
-      dialect: new ImmediateDialect(connect(file, false)),
-      ...timedStatements(metrics),
-    });
-    return { writer, reader: () => openReader(file, metrics) };
+    const connection = connect(file, false);
+    const writer = new Kysely<Tables>({ dialect: new ImmediateDialect(connection), ...timedStatements(metrics) });
+    return { writer, checkpoints: checkpointsOf(connection), reader: () => openReader(file, metrics) };
   });
 }
 

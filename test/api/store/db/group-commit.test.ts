@@ -1,6 +1,9 @@
+import { statSync } from "node:fs";
+
 import { expect } from "chai";
 import { sql } from "kysely";
 
+import { pathOf } from "../../../../api/store/db/database.ts";
 import type { Trx } from "../../../../api/store/db/engine.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -114,6 +117,21 @@ describe("GroupCommit", () => {
       expect(await keys()).to.deep.equal([]);
       await database.write(add("d"));
       expect(await keys()).to.deep.equal(["d"]);
+    });
+  });
+
+  describeOn("sqlite", "given commits of a thousand pages each", () => {
+    const ROUNDS = 8;
+    const BYTES = 1_200 * 4_096;
+
+    it("copies the log into the file after each, so that the log begins anew and does not grow", async () => {
+      await database.write((trx) => sql`create table large (x blob)`.execute(trx));
+      for (let round = 0; round < ROUNDS; round++) {
+        await database.write((trx) => sql`insert into large values (zeroblob(${BYTES}))`.execute(trx));
+      }
+      // The last commit may not be copied yet.
+      expect(statSync(pathOf(database.url)).size).to.be.greaterThan((ROUNDS - 1) * BYTES);
+      expect(statSync(`${pathOf(database.url)}-wal`).size).to.be.within(BYTES, 2 * BYTES);
     });
   });
 });

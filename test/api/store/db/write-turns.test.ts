@@ -9,7 +9,19 @@ describe("WriteTurns", () => {
   /** The same turns as another thread has them: a separate object on the same memory. */
   const again = (turns: WriteTurns) => new WriteTurns(turns.shared);
 
-  it("lets one write at a time, first come, first served", async () => {
+  /** Runs code in another thread, which has `turns` and, as `data`, what else it gets. */
+  const thread = (turns: WriteTurns, data: SharedArrayBuffer, code: string): Worker => {
+    const module = new URL("../../../../api/store/db/write-turns.ts", import.meta.url).href;
+    const program = `
+      const { WriteTurns } = await import(${JSON.stringify(module)});
+      const { parentPort, workerData } = await import("node:worker_threads");
+      const [turns, data] = [new WriteTurns(workerData.turns), new Int32Array(workerData.data)];
+      ${code}`;
+    const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+    return new Worker(url, { workerData: { turns: turns.shared, data } });
+  };
+
+  it("lets one write at a time, and the threads in turns", async () => {
     const turns = new WriteTurns();
     const log: string[] = [];
     const write = (name: string) => async () => {
@@ -34,20 +46,39 @@ describe("WriteTurns", () => {
     const count = new SharedArrayBuffer(4);
     // Each adds with a pause between reading and storing, so that an overlap loses an addition.
     const adding = `
-      const { WriteTurns } = await import(${JSON.stringify(new URL("../../../../api/store/db/write-turns.ts", import.meta.url).href)});
-      const { workerData } = await import("node:worker_threads");
-      const [turns, count] = [new WriteTurns(workerData.turns), new Int32Array(workerData.count)];
       for (let round = 0; round < 200; round++) {
         await turns.take(async () => {
-          const before = Atomics.load(count, 0);
+          const before = Atomics.load(data, 0);
           await new Promise((resolve) => setImmediate(resolve));
-          Atomics.store(count, 0, before + 1);
+          Atomics.store(data, 0, before + 1);
         });
       }`;
-    const url = new URL(`data:text/javascript,${encodeURIComponent(adding)}`);
-    const threads = [1, 2].map(() => new Worker(url, { workerData: { turns: turns.shared, count } }));
+    const threads = [1, 2].map(() => thread(turns, count, adding));
     const codes = await Promise.all(threads.map((thread) => once(thread, "exit")));
     expect(codes.flat()).to.deep.equal([0, 0]);
     expect(new Int32Array(count)[0]).to.equal(400);
+  });
+
+  it("does not wait for a thread that is busy with something else", async () => {
+    const turns = new WriteTurns();
+    const busy = new Int32Array(new SharedArrayBuffer(4));
+    // It asks for its turn, and then answers nobody until it is woken.
+    const asking = `
+      const written = turns.take(async () => Atomics.store(data, 0, 2));
+      parentPort.postMessage("asked");
+      Atomics.wait(data, 0, 0);
+      await written;`;
+    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+    const first = turns.take(() => released);
+    const worker = thread(turns, busy.buffer as SharedArrayBuffer, asking);
+    await once(worker, "message");
+    const second = turns.take(() => Promise.resolve(Atomics.load(busy, 0)));
+    release(undefined);
+    await first;
+    expect(await second).to.equal(0);
+    Atomics.store(busy, 0, 1);
+    Atomics.notify(busy, 0);
+    await once(worker, "exit");
+    expect(Atomics.load(busy, 0)).to.equal(2);
   });
 });
