@@ -67,19 +67,22 @@ export class GroupCommit {
     // Let the other operations of this tick join the group.
     if (!gathered) await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
-      const commit = () => this.#commit(this.#waiting.splice(0, MAX_GROUP));
-      await (this.#turns === null ? commit() : this.#turns.take(commit));
-      await this.#checkpoint();
+      const commit = async () => {
+        await this.#commit(this.#waiting.splice(0, MAX_GROUP));
+        return this.#checkpoints.isDue() && this.#turns?.beginCheckpoint() !== false;
+      };
+      const isDue = await (this.#turns === null ? commit() : this.#turns.take(commit));
+      if (isDue) await this.#checkpoint();
     }
     this.#running = null;
   }
 
   /** Not within a turn: it may take longer than the commit, and other threads can write meanwhile. */
   async #checkpoint(): Promise<void> {
-    if (!this.#checkpoints.isDue()) return;
     // Who waited for the commit gets its answer first.
     await new Promise((resolve) => setImmediate(resolve));
     this.#checkpoints.run();
+    this.#turns?.endCheckpoint();
   }
 
   async #commit(group: Waiting[]): Promise<void> {

@@ -6,7 +6,9 @@ const WAITING = 1;
 const LAST = 2;
 /** Index of the number of threads so far. */
 const THREADS = 3;
-const WORDS = 4;
+/** Index of the word that is 1 while a thread has the checkpoint to do. */
+const CHECKPOINT = 4;
+const WORDS = 5;
 /**
  * How long the thread that wrote last leaves a free turn to one that waits, in milliseconds. A thread that does not take it
  * by then is busy with something else, such as a large answer of the node.
@@ -42,6 +44,18 @@ export class WriteTurns {
       Atomics.store(this.#words, TAKEN, 0);
       Atomics.notify(this.#words, TAKEN);
     }
+  }
+
+  /**
+   * Gives a checkpoint to the thread whose commit made it due, until it has done it: not to the one that writes next, which
+   * may have to answer a call. @returns false when another thread has it to do.
+   */
+  beginCheckpoint(): boolean {
+    return Atomics.compareExchange(this.#words, CHECKPOINT, 0, 1) === 0;
+  }
+
+  endCheckpoint(): void {
+    Atomics.store(this.#words, CHECKPOINT, 0);
   }
 
   async #taken(): Promise<void> {

@@ -59,6 +59,13 @@ describe("WriteTurns", () => {
     expect(new Int32Array(count)[0]).to.equal(400);
   });
 
+  it("gives a checkpoint to one thread at a time", () => {
+    const turns = new WriteTurns();
+    expect([turns.beginCheckpoint(), again(turns).beginCheckpoint()]).to.deep.equal([true, false]);
+    turns.endCheckpoint();
+    expect(again(turns).beginCheckpoint()).to.equal(true);
+  });
+
   it("does not wait for a thread that is busy with something else", async () => {
     const turns = new WriteTurns();
     const busy = new Int32Array(new SharedArrayBuffer(4));
@@ -70,7 +77,7 @@ describe("WriteTurns", () => {
       await written;`;
     const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
     const first = turns.take(() => released);
-    const worker = thread(turns, busy.buffer as SharedArrayBuffer, asking);
+    const worker = thread(turns, busy.buffer, asking);
     await once(worker, "message");
     const second = turns.take(() => Promise.resolve(Atomics.load(busy, 0)));
     release(undefined);
