@@ -8,6 +8,7 @@ import * as initial from "./migrations/0001-initial.ts";
 import * as consoleSessions from "./migrations/0002-v0.3.0-console-sessions.ts";
 import * as requestsByTransaction from "./migrations/0003-v0.3.0-requests-by-transaction.ts";
 import * as searchesOfContracts from "./migrations/0004-v0.3.0-searches-of-contracts.ts";
+import * as unlockableContent from "./migrations/0005-v0.3.0-unlockable-content.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
 import { requireRestoreFinished } from "./unfinished-restore.ts";
@@ -23,6 +24,7 @@ export const MIGRATIONS: Migrations = {
   "0002-v0.3.0-console-sessions": consoleSessions,
   "0003-v0.3.0-requests-by-transaction": requestsByTransaction,
   "0004-v0.3.0-searches-of-contracts": searchesOfContracts,
+  "0005-v0.3.0-unlockable-content": unlockableContent,
 };
 
 /** PostgreSQL's code: this user may not do that. */

@@ -58,7 +58,10 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
       .leftJoin("nfts", (join) =>
         join.onRef("nfts.contract", "=", "held.contract").onRef("nfts.token_id", "=", "held.token_id"),
       )
-      .leftJoin("requests", "requests.id", "nfts.request_id")
+      // The condition lets the index of the few requests with such content answer.
+      .leftJoin("requests", (join) =>
+        join.onRef("requests.id", "=", "nfts.request_id").on("requests.unlockable", "is not", null),
+      )
       .leftJoin("collections", "collections.address", "held.contract")
       .leftJoin("foreign_contracts", "foreign_contracts.address", "held.contract")
       .leftJoin("uncertain_holdings", (join) =>

@@ -1,41 +1,12 @@
 import type { Database } from "../../../api/store/db/database.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
-import { applyRange, type BlockRange } from "../../../api/store/ledger/apply-range.ts";
+import { applyRange } from "../../../api/store/ledger/apply-range.ts";
 import { recordBatch } from "../../../api/store/sending/batches.ts";
 import { type ClaimedRequest, claimRequests } from "../../../api/store/sending/claims.ts";
 import { ensureLane, takeLease } from "../../../api/store/sending/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { type RangeFields, rangeOf } from "./ranges.ts";
 import { addApp, hashOf, requestRow } from "./rows.ts";
-
-/** What the blocks of one range say; what is not given, they do not say. */
-export type RangeFields = Partial<BlockRange> & { block: number; fork?: string };
-
-/** One block as a range. `fork` names the chain that it is on: another name, another block. */
-export function rangeOf({ block, fork = "main", ...fields }: RangeFields): BlockRange {
-  return {
-    from: block,
-    to: block,
-    parentHash: hashOf(`${fork} ${(block - 1).toString()}`),
-    blocks: [
-      {
-        number: block,
-        hash: hashOf(`${fork} ${block.toString()}`),
-        parent_hash: hashOf(`${fork} ${(block - 1).toString()}`),
-        timestamp: block * 1000,
-      },
-    ],
-    batches: [],
-    cancelled: [],
-    moves: [],
-    changes: [],
-    unknownTransaction: null,
-    foreignHoldings: [],
-    wallets: new Set(),
-    confirmed: 0,
-    forgetBlocksBefore: 0,
-    ...fields,
-  };
-}
 
 /** Stores one block. @returns whether it was taken. */
 export async function apply(database: Database, fields: RangeFields): Promise<boolean> {

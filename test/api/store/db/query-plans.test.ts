@@ -87,6 +87,14 @@ describeOn("sqlite", "query plans", () => {
     expect(found, found.join("\n")).to.deep.equal([]);
   });
 
+  it("read only requests with unlockable content, for the tokens of a wallet", () => {
+    const ofWallets = plans().filter(({ sql }) => /"unlockable".* from "holdings"/s.test(sql));
+    const indexes = ofWallets.map(({ plan }) => plan.filter((step) => step.includes("SEARCH requests")).join());
+    expect(new Set(indexes)).to.deep.equal(
+      new Set(["SEARCH requests USING INDEX requests_unlockable (id=?) LEFT-JOIN"]),
+    );
+  });
+
   it("read no more rows than they need", () => {
     const slow = report.statements.filter(({ sql, ms }) => ms > report.walkMs * SLOW_PART && !isExcepted(sql, "slow"));
     const words = slow.map(({ sql, ms }) => `${ms.toFixed(1)} ms: ${sql.replace(/\s+/g, " ")}`);

@@ -21,7 +21,7 @@ import { ReservationSet } from "../../../../api/store/requests/reservation-set.t
 import { confirmUpTo } from "../../../../api/store/requests/settle-confirmed.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
-import { rangeOf } from "../../support/blocks.ts";
+import { rangeOf } from "../../support/ranges.ts";
 import { creation, moveOf } from "../../support/rows.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { runContracts } from "./contracts.ts";

@@ -28,7 +28,7 @@ import {
 } from "../../../../api/store/reconcile/recovered-app.ts";
 import { endRun, holdRun, takeRun } from "../../../../api/store/reconcile/run.ts";
 import { openScratch } from "../../../../api/store/reconcile/scratch.ts";
-import { rangeOf } from "../../support/blocks.ts";
+import { rangeOf } from "../../support/ranges.ts";
 import { addApp, addCollection } from "../../support/rows.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
