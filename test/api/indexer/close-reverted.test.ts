@@ -7,7 +7,8 @@ import { closeReverted } from "../../../api/indexer/close-reverted.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
-import { apply, batchOf, openLedger } from "../support/blocks.ts";
+import { apply, batchOf } from "../support/blocks.ts";
+import { openLedger } from "../support/ledger.ts";
 import { addCollection, addRequest, randomAddress, requestRow } from "../support/rows.ts";
 
 const FINAL = 5;

@@ -6,7 +6,8 @@ import { MissingCosts, recordMissingCosts } from "../../../api/indexer/costs.ts"
 import { batchesWithoutCost } from "../../../api/store/requests/costs.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
-import { apply, batchOf, openLedger } from "../support/blocks.ts";
+import { apply, batchOf } from "../support/blocks.ts";
+import { openLedger } from "../support/ledger.ts";
 import { addRequest, hashOf, requestRow } from "../support/rows.ts";
 
 const BLOCK = 1;

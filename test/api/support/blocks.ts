@@ -4,22 +4,13 @@ import { applyRange } from "../../../api/store/ledger/apply-range.ts";
 import { recordBatch } from "../../../api/store/sending/batches.ts";
 import { type ClaimedRequest, claimRequests } from "../../../api/store/sending/claims.ts";
 import { ensureLane, takeLease } from "../../../api/store/sending/lanes.ts";
-import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type RangeFields, rangeOf } from "./ranges.ts";
-import { addApp, hashOf, requestRow } from "./rows.ts";
+import { hashOf, requestRow } from "./rows.ts";
 
 /** Stores one block. @returns whether it was taken. */
 export async function apply(database: Database, fields: RangeFields): Promise<boolean> {
   const facts = { relayOwner: "0xowner" };
   return (await database.write((trx) => applyRange(trx, rangeOf(fields), facts, fields.block * 1000))) !== null;
-}
-
-/** A new database with an app, from whose block 0 on blocks are stored. */
-export async function openLedger(): Promise<TestDatabase> {
-  const database = await openTestDatabase();
-  await addApp(database);
-  await startAtBlock(database, 0);
-  return database;
 }
 
 export async function startAtBlock(database: Database, block: number): Promise<void> {

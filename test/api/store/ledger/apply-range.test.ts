@@ -6,9 +6,10 @@ import { followContract, recordForeignHoldings } from "../../../../api/store/led
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
 import type { TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { apply, batchOf } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { follow } from "../../support/follow.ts";
+import { openLedger } from "../../support/ledger.ts";
 import {
   addCollection,
   addRequest,

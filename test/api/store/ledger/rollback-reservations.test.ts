@@ -4,8 +4,9 @@ import type { CreateErc1155, MintErc721 } from "../../../../api/domain/command.t
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { apply, batchOf } from "../../support/blocks.ts";
 import { contents } from "../../support/contents.ts";
+import { openLedger } from "../../support/ledger.ts";
 import { addCollection, addRequest, moveOf, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 const AT = { blockNumber: 1, transactionHash: "0x01" };

@@ -7,9 +7,10 @@ import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import type { TestDatabase } from "../../../support/database.ts";
-import { apply, openLedger, startAtBlock } from "../../support/blocks.ts";
+import { apply, startAtBlock } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
+import { openLedger } from "../../support/ledger.ts";
 import { addCollection, APP, moveOf, randomAddress } from "../../support/rows.ts";
 
 const WALLETS = [randomAddress(), randomAddress(), randomAddress()];

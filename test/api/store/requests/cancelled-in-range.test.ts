@@ -1,7 +1,8 @@
 import { expect } from "chai";
 
 import type { TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { apply, batchOf } from "../../support/blocks.ts";
+import { openLedger } from "../../support/ledger.ts";
 import { addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("a request whose number is cancelled, and whose batch then skips it", () => {

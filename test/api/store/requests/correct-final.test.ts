@@ -3,7 +3,8 @@ import { expect } from "chai";
 import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { apply, batchOf } from "../../support/blocks.ts";
+import { openLedger } from "../../support/ledger.ts";
 import { addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("correctFinal", () => {

@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 
-import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { apply, batchOf } from "../../support/blocks.ts";
+import { openLedger } from "../../support/ledger.ts";
 import { addRequest, creation, randomAddress, requestRow } from "../../support/rows.ts";
 
 describe("a request for a collection whose block is dropped", () => {

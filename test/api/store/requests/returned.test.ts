@@ -5,7 +5,8 @@ import { claimRequests } from "../../../../api/store/sending/claims.ts";
 import { takeLease } from "../../../../api/store/sending/lanes.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf, openLedger } from "../../support/blocks.ts";
+import { apply, batchOf } from "../../support/blocks.ts";
+import { openLedger } from "../../support/ledger.ts";
 import { addCollection, addRequest, randomAddress, requestRow, reserve } from "../../support/rows.ts";
 
 describe("returned requests", () => {
