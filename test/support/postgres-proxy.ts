@@ -15,6 +15,8 @@ export interface PostgresProxy {
 
 /** The end of the message that commits a transaction. */
 const COMMIT = "commit\0";
+/** The name of a prepared statement with the text that follows where it is prepared. */
+const PREPARED = /(m_[0-9a-f]{32})\0([^\0]*)/g;
 
 interface Plan {
   statement: string;
@@ -25,6 +27,13 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let plan: Plan | null = null;
+  /** The texts of prepared statements by their names. A text is sent once for each connection. */
+  const texts = new Map<string, string>();
+  const runs = (data: Buffer, statement: string) => {
+    const sent = data.toString("latin1");
+    if (sent.includes(statement)) return true;
+    return [...sent.matchAll(PREPARED)].some(([, name = ""]) => texts.get(name)?.includes(statement));
+  };
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     const close = () => {
@@ -40,7 +49,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     let doomed: Plan | null = null;
     let committing = false;
     client.on("data", (data) => {
-      if (plan !== null && data.includes(plan.statement)) [doomed, plan] = [plan, null];
+      for (const [, name = "", text = ""] of data.toString("latin1").matchAll(PREPARED)) {
+        if (/^\s*\w+ /.test(text)) texts.set(name, text);
+      }
+      if (plan !== null && runs(data, plan.statement)) [doomed, plan] = [plan, null];
       committing = doomed !== null && data.includes(COMMIT);
       upstream.write(data);
     });

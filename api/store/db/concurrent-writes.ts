@@ -89,7 +89,7 @@ export class ConcurrentWrites {
       const committed = await this.#transaction(group);
       for (const tell of committed) tell();
     } catch (error) {
-      if (group.length === 1 || error instanceof DatabaseUnavailable) {
+      if (group.length === 1 || (error instanceof DatabaseUnavailable && !isRepeatable(error))) {
         for (const member of group) member.failed(error);
       } else {
         for (const member of group) await this.#commit([member]);

@@ -1,27 +1,21 @@
 import {
   AbortedTransactionError,
-  type CompiledQuery,
-  type DatabaseConnection,
   type Driver,
   type Kysely,
   PostgresAdapter,
   PostgresDialect,
-  type QueryResult,
   sql,
   type TransactionSettings,
 } from "kysely";
 import type pg from "pg";
 
 import type { Db } from "./engine.ts";
-import { connectionProblem, explainedAtCommit, explainedAtRun } from "./postgres-errors.ts";
-import { storableText } from "./postgres-types.ts";
+import { NamedStatements, Session } from "./named-statements.ts";
+import { PostgresConnection, STATEMENT_TIMEOUT } from "./postgres-connection.ts";
+import { connectionProblem, explainedAtCommit } from "./postgres-errors.ts";
 
-/** Longest time of one statement, in milliseconds. The server ends it then. */
-const STATEMENT_TIMEOUT = 60_000;
 /** The server ends a transaction that waits so long for its client, in milliseconds: a frozen process must not hold locks. */
 const IDLE_TIMEOUT = 30_000;
-/** A statement that is not answered by then has lost its connection, in milliseconds. */
-const ANSWER_TIMEOUT = STATEMENT_TIMEOUT + 10_000;
 /** Longest wait for the server to close its ends of the connections when the pool is closed, in milliseconds. */
 const CLOSE_TIMEOUT = 3_000;
 
@@ -38,56 +32,21 @@ const SETTINGS = [
   "jit = off",
 ];
 const OF_CONNECTION = [...SETTINGS, "default_transaction_isolation = 'read committed'"];
+/** The last answer tells the process of the server that runs the statements. */
+const NEW_CONNECTION = [...OF_CONNECTION.map((setting) => `set ${setting}`), "select pg_backend_pid() as process"].join(
+  "; ",
+);
 
-/** One connection of the pool, for as long as Kysely uses it. */
-class PostgresConnection implements DatabaseConnection {
-  readonly client: pg.PoolClient;
-  /** Whether the connection must be closed, because its state is not known. */
-  broken = false;
-
-  constructor(client: pg.PoolClient) {
-    this.client = client;
-  }
-
-  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const values = parameters.map((value) => (typeof value === "string" ? storableText(value) : value));
-    const { command, rowCount, rows } = await this.#answered(this.client.query<R & pg.QueryResultRow>(text, values));
-    const changes = ["INSERT", "UPDATE", "DELETE", "MERGE"].includes(command);
-    return changes ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
-  }
-
-  /** Runs statements without parameters, in one message. */
-  async command(text: string): Promise<string> {
-    // `pg` answers several statements with several results, which its types do not say.
-    const answer = (await this.#answered(this.client.query(text))) as pg.QueryResult | pg.QueryResult[];
-    const last = Array.isArray(answer) ? answer.at(-1) : answer;
-    return last?.command ?? "";
-  }
-
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    await Promise.reject(new Error("streaming is not supported"));
-  }
-
-  async #answered<T>(answer: Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      this.broken = true;
-      reject(connectionProblem("it did not answer in time"));
-    }, ANSWER_TIMEOUT);
-    try {
-      return await Promise.race([answer, promise]);
-    } catch (error) {
-      throw explainedAtRun(error);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
+/** The process of the server that a connection was given at its start. A pooler gives another number. */
+function processOf(client: pg.PoolClient): number | undefined {
+  return (client as { processID?: number }).processID;
 }
 
 /** Kysely's connections, taken from a pool of `pg`. */
 class PostgresDriver implements Driver {
   readonly #pool: pg.Pool;
-  readonly #prepared = new WeakSet<pg.PoolClient>();
+  readonly #statements = new NamedStatements();
+  readonly #sessions = new WeakMap<pg.PoolClient, Session>();
   /** Connections that the server has not closed yet. */
   readonly #open = new Set<pg.PoolClient>();
   #allClosed: (() => void) | null = null;
@@ -107,17 +66,28 @@ class PostgresDriver implements Driver {
   }
 
   async acquireConnection(): Promise<PostgresConnection> {
-    const connection = new PostgresConnection(await this.#connect());
-    if (!this.#prepared.has(connection.client)) {
-      try {
-        await connection.command(OF_CONNECTION.map((setting) => `set ${setting}`).join("; "));
-      } catch (error) {
-        connection.client.release(true);
-        throw error;
-      }
-      this.#prepared.add(connection.client);
+    for (;;) {
+      const client = await this.#connect();
+      const known = this.#sessions.get(client);
+      if (known === undefined || known.isCurrent) return this.#ready(client, known);
+      client.release(true);
     }
-    return connection;
+  }
+
+  async #ready(client: pg.PoolClient, known: Session | undefined): Promise<PostgresConnection> {
+    const session = known ?? new Session(this.#statements);
+    const connection = new PostgresConnection(client, session);
+    try {
+      if (known === undefined) {
+        const answer = await connection.answerTo(NEW_CONNECTION);
+        session.isDirect = (answer?.rows[0] as { process: number } | undefined)?.process === processOf(client);
+        this.#sessions.set(client, session);
+      } else if (session.takeOldPlans()) await connection.command("discard plans");
+      return connection;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
   }
 
   async #connect(): Promise<pg.PoolClient> {
@@ -133,6 +103,7 @@ class PostgresDriver implements Driver {
     const begin = `begin isolation level ${settings.isolationLevel ?? "read committed"}`;
     try {
       await connection.command([begin, ...SETTINGS.map((setting) => `set local ${setting}`)].join("; "));
+      connection.inTransaction = true;
     } catch (error) {
       connection.broken = true;
       throw error;
@@ -141,6 +112,7 @@ class PostgresDriver implements Driver {
 
   /** @throws DatabaseUnavailable when the connection was lost: then nobody knows whether the transaction was committed. */
   async commitTransaction(connection: PostgresConnection): Promise<void> {
+    connection.inTransaction = false;
     // After a failed statement, PostgreSQL answers a commit with a rollback.
     const answer = await connection.command("commit").catch((error: unknown) => {
       throw explainedAtCommit(error);
@@ -149,6 +121,7 @@ class PostgresDriver implements Driver {
   }
 
   async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    connection.inTransaction = false;
     // A server that did not answer the statement does not answer this either. Closing the connection ends the transaction.
     if (connection.broken) return;
     try {

@@ -21,9 +21,16 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** Whether the transaction was rolled back only because of others that ran at the same time. */
+/** Thrown when a transaction was rolled back because a prepared statement of its connection cannot be used any more. */
+export class StatementLost extends DatabaseUnavailable {
+  constructor(cause: unknown) {
+    super("The database cannot be used now: a prepared statement was lost.", { cause });
+  }
+}
+
+/** Whether the transaction was rolled back, and would not be if it ran again: others ran at the same time, for example. */
 export function isRepeatable(error: unknown): boolean {
-  return REPEATABLE.includes(codeOf(error));
+  return error instanceof StatementLost || REPEATABLE.includes(codeOf(error));
 }
 
 /** Whether a key was there already. It may have been inserted after the transaction looked for it. */

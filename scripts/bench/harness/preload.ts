@@ -54,13 +54,14 @@ function countStatements(): void {
   });
 }
 
-/** What `pg` calls when a client runs a statement: a text, or a text with parameters. */
+/** What `pg` calls when a client runs a statement: a text, or an object with a text and parameters. */
 function countPostgresStatements(): void {
   const { Client } = createRequire(import.meta.url)("pg") as { Client: { prototype: { query: Method } } };
   const { query } = Client.prototype;
   Client.prototype.query = function (...args) {
-    const [first] = args;
-    if (typeof first === "string") count(first);
+    const [first] = args as [string | { text?: string } | undefined];
+    const text = typeof first === "string" ? first : first?.text;
+    if (text !== undefined) count(text);
     return query.apply(this, args);
   };
 }

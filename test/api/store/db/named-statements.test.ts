@@ -1,0 +1,188 @@
+import { expect } from "chai";
+import { sql } from "kysely";
+
+import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import { isStatementLost, NamedStatements, Session } from "../../../../api/store/db/named-statements.ts";
+import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
+import { describeOn } from "../../../support/engine.ts";
+import { startPooler } from "../../../support/postgres-pooler.ts";
+import { rawSql } from "../../../support/raw-sql.ts";
+
+/** More than after which a statement has a name. */
+const OFTEN = 8;
+
+describe("names of prepared statements", () => {
+  const nameAfter = (names: NamedStatements, text: string, uses: number) =>
+    Array.from({ length: uses }, () => names.nameOf(text)).at(-1);
+
+  it("are given to texts that are used often, and follow from the text", () => {
+    const [one, other] = [new NamedStatements(), new NamedStatements()];
+    expect(one.nameOf("select $1")).to.equal(undefined);
+    const name = nameAfter(one, "select $1", OFTEN);
+    expect(name).to.match(/^m_[0-9a-f]{32}$/);
+    expect(nameAfter(other, "select $1", OFTEN)).to.equal(name);
+    expect(nameAfter(one, "select $2", OFTEN)).to.not.equal(name);
+  });
+
+  it("are limited in number, so that texts without end do not fill the server", () => {
+    const names = new NamedStatements();
+    const texts = Array.from({ length: 5_000 }, (_, index) => `select $1 + ${index.toString()}`);
+    const named = texts.filter((text) => nameAfter(names, text, OFTEN) !== undefined);
+    expect(named).to.have.length(150);
+    expect(nameAfter(names, "x".repeat(20_000), OFTEN)).to.equal(undefined);
+  });
+});
+
+describe("plans of prepared statements", () => {
+  it("are made again every five seconds, because tables grow, and only where there are any", () => {
+    let now = 1_000;
+    const session = new Session(new NamedStatements(() => now));
+    session.isDirect = true;
+    const run = () => Array.from({ length: OFTEN }, () => session.nameOf("select $1")).at(-1);
+    const after = (ms: number) => {
+      now += ms;
+      return session.takeOldPlans();
+    };
+    expect(after(10_000)).to.equal(false);
+    expect(run()).to.be.a("string");
+    expect([after(4_000), after(1_000), after(10_000)]).to.deep.equal([false, true, false]);
+    run();
+    expect([after(1_000), after(4_000)]).to.deep.equal([false, true]);
+  });
+});
+
+describeOn("postgres", "prepared statements", () => {
+  let place: DatabasePlace;
+  let database: Database;
+
+  beforeEach(async () => {
+    place = await createTestDatabase();
+    database = await openDatabase(place.url);
+    await rawSql(place.url, "create table t (x integer primary key)");
+  });
+  afterEach(async () => {
+    await database.close();
+    await place.remove();
+  });
+
+  /** In a transaction, all on the same connection. */
+  const prepared = () =>
+    database.write(async (trx) => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*) as count from pg_prepared_statements where statement like ${"%from t where%"}`.execute(trx);
+      return rows[0]?.count;
+    });
+  const select = (db = database.read, x: unknown = 0) => sql`select * from t where x >= ${x}`.execute(db);
+  const times = async (count: number, work: () => Promise<unknown>) => {
+    for (let time = 0; time < count; time++) await work();
+  };
+
+  it("are parsed once for each connection", async () => {
+    await times(OFTEN, () => select());
+    expect(await prepared()).to.equal(1);
+  });
+
+  it("take values of any JavaScript type, as statements without a name do", async () => {
+    const values = [1, "2", 3n, null, "9007199254740993"];
+    for (const value of [...values, ...values, ...values]) {
+      const { rows } = await sql<{ text: string | null }>`select ${value}::text as text`.execute(database.read);
+      expect(rows).to.deep.equal([{ text: value === null ? null : value.toString() }]);
+    }
+  });
+
+  it("are prepared again after one failed, also inside a transaction", async () => {
+    const insert = (x: unknown) => database.write((trx) => sql`insert into t values (${x})`.execute(trx));
+    for (let x = 0; x < OFTEN; x++) await insert(x);
+    for (const x of [1, "no number"]) expect(await insert(x).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    const failed = database.write(async (trx) => {
+      await sql`select 1 / ${0}::integer`.execute(trx).catch(() => undefined);
+      // The server refuses to parse it in a failed transaction.
+      await times(OFTEN, () => sql`select x from t where x = ${1}`.execute(trx).catch(() => undefined));
+    });
+    expect(await failed.catch((error: unknown) => error)).to.be.instanceOf(Error);
+    for (let x = OFTEN; x < 2 * OFTEN; x++) await insert(x);
+    await times(OFTEN, () => sql`select x from t where x = ${1}`.execute(database.read));
+    expect((await select()).rows).to.have.length(2 * OFTEN);
+  });
+
+  describe("given a table whose columns changed", () => {
+    const OFTEN_ON_EACH = 4 * OFTEN;
+    beforeEach(async () => {
+      await rawSql(place.url, "insert into t values (1)");
+      await Promise.all(Array.from({ length: OFTEN_ON_EACH }, () => select()));
+      await times(OFTEN, () => database.write((trx) => select(trx)));
+      await rawSql(place.url, "alter table t add column y integer default 5");
+    });
+
+    it("answers a read with the new columns", async () => {
+      const answers = await Promise.all(Array.from({ length: OFTEN_ON_EACH }, () => select()));
+      for (const { rows } of answers) expect(rows).to.deep.equal([{ x: 1, y: 5 }]);
+    });
+
+    it("runs a write again, and stores it once", async () => {
+      let runs = 0;
+      const write = (x: number) =>
+        database.write(async (trx) => {
+          runs += 1;
+          await sql`insert into t values (${x})`.execute(trx);
+          return (await select(trx, x)).rows.find((row) => (row as { x: number }).x === x);
+        });
+      const writes = await Promise.all([2, 3, 4, 5, 6].map(write));
+      expect(writes).to.deep.equal([2, 3, 4, 5, 6].map((x) => ({ x, y: 5 })));
+      expect(runs).to.be.above(5);
+      expect((await select()).rows).to.have.length(6);
+    });
+  });
+
+  it("are used again after the server forgot one", async () => {
+    await times(OFTEN, () => database.write((trx) => select(trx)));
+    await database.write((trx) => sql`deallocate all`.execute(trx));
+    await times(OFTEN, () => database.write((trx) => select(trx)));
+    expect((await select()).rows).to.deep.equal([]);
+  });
+});
+
+describeOn("postgres", "prepared statements behind a pooler in transaction mode", () => {
+  let place: DatabasePlace;
+  beforeEach(async () => {
+    place = await createTestDatabase();
+    await rawSql(place.url, "create table t (x integer)");
+  });
+  afterEach(() => place.remove());
+
+  for (const [what, processes, names] of [
+    ["are not used", "own", "none"],
+    ["are used no longer, and store everything once, when a pooler looks like the server", "server", "some"],
+  ] as const) {
+    it(what, async () => {
+      const pooler = await startPooler(place.url, 3, processes);
+      const database = await openDatabase(pooler.url);
+      try {
+        for (let x = 0; x < 10 * OFTEN; x++) {
+          await Promise.all([
+            database.write(async (trx) => {
+              await sql`insert into t values (${x})`.execute(trx);
+              await sql`select x from t where x = ${x}`.execute(trx);
+            }),
+            sql`select x from t where x < ${x}`.execute(database.read),
+          ]);
+        }
+        expect(pooler.switches()).to.be.above(OFTEN);
+        expect(pooler.named() > 0).to.equal(names === "some");
+        const { rows } = await sql<{ x: number }>`select x from t order by x`.execute(database.read);
+        expect(rows.map(({ x }) => x)).to.deep.equal(Array.from({ length: 10 * OFTEN }, (_, x) => x));
+      } finally {
+        await database.close();
+        await pooler.stop();
+      }
+    });
+  }
+
+  it("are lost only with the errors that say so", () => {
+    expect(isStatementLost(new Error("prepared statement does not exist"))).to.equal(false);
+    for (const code of ["26000", "42P05"]) {
+      expect(isStatementLost(Object.assign(new Error("lost"), { code }))).to.equal(true);
+    }
+    expect(isStatementLost(Object.assign(new Error("not supported"), { code: "0A000" }))).to.equal(false);
+  });
+});
