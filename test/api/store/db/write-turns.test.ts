@@ -14,14 +14,14 @@ describe("WriteTurns", () => {
     const module = new URL("../../../../api/store/db/write-turns.ts", import.meta.url).href;
     const program = `
       const { WriteTurns } = await import(${JSON.stringify(module)});
-      const { parentPort, workerData } = await import("node:worker_threads");
+      const { workerData } = await import("node:worker_threads");
       const [turns, data] = [new WriteTurns(workerData.turns), new Int32Array(workerData.data)];
       ${code}`;
     const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
     return new Worker(url, { workerData: { turns: turns.shared, data } });
   };
 
-  it("lets one write at a time, and the threads in turns", async () => {
+  it("lets one write at a time, first come, first served", async () => {
     const turns = new WriteTurns();
     const log: string[] = [];
     const write = (name: string) => async () => {
@@ -64,28 +64,5 @@ describe("WriteTurns", () => {
     expect([turns.beginCheckpoint(), again(turns).beginCheckpoint()]).to.deep.equal([true, false]);
     turns.endCheckpoint();
     expect(again(turns).beginCheckpoint()).to.equal(true);
-  });
-
-  it("does not wait for a thread that is busy with something else", async () => {
-    const turns = new WriteTurns();
-    const busy = new Int32Array(new SharedArrayBuffer(4));
-    // It asks for its turn, and then answers nobody until it is woken.
-    const asking = `
-      const written = turns.take(async () => Atomics.store(data, 0, 2));
-      parentPort.postMessage("asked");
-      Atomics.wait(data, 0, 0);
-      await written;`;
-    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
-    const first = turns.take(() => released);
-    const worker = thread(turns, busy.buffer, asking);
-    await once(worker, "message");
-    const second = turns.take(() => Promise.resolve(Atomics.load(busy, 0)));
-    release(undefined);
-    await first;
-    expect(await second).to.equal(0);
-    Atomics.store(busy, 0, 1);
-    Atomics.notify(busy, 0);
-    await once(worker, "exit");
-    expect(Atomics.load(busy, 0)).to.equal(2);
   });
 });
