@@ -12,6 +12,11 @@ import { cut, type Slice, SliceSize } from "./slices.ts";
 import { type StoreDeps, storeRange } from "./store-range.ts";
 import { unknownOfLanes } from "./unknown-transactions.ts";
 
+/**
+ * How often the same blocks are read again because the followed contracts have changed. An app that begins to follow a new
+ * contract changes them twice, and apps that change them all the time must not hold up the indexer.
+ */
+const MOST_READS_AGAIN = 3;
 /** Milliseconds for the reads of foreign contracts that belong to the newest blocks. The others are read in the background. */
 const FOREIGN_DEADLINE = 2_000;
 
@@ -30,8 +35,8 @@ export interface RangeStoreDeps extends StoreDeps {
 export class RangeStore {
   readonly #deps: RangeStoreDeps;
   readonly #size: Pick<SliceSize, "value" | "took">;
-  /** The blocks that were read again because the followed contracts had changed. */
-  #readAgain: { from: number; to: number } | null = null;
+  /** The blocks that were read again because the followed contracts had changed, and how often. */
+  #readAgain: { from: number; to: number; times: number } | null = null;
 
   constructor(deps: RangeStoreDeps) {
     this.#deps = deps;
@@ -50,11 +55,12 @@ export class RangeStore {
       const range = await this.#prepare(slice, { ...blocks, watched });
       crashPoint("indexer:read");
       const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
-      // Once, however many slices the blocks have: apps that begin and end to follow all the time must not hold it up.
-      const again = !this.#wasReadAgain(slice.from);
+      // However many slices the blocks have.
+      const times = this.#readsAgain(slice.from);
+      const again = times < MOST_READS_AGAIN;
       const started = performance.now();
       const stored = await storeRange(this.#deps, range, { read: slice.read, watched, facts, again });
-      if (stored === "changed") this.#readAgain = { from: slice.from, to: blocks.to };
+      if (stored === "changed") this.#readAgain = { from: slice.from, to: blocks.to, times: times + 1 };
       if (stored !== "stored") return false;
       // A later slice may have logs of a collection that this one has created.
       watched = { ...watched, collections: range.collections };
@@ -73,8 +79,9 @@ export class RangeStore {
     return true;
   }
 
-  #wasReadAgain(block: number): boolean {
-    return this.#readAgain !== null && this.#readAgain.from <= block && block <= this.#readAgain.to;
+  #readsAgain(block: number): number {
+    if (this.#readAgain === null || block < this.#readAgain.from || block > this.#readAgain.to) return 0;
+    return this.#readAgain.times;
   }
 
   #prepare({ from, to, read }: Slice, { head, remember, watched }: ReadBlocks): Promise<PreparedRange> {

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 
 import { applyRange, type CreationFacts } from "../store/ledger/apply-range.ts";
 import { countLogs, type Quarantined, readAllAgain, recordReads } from "../store/ledger/contract-states.ts";
+import { followAfter } from "../store/ledger/follow.ts";
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import type { Database } from "../store/db/database.ts";
 import { lockLedger } from "../store/db/locks.ts";
@@ -23,8 +24,8 @@ export interface StoreDeps {
 
 /**
  * Stores a range in one transaction.
- * @param again whether the range may be read again because apps began to follow contracts meanwhile. Otherwise the wallets
- *   of these apps are read from the chain in the background.
+ * @param again whether the range may be read again because apps began to follow contracts meanwhile. Otherwise they follow
+ *   them from the next block on, and their wallets are read from the chain in the background.
  * @returns `changed`: nothing was stored for that reason. `refused`: another process has stored or rolled back blocks.
  */
 export async function storeRange(
@@ -43,6 +44,7 @@ export async function storeRange(
     const applied = await applyRange(trx, range, from.facts, now());
     if (applied === null) return "refused";
     settled = applied;
+    await followAfter(trx, added ?? [], { since: range.from - 1 });
     await readAllAgain(trx, added ?? []);
     const counting = { block: range.to, limit: deps.maxForeignLogs, now: now() };
     const flooding = await countLogs(trx, countsOf(from.read, deps.maxForeignLogs), counting);

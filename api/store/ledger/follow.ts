@@ -160,6 +160,24 @@ export async function followFromNow(trx: Trx, contracts: readonly string[]): Pro
   );
 }
 
+/**
+ * Follows that have begun while blocks were read without their logs: they begin after these blocks, which are stored now.
+ * @param since the last block before them. Earlier follows stay: these were interrupted.
+ */
+export async function followAfter(
+  trx: Trx,
+  follows: readonly { appId: string; contract: string }[],
+  { since }: { since: number },
+): Promise<void> {
+  if (follows.length === 0) return;
+  const rows = follows.map(({ appId, contract }) => ({ app_id: appId, address: contract }));
+  await sql`
+    update contract_follows set followed_from = ${await checkpointOf(trx)}
+     where ended_at is null and followed_from >= ${since}
+       and (app_id, address) in
+        (select app_id, address from ${rowSet(trx, { app_id: "text", address: "text" }, rows)} as input)`.execute(trx);
+}
+
 /** A wallet's balance of a foreign token. */
 export interface ForeignHolding extends HoldingKey {
   quantity: string;

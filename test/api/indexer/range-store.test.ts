@@ -11,7 +11,8 @@ import { readMeta } from "../../../api/store/db/meta.ts";
 import { noteForeignChange } from "../../../api/store/ledger/watched.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startAtBlock } from "../support/blocks.ts";
-import { hashOf, randomAddress } from "../support/rows.ts";
+import { follow } from "../support/follow.ts";
+import { addApp, APP, hashOf, randomAddress } from "../support/rows.ts";
 
 const LAST = 20;
 /** So many that the blocks are stored in several slices. */
@@ -63,12 +64,34 @@ describe("blocks that were read while apps began or ended to follow contracts", 
   };
   const checkpoint = async () => Number(await readMeta(database.read, "checkpoint"));
 
-  it("are read again once, and not once for each slice", async () => {
+  /** Stores the blocks as often as they must be read again. */
+  const readAgain = async (store: RangeStore) => {
+    for (let times = 0; times < 3; times++) {
+      expect(await store.store(blocksWithMoves())).to.equal(false);
+      expect(await checkpoint()).to.equal(0);
+    }
+  };
+
+  it("are read again three times, and not so often for each slice", async () => {
     const store = rangeStore();
     await database.write(noteForeignChange);
-    expect(await store.store(blocksWithMoves())).to.equal(false);
-    expect(await checkpoint()).to.equal(0);
+    await readAgain(store);
     expect(await store.store(blocksWithMoves())).to.equal(true);
     expect(await checkpoint()).to.equal(LAST);
+  });
+
+  it("and were then stored without the logs of a contract, are before those in which it is followed", async () => {
+    await addApp(database);
+    const [early, late] = [await follow(database, { app: APP }), randomAddress()];
+    await database.write((trx) => trx.updateTable("contract_follows").set({ followed_from: -5 }).execute());
+    await follow(database, { app: APP, address: late });
+    const store = rangeStore();
+    await readAgain(store);
+    expect(await store.store(blocksWithMoves())).to.equal(true);
+    const follows = await database.read.selectFrom("contract_follows").select(["address", "followed_from"]).execute();
+    expect(follows).to.have.deep.members([
+      { address: early, followed_from: -5 },
+      { address: late, followed_from: LAST },
+    ]);
   });
 });

@@ -16,7 +16,7 @@ import {
   recordReads,
   takeContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
-import { findForeignContract, followContract } from "../../../../api/store/ledger/follow.ts";
+import { findForeignContract, followAfter, followContract } from "../../../../api/store/ledger/follow.ts";
 import { unfollowContract } from "../../../../api/store/ledger/foreign.ts";
 import { startOfRead } from "../../../../api/store/ledger/read-start.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
@@ -47,6 +47,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
   const confirmed = (await readMeta(read, "confirmed_block")) ?? "0";
   for (const again of [true, false]) {
     await write((trx) => readAllAgain(trx, [{ appId, contract }]));
+    await write((trx) => followAfter(trx, [{ appId, contract }], { since: start.checkpoint }));
     // Once while the indexer catches up.
     const block = again ? (start.checkpoint + 1).toString() : confirmed;
     await write((trx) => writeMeta(trx, "confirmed_block", block));
