@@ -65,7 +65,7 @@ export class GroupCommit {
 
   async #drain(gathered: boolean): Promise<void> {
     // Let the other operations of this tick join the group.
-    if (!gathered) await new Promise((resolve) => setImmediate(resolve));
+    if (!gathered) await nextTurn();
     while (this.#waiting.length > 0) {
       const commit = async () => {
         await this.#commit(this.#waiting.splice(0, MAX_GROUP));
@@ -73,6 +73,8 @@ export class GroupCommit {
       };
       const isDue = await (this.#turns === null ? commit() : this.#turns.take(commit));
       if (isDue) await this.#checkpoint();
+      // Some operations follow others as soon as these are answered. A long chain of them must not keep everything else waiting.
+      else if (this.#waiting.length > 0) await nextTurn();
     }
     this.#running = null;
   }
@@ -80,7 +82,7 @@ export class GroupCommit {
   /** Not within a turn: it may take longer than the commit, and other threads can write meanwhile. */
   async #checkpoint(): Promise<void> {
     // Who waited for the commit gets its answer first.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     this.#checkpoints.run();
     this.#turns?.endCheckpoint();
   }
@@ -112,4 +114,9 @@ export class GroupCommit {
     }
     for (const member of succeeded) member.committed();
   }
+}
+
+/** Lets the event loop do what else it has to do. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,8 +3,9 @@ import { statSync } from "node:fs";
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import { pathOf } from "../../../../api/store/db/database.ts";
+import { openDatabase, pathOf } from "../../../../api/store/db/database.ts";
 import type { Trx } from "../../../../api/store/db/engine.ts";
+import { WriteTurns } from "../../../../api/store/db/write-turns.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 
@@ -51,6 +52,23 @@ describe("GroupCommit", () => {
         ["a", "b"],
       ]);
     });
+  });
+
+  describeOn("sqlite", "given operations of which each follows the answer to the one before", () => {
+    for (const turns of [undefined, new WriteTurns()]) {
+      it(`lets other things happen meanwhile, ${turns === undefined ? "in one thread" : "in one of several threads"}`, async () => {
+        const shared = await openDatabase(database.url, { turns });
+        const other = new AbortController();
+        let writes = 0;
+        await shared.write(add("first"));
+        setImmediate(() => {
+          other.abort();
+        });
+        while (!other.signal.aborted && writes < 1_000) await shared.write(add((writes++).toString()));
+        await shared.close();
+        expect(writes).to.be.lessThan(10);
+      });
+    }
   });
 
   describe("given one that throws", () => {
