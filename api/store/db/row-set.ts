@@ -9,10 +9,13 @@ export type SetValue = string | number | null;
 /** The columns of a set with their SQL types, in the order of the values. */
 export type SetColumns<Name extends string> = Record<Name, "text" | "integer">;
 
+/** Rows that count as few: those of a page. */
+const FEW = 30;
+
 /**
- * Rows as a table expression with a single parameter, for `insert ... select`, `update ... from` and joins. The text of
- * the statement is the same for one row and for a thousand, so it is compiled and prepared once. The column `ord` numbers
- * the rows from 0 on.
+ * Rows as a table expression with a single parameter, for `insert ... select`, `update ... from` and joins. There is one text
+ * of the statement for few rows and one for many, so few texts are compiled and prepared. The column `ord` numbers the rows
+ * from 0 on.
  *
  *     sql`insert into t (a, b) select a, b from ${rowSet(trx, { a: "text", b: "integer" }, rows)} as input order by ord`
  */
@@ -28,9 +31,12 @@ export function rowSet<Name extends string>(
       const type = columns[name] === "text" ? sql`text` : sql`bigint`;
       return sql`(item.value ->> ${sql.lit(index)})::${type} as ${sql.ref(name)}`;
     });
-    // The planner takes ten rows for an array that it does not know, and a hundred for the function alone. For a hundred, it
-    // reads a table of some thousand rows from end to end instead of looking into its index.
-    const items = sql`unnest(array(select jsonb_array_elements(${json}::jsonb)))`;
+    // The planner does not look into the parameter. It takes ten rows for an array that it does not know, and a hundred for the
+    // function alone. If few rows count as a hundred, it reads a table of some thousand rows from end to end instead of looking
+    // into its index. If a thousand count as ten, it may compare every row with
+    // every other one.
+    const elements = sql`jsonb_array_elements(${json}::jsonb)`;
+    const items = rows.length <= FEW ? sql`unnest(array(select ${elements}))` : elements;
     return sql`(select ${sql.join(picked)}, item.ord - 1 as ord from ${items} with ordinality as item(value, ord))`;
   }
   const picked = names.map((name, index) => sql`item.value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
