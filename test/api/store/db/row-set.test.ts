@@ -113,18 +113,27 @@ describe("rowSet", () => {
     expect(rows.map(({ a }) => a)).to.deep.equal(texts);
   });
 
-  for (const [engine, db] of [
-    ["SQLite", sqlite],
-    ["PostgreSQL", postgres],
+  // PostgreSQL plans few rows and many rows differently.
+  for (const [engine, db, texts] of [
+    ["SQLite", sqlite, [[0, 1, 30, 31, 1_000]]],
+    [
+      "PostgreSQL",
+      postgres,
+      [
+        [0, 1, 30],
+        [31, 1_000],
+      ],
+    ],
   ] as const) {
-    it(`has the same text and one parameter for any number of rows on ${engine}`, () => {
-      const statements = [0, 1, 1_000].map((count) =>
+    it(`has ${texts.length.toString()} texts and one parameter for any number of rows on ${engine}`, () => {
+      const statements = texts.flat().map((count) =>
         select(
           db(),
           Array.from({ length: count }, (_, index) => ({ a: index.toString(), n: index })),
         ).compile(db()),
       );
-      expect(new Set(statements.map((statement) => statement.sql)).size).to.equal(1);
+      const found = Map.groupBy(statements.keys(), (index) => statements[index]?.sql);
+      expect([...found.values()].map((indexes) => indexes.map((index) => texts.flat()[index]))).to.deep.equal(texts);
       for (const { parameters } of statements) expect(parameters).to.have.length(1);
     });
   }
