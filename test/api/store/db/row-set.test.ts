@@ -125,7 +125,7 @@ describe("rowSet", () => {
       ],
     ],
   ] as const) {
-    it(`has ${texts.length.toString()} texts and one parameter for any number of rows on ${engine}`, () => {
+    it(`has ${texts.length === 1 ? "one text" : "two texts"} and one parameter for any number of rows on ${engine}`, () => {
       const statements = texts.flat().map((count) =>
         select(
           db(),
