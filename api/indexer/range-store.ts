@@ -55,7 +55,7 @@ export class RangeStore {
       const range = await this.#prepare(slice, { ...blocks, watched });
       crashPoint("indexer:read");
       const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
-      // However many slices the blocks have.
+      // Of all the blocks together, not of each slice.
       const times = this.#readsAgain(slice.from);
       const again = times < MOST_READS_AGAIN;
       const started = performance.now();

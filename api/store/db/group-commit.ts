@@ -83,8 +83,11 @@ export class GroupCommit {
   async #checkpoint(): Promise<void> {
     // Who waited for the commit gets its answer first.
     await nextTurn();
-    this.#checkpoints.run();
-    this.#turns?.endCheckpoint();
+    try {
+      this.#checkpoints.run();
+    } finally {
+      this.#turns?.endCheckpoint();
+    }
   }
 
   async #commit(group: Waiting[]): Promise<void> {

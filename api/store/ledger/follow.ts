@@ -161,8 +161,9 @@ export async function followFromNow(trx: Trx, contracts: readonly string[]): Pro
 }
 
 /**
- * Follows that have begun while blocks were read without their logs: they begin after these blocks, which are stored now.
- * @param since the last block before them. Earlier follows stay: these were interrupted.
+ * Lets follows begin after the blocks that this transaction has stored. They began while these blocks were read, so the logs
+ * of their contracts were not read.
+ * @param since the last block before these. Follows that began earlier keep their beginning: their contracts were in quarantine.
  */
 export async function followAfter(
   trx: Trx,
