@@ -32,9 +32,8 @@ export function rowSet<Name extends string>(
       return sql`(item.value ->> ${sql.lit(index)})::${type} as ${sql.ref(name)}`;
     });
     // The planner does not look into the parameter. It takes ten rows for an array that it does not know, and a hundred for the
-    // function alone. If few rows count as a hundred, it reads a table of some thousand rows from end to end instead of looking
-    // into its index. If a thousand count as ten, it may compare each of them with each
-    // row of another set.
+    // function alone. With a hundred in place of few, it reads a table of some thousand rows from end to end instead of looking
+    // into its index. With ten in place of a thousand, it may compare each of them with each row of another set.
     const elements = sql`jsonb_array_elements(${json}::jsonb)`;
     const items = rows.length <= FEW ? sql`unnest(array(select ${elements}))` : elements;
     return sql`(select ${sql.join(picked)}, item.ord - 1 as ord from ${items} with ordinality as item(value, ord))`;
