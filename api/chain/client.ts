@@ -85,7 +85,9 @@ export class ChainClient {
   }
 
   async #logs(queries: object[], bounds?: RpcBounds): Promise<RawLog[]> {
-    return (await askForLogs(this.#rpc, queries, bounds)).flatMap((answer) => parseLogs(answer) ?? invalid());
+    const logs: RawLog[][] = [];
+    for (const answer of await askForLogs(this.#rpc, queries, bounds)) logs.push((await parseLogs(answer)) ?? invalid());
+    return logs.flat();
   }
 
   async receipts(hashes: string[]): Promise<(Receipt | null)[]> {

@@ -1,3 +1,4 @@
+import { mapInSlices } from "../shared/in-slices.ts";
 import { checksumAddress } from "./checksum-address.ts";
 
 /** A log as the node sends it, validated. */
@@ -18,18 +19,13 @@ const BYTES = /^0x[0-9a-fA-F]*$/;
 const QUANTITY = /^0x[0-9a-f]+$/;
 
 /**
- * Validates the answer to a log query. Written by hand, because an answer may have a hundred thousand logs.
+ * Validates the answer to a log query. Written by hand and done in slices, because an answer may have a hundred thousand logs.
  * @returns null when the answer is not a list of logs by the Ethereum JSON-RPC specification.
  */
-export function parseLogs(answer: unknown): RawLog[] | null {
+export async function parseLogs(answer: unknown): Promise<RawLog[] | null> {
   if (!Array.isArray(answer)) return null;
-  const logs: RawLog[] = [];
-  for (const one of answer as unknown[]) {
-    const log = parseLog(one);
-    if (log === null) return null;
-    logs.push(log);
-  }
-  return logs;
+  const logs = await mapInSlices(answer as unknown[], parseLog);
+  return logs.every((log) => log !== null) ? logs : null;
 }
 
 function parseLog(value: unknown): RawLog | null {

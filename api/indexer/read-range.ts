@@ -15,6 +15,7 @@ import {
 } from "../chain/logs.ts";
 import { type LogRequest, queryLogs } from "../chain/query-logs.ts";
 import type { RawLog } from "../chain/raw-logs.ts";
+import { mapInSlices } from "../shared/in-slices.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 
 /** Largest answer to a query for logs of foreign contracts, in bytes. A contract that exceeds it alone floods. */
@@ -80,6 +81,8 @@ export async function readRange(
       );
     }
   }
+  // Not all at once: the thread may have its turn at writing meanwhile.
+  const moves = (await mapInSlices(tokenLogs, decodeMoves)).flat();
   return {
     headers,
     relay: own
@@ -87,7 +90,7 @@ export async function readRange(
       .flatMap((log) => decodeRelayEvent(log) ?? [])
       .sort(byPosition),
     created,
-    moves: tokenLogs.flatMap(decodeMoves).sort(byPosition),
+    moves: moves.sort(byPosition),
     changes: tokenLogs.flatMap((log) => decodeCollectionEvent(log) ?? []).sort(byPosition),
     foreign: foreignLogs.sort(byPosition),
     flooding: tokens.foreign.flooding,

@@ -40,8 +40,10 @@ const server = values.engine === "postgres" ? await startPostgres() : null;
 try {
   for (const part of parts) {
     console.error(`measuring ${part.name} ...`);
+    const started = performance.now();
     const rows = await part.measure({ quick: values.quick, profiles, databases: server ?? sqliteFiles });
     measured.push({ part: part.name, rows });
+    console.error(`measured ${part.name} in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
     // Written after each part, so that a later failure loses nothing.
     if (values.json !== undefined) writeFileSync(values.json, jsonOf(measured));
   }
