@@ -86,7 +86,8 @@ export class ChainClient {
 
   async #logs(queries: object[], bounds?: RpcBounds): Promise<RawLog[]> {
     const logs: RawLog[][] = [];
-    for (const answer of await askForLogs(this.#rpc, queries, bounds)) logs.push((await parseLogs(answer)) ?? invalid());
+    for (const answer of await askForLogs(this.#rpc, queries, bounds))
+      logs.push((await parseLogs(answer)) ?? invalid());
     return logs.flat();
   }
 

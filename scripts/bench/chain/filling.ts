@@ -1,4 +1,4 @@
-import { type BareChain, readyBatches } from "../pipeline/bare/chain.ts";
+import { type BareChain, RELAY_BATCH, readyBatches } from "../pipeline/bare/chain.ts";
 import type { World } from "../harness/world.ts";
 import { type Fullness, fullnessOf } from "./blocks.ts";
 import type { PacedAnvil, Pace } from "./paced-anvil.ts";
@@ -13,8 +13,6 @@ const MORE_BLOCKS = 5;
 const FILLING = 2;
 /** Gas that a relay batch of the baseline needs beside its mints: what is left over when the last one starts, and a margin. */
 const BATCH_RESERVE = 700_000;
-/** Mints in a relay batch of the baseline. Nodes refuse transactions of more than 128 KiB. */
-const MOST_MINTS = 250;
 /** Milliseconds without progress after which the rest of the backlog is given up. */
 const STALLED = 30_000;
 
@@ -54,7 +52,7 @@ export async function fillBare(
   pace: Pace & { blocks: number },
   gasOfMint: number,
 ): Promise<Fullness> {
-  const inBlock = Math.ceil(pace.gas / (MOST_MINTS * gasOfMint + BATCH_RESERVE));
+  const inBlock = Math.ceil(pace.gas / (RELAY_BATCH * gasOfMint + BATCH_RESERVE));
   const gasLimit = Math.floor(pace.gas / inBlock);
   const size = Math.floor((gasLimit - BATCH_RESERVE) / gasOfMint);
   const raws = await readyBatches(chain, size * inBlock * (pace.blocks + MORE_BLOCKS), size, BigInt(gasLimit));

@@ -1,4 +1,4 @@
-import { bareChain, relayBatches } from "./bare/chain.ts";
+import { bareChain, RELAY_BATCH, relayBatches } from "./bare/chain.ts";
 import { Load } from "../harness/load.ts";
 import { measure, type Measured, mintAll, profileAll, WARM_UP } from "../harness/measure.ts";
 import type { Row } from "../harness/row.ts";
@@ -7,8 +7,6 @@ import type { Options, Part } from "../harness/part.ts";
 
 /** Items of a batch: as many as the API takes. */
 const ITEMS = 1_000;
-/** Items of a prepared relay batch, as many as the service puts into one transaction. */
-const RELAY_BATCH = 200;
 /** Batches that are sent at the same time. */
 const AT_ONCE = 2;
 /** Calls of another app beside the batches, and before them. */

@@ -1,12 +1,9 @@
 import type { Databases } from "../harness/databases.ts";
 import { type Measured, mintAll, profileAll, transferAll, WARM_UP } from "../harness/measure.ts";
-import { bareChain, oneByOne, relayBatches } from "./bare/chain.ts";
+import { bareChain, oneByOne, RELAY_BATCH, relayBatches } from "./bare/chain.ts";
 import type { Row } from "../harness/row.ts";
 import { World } from "../harness/world.ts";
 import type { Options, Part } from "../harness/part.ts";
-
-/** Items of a prepared relay batch, as many as the service puts into one transaction. */
-const BATCH = 200;
 
 interface Size {
   mints: number;
@@ -36,8 +33,8 @@ async function run({ mints, baselines, profiles, databases }: Size): Promise<Row
     await profileAll(world, profiles, "mints-settled", () => mintAll(world, collection, from, mints, WARM_UP + mints));
     if (!baselines) return countsOf(minted, moved);
     const chain = await bareChain(world.node, to);
-    await relayBatches(chain, BATCH, BATCH);
-    const batches = await relayBatches(chain, mints, BATCH);
+    await relayBatches(chain, RELAY_BATCH, RELAY_BATCH);
+    const batches = await relayBatches(chain, mints, RELAY_BATCH);
     const single = await oneByOne(chain, Math.min(mints, 1_000));
     return [...ratesOf(minted, moved, batches, single), ...countsOf(minted, moved)];
   } finally {

@@ -15,6 +15,8 @@ import { Relay__factory } from "../../../../contracts/generated/factories/Relay_
 const MNEMONIC = Mnemonic.fromPhrase("test test test test test test test test test test test junk");
 const ACCOUNT = "m/44'/60'/0'/0/7";
 
+/** Mints in a relay batch: the most that the service puts into one transaction. Nodes refuse transactions of more than 128 KiB. */
+export const RELAY_BATCH = 250;
 const MINT_GAS = 200_000;
 const BATCH_GAS = 16_000_000n;
 const FEES = { maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
