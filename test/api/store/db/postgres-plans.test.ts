@@ -30,11 +30,14 @@ const APPS = 20;
 const NOW = 1_000_000;
 /** Rows of a table that is small enough to be read from end to end when the planner expects many rows of a set. */
 const FEW_ROWS = 10_000;
-const LARGE_TABLES = ["requests", "events", "deliveries", "idempotency_keys", "wallets"];
+const LARGE_TABLES = ["requests", "events", "deliveries", "idempotency_keys", "wallets", "batches"];
+/** A lane with many batches, none of which is open. */
+const DRAINED = 7;
 
 interface Node {
   "Node Type": string;
   "Relation Name"?: string;
+  "Index Name"?: string;
   Plans?: Node[];
 }
 
@@ -84,6 +87,12 @@ async function plansOf(work: () => Promise<unknown>): Promise<PlannedStatement[]
   return plans;
 }
 
+/** The indexes that a plan reads. */
+function indexesOf(node: Node): string[] {
+  const own = node["Index Name"] === undefined ? [] : [node["Index Name"]];
+  return [...own, ...(node.Plans ?? []).flatMap(indexesOf)];
+}
+
 /** The tables that a plan reads from end to end. */
 function scanned(node: Node): string[] {
   const own = node["Node Type"] === "Seq Scan" ? [node["Relation Name"] ?? ""] : [];
@@ -121,6 +130,10 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
         select 'wallet-' || i, app, 'user-' || i, '0/0/' || i, i from ${rows} where i <= ${sql.lit(FEW_ROWS)}`.execute(
         trx,
       );
+      await ensureLane(trx, DRAINED, "drained", ROWS + 1);
+      await sql`
+        insert into batches (lane, nonce, status, size, created_at)
+        select ${sql.lit(DRAINED)}, i, 'closed', 1, i from ${rows}`.execute(trx);
     });
     await sql`analyze`.execute(database.read);
   });
@@ -162,6 +175,12 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
       await hasBegun(read, 0);
       await requestsByNumber(read, [1n, 2n]);
     });
+  });
+
+  it("of a lane that is drained read the open batches only", async () => {
+    const plans = await plansOf(() => hasBegun(database.read, DRAINED));
+    const read = plans.map(({ plan }) => indexesOf(plan).filter((index) => index.startsWith("batches")));
+    expect(read).to.deep.equal([["batches_open"], ["batches_open"]]);
   });
 
   it("of the dispatcher scan no large table", async () => {
