@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,7 +8,7 @@ import { engineTests } from "./engine-tests.ts";
 import { addCounts, type Counts, failureList, judgePart, readCounts, summaryLine } from "./counts.ts";
 
 /**
- * `npm test [-- contracts | api | postgres | scripts | console | examples ...]` runs all tests or the named parts. The last line is
+ * `npm test [-- contracts | api | cli | postgres | scripts | console | examples ...]` runs all tests or the named parts. The last line is
  * `N passed, N failed[, N skipped]`.
  */
 
@@ -24,6 +24,8 @@ interface Part {
 }
 
 const EVERY_API_TEST = "test/api/**/*.test.ts";
+/** A part of its own only so that all lines of `SIDE_BY_SIDE` take about as long. */
+const CLI_TESTS = "test/api/cli/**/*.test.ts";
 const STORE_TESTS = "test/api/store/**/*.test.ts";
 /** The tests that `npm test` runs on PostgreSQL too. */
 const ON_BOTH = [STORE_TESTS, "test/api/pipeline/**/*.test.ts"];
@@ -35,7 +37,8 @@ const PARTS: Part[] = [
     counted: ["solidity.json", "contracts.json"],
     args: (folder) => ["scripts/test/contracts.ts", folder],
   },
-  mochaPart("api", () => [EVERY_API_TEST]),
+  mochaPart("api", () => globSync(EVERY_API_TEST, { exclude: [CLI_TESTS] }).sort()),
+  mochaPart("cli", () => [CLI_TESTS]),
   { ...mochaPart("postgres", () => engineTests(ON_BOTH)), env: ON_POSTGRES },
   mochaPart("scripts", () => ["test/scripts/**/*.test.ts"]),
   mochaPart("console", () => ["test/console/**/*.test.ts"]),
@@ -81,7 +84,7 @@ function mochaPart(name: string, files: () => string[]): Part {
 const SIDE_BY_SIDE = [
   ["api", "postgres-rest", "postgres-embedded"],
   ["postgres"],
-  ["contracts", "scripts", "console", "examples"],
+  ["contracts", "cli", "scripts", "console", "examples"],
 ];
 /**
  * A part that prints nothing for so long hangs, and is stopped. However slow the machine is, each test prints a line. It is longer
