@@ -35,7 +35,7 @@ async function run({ mints, baselines, profiles, databases }: Size): Promise<Row
     const chain = await bareChain(world.node, to);
     await relayBatches(chain, RELAY_BATCH, RELAY_BATCH);
     const batches = await relayBatches(chain, mints, RELAY_BATCH);
-    const single = await oneByOne(chain, Math.min(mints, 1_000));
+    const single = await oneByOne(chain, Math.ceil(mints / 4));
     return [...ratesOf(minted, moved, batches, single), ...countsOf(minted, moved)];
   } finally {
     await world.stop();
