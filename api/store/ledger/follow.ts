@@ -8,7 +8,8 @@ import { lockLedger } from "../db/locks.ts";
 import { readMeta } from "../db/meta.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
-import { type HoldingKey, setHoldings } from "./holding-set.ts";
+import type { HoldingKey } from "../listings/stored-holdings.ts";
+import { setHoldings } from "./holding-set.ts";
 import { noteForeignChange } from "./watched.ts";
 
 /* Following contracts of others, and the balances that the chain reported. All of it works on sets. */

@@ -4,12 +4,7 @@ import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { forUpdate } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
-
-export interface HoldingKey {
-  contract: string;
-  tokenId: string;
-  owner: string;
-}
+import { type HoldingKey, storedHoldings } from "../listings/stored-holdings.ts";
 
 interface Entry extends HoldingKey {
   /** The row as it is stored; null when there is none. */
@@ -34,17 +29,10 @@ export class HoldingSet {
       set.#entries.set(idOf({ contract, tokenId, owner }), entry);
     }
     if (set.#entries.size === 0) return set;
-    const wanted = [...set.#entries.values()].map(({ contract, tokenId, owner }) => ({
-      contract,
-      token_id: tokenId,
-      owner,
-    }));
-    const columns = { contract: "text", token_id: "text", owner: "text" } as const;
     const { rows } = await sql<{ seq: number; contract: string; token_id: string; owner: string; quantity: string }>`
-      select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.quantity from holdings
-        join ${rowSet(trx, columns, wanted)} as input
-          on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
-       order by holdings.seq ${forUpdate(trx)}`.execute(trx);
+      select seq, contract, token_id, owner, quantity from holdings
+       where seq in (select seq from ${storedHoldings(trx, [...set.#entries.values()])} as stored)
+       order by seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
       const entry = set.#entries.get(idOf({ contract: row.contract, tokenId: row.token_id, owner: row.owner }));
       if (entry === undefined) continue;

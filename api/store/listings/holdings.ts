@@ -7,7 +7,7 @@ import type { Db } from "../db/engine.ts";
 import { type NftView, toNft } from "./nfts.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type HoldingKey, storedHoldings } from "./stored-holdings.ts";
 
 /** One token in a wallet. */
 export interface HeldNft extends NftView {
@@ -167,23 +167,12 @@ export async function heldTokenIds(db: Db, owner: string, contract: string): Pro
   return new Set(rows.map((row) => row.token_id));
 }
 
-/** A wallet and a token. */
-export interface HeldToken {
-  owner: string;
-  contract: string;
-  tokenId: string;
-}
-
 /** Those of the tokens for which a holding of the wallet is stored. */
-export async function heldAmong<T extends HeldToken>(db: Db, tokens: readonly T[]): Promise<T[]> {
+export async function heldAmong<T extends HoldingKey>(db: Db, tokens: readonly T[]): Promise<T[]> {
   if (tokens.length === 0) return [];
-  const columns = { owner: "text", contract: "text", token_id: "text" } as const;
-  const wanted = tokens.map(({ owner, contract, tokenId }) => ({ owner, contract, token_id: tokenId }));
-  const { rows } = await sql<{ ord: number }>`
-    select input.ord as ord from ${rowSet(db, columns, wanted)} as input
-      join holdings on holdings.contract = input.contract and holdings.token_id = input.token_id
-       and holdings.owner = input.owner
-     order by input.ord`.execute(db);
+  const { rows } = await sql<{
+    ord: number;
+  }>`select ord from ${storedHoldings(db, tokens)} as stored order by ord`.execute(db);
   return rows.flatMap(({ ord }) => tokens[ord] ?? []);
 }
 

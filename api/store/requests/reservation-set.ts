@@ -5,6 +5,7 @@ import { MAX_QUANTITY } from "../../domain/numbers.ts";
 import type { Trx } from "../db/engine.ts";
 import { forUpdate } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
+import { type HoldingKey, storedHoldings } from "../listings/stored-holdings.ts";
 import { isOpen } from "./freezing.ts";
 import {
   type CollectionState,
@@ -90,8 +91,7 @@ export class ReservationSet {
 
   async #readHoldings(trx: Trx, transfers: readonly Transfer[]): Promise<void> {
     if (transfers.length === 0) return;
-    const wanted = transfers.map(({ contract, tokenId, from }) => ({ contract, token_id: tokenId, owner: from }));
-    const columns = { contract: "text", token_id: "text", owner: "text" } as const;
+    const wanted = transfers.map(({ contract, tokenId, from }) => ({ contract, tokenId, owner: from }));
     const { rows } = await sql<{
       seq: number;
       contract: string;
@@ -100,10 +100,9 @@ export class ReservationSet {
       quantity: string;
       reserved: string;
     }>`
-      select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.quantity, holdings.reserved
-        from holdings join ${rowSet(trx, columns, wanted)} as input
-          on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
-       order by holdings.seq ${forUpdate(trx)}`.execute(trx);
+      select seq, contract, token_id, owner, quantity, reserved from holdings
+       where seq in (select seq from ${storedHoldings(trx, wanted)} as stored)
+       order by seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
       this.#holdings.set(keyOf(row.contract, row.token_id, row.owner), {
         seq: row.seq,
@@ -112,12 +111,13 @@ export class ReservationSet {
         changed: false,
       });
     }
-    const missing = wanted.filter((row) => !this.#holdings.has(keyOf(row.contract, row.token_id, row.owner)));
+    const missing = wanted.filter((key) => !this.#holdings.has(keyOf(key.contract, key.tokenId, key.owner)));
     if (missing.length > 0) await this.#readKnown(trx, missing);
   }
 
   /** Distinguishes tokens that others hold from tokens that do not exist. */
-  async #readKnown(trx: Trx, tokens: readonly { contract: string; token_id: string }[]): Promise<void> {
+  async #readKnown(trx: Trx, missing: readonly HoldingKey[]): Promise<void> {
+    const tokens = missing.map(({ contract, tokenId }) => ({ contract, token_id: tokenId }));
     const { rows } = await sql<{ contract: string; token_id: string }>`
       select input.contract, input.token_id
         from ${rowSet(trx, { contract: "text", token_id: "text" }, tokens)} as input

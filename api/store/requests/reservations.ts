@@ -4,6 +4,7 @@ import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import type { Trx } from "../db/engine.ts";
 import { forUpdate } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
+import { storedHoldings } from "../listings/stored-holdings.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
 import type { StoredRequest } from "./stored-request.ts";
 
@@ -21,11 +22,13 @@ interface Copies {
   quantity: bigint;
 }
 
+type HeldCopies = Copies & { owner: string };
+
 /** Gives back what requests had reserved. Called once for each: when its call was seen to succeed, or when it has failed. */
 export async function releaseReservations(trx: Trx, releases: readonly Release[]): Promise<void> {
   const places = new Map<string, number>();
   const supplies: Copies[] = [];
-  const holdings: Copies[] = [];
+  const holdings: HeldCopies[] = [];
   const abandoned: { contract: string; token_id: string }[] = [];
   for (const { command, happened } of releases) {
     switch (command.kind) {
@@ -80,7 +83,7 @@ export async function reserveAgain(
 ): Promise<void> {
   const places = new Map<string, number>();
   const supplies: Copies[] = [];
-  const holdings: Copies[] = [];
+  const holdings: HeldCopies[] = [];
   for (const { id, command } of requests) {
     switch (command.kind) {
       case "create-collection":
@@ -110,7 +113,7 @@ export async function reserveAgain(
   await changeHoldings(trx, holdings, raised);
 }
 
-function copiesOf(contract: string, tokenId: string, owner: string | null, quantity: string): Copies {
+function copiesOf<Owner extends string | null>(contract: string, tokenId: string, owner: Owner, quantity: string) {
   return { contract, tokenId, owner, quantity: BigInt(quantity) };
 }
 
@@ -169,19 +172,12 @@ async function changeSupplies(trx: Trx, copies: readonly Copies[], change: Chang
   );
 }
 
-async function changeHoldings(trx: Trx, copies: readonly Copies[], change: Change): Promise<void> {
+async function changeHoldings(trx: Trx, copies: readonly HeldCopies[], change: Change): Promise<void> {
   if (copies.length === 0) return;
-  const wanted = [...sumOf(copies).values()].map(({ contract, tokenId, owner }) => ({
-    contract,
-    token_id: tokenId,
-    owner,
-  }));
-  const columns = { contract: "text", token_id: "text", owner: "text" } as const;
   const { rows } = await sql<ReservedRow>`
-    select holdings.seq, holdings.contract, holdings.token_id, holdings.owner, holdings.reserved from holdings
-      join ${rowSet(trx, columns, wanted)} as input
-        on holdings.contract = input.contract and holdings.token_id = input.token_id and holdings.owner = input.owner
-     order by holdings.seq ${forUpdate(trx)}`.execute(trx);
+    select seq, contract, token_id, owner, reserved from holdings
+     where seq in (select seq from ${storedHoldings(trx, [...sumOf(copies).values()])} as stored)
+     order by seq ${forUpdate(trx)}`.execute(trx);
   const changed = changedRows(rows, copies, change);
   if (changed.length === 0) return;
   await sql`
@@ -217,8 +213,8 @@ function changedRows(rows: readonly ReservedRow[], copies: readonly Copies[], ch
   });
 }
 
-function sumOf(copies: readonly Copies[]): Map<string, Copies> {
-  const sums = new Map<string, Copies>();
+function sumOf<Some extends Copies>(copies: readonly Some[]): Map<string, Some> {
+  const sums = new Map<string, Some>();
   for (const one of copies) {
     const key = keyOf(one.contract, one.tokenId, one.owner);
     sums.set(key, { ...one, quantity: one.quantity + (sums.get(key)?.quantity ?? 0n) });

@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { sql } from "kysely";
-import pg from "pg";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { findStoredAnswers } from "../../../../api/store/apps/idempotency.ts";
 import { findWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
+import { HoldingSet } from "../../../../api/store/ledger/holding-set.ts";
+import { heldAmong } from "../../../../api/store/listings/holdings.ts";
 import { listDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
 import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
 import { renewDeliveries, returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
@@ -21,6 +22,7 @@ import {
 import { ensureLane, hasBegun, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
+import { indexesOf, plansOf, scannedTables } from "../../../support/postgres-plans.ts";
 import { addApp } from "../../support/rows.ts";
 import { SLOTS } from "../plans/tour.ts";
 
@@ -33,71 +35,6 @@ const FEW_ROWS = 10_000;
 const LARGE_TABLES = ["requests", "events", "deliveries", "idempotency_keys", "wallets", "batches"];
 /** A lane with many batches, none of which is open. */
 const DRAINED = 7;
-
-interface Node {
-  "Node Type": string;
-  "Relation Name"?: string;
-  "Index Name"?: string;
-  Plans?: Node[];
-}
-
-type Value = string | number | bigint | null;
-
-interface Statement {
-  text: string;
-  values?: Value[];
-}
-
-type Query = (this: pg.Client, statement: string | Statement, values?: Value[]) => Promise<{ rows: Row[] }>;
-type Row = Record<string, unknown>;
-
-interface PlannedStatement {
-  text: string;
-  plan: Node;
-}
-
-/** After so many runs of a prepared statement, the server has chosen: one plan for all values, or a new one for each run. */
-const RUNS = 7;
-
-/** The plans of the statements that `work` runs: as the server makes them first, and as it does when they are prepared. */
-async function plansOf(work: () => Promise<unknown>): Promise<PlannedStatement[]> {
-  const plans: PlannedStatement[] = [];
-  const prototype = pg.Client.prototype as unknown as { query: Query };
-  const { query } = prototype;
-  prototype.query = async function (statement, ...others) {
-    const { text, values = [] } = typeof statement === "string" ? { text: statement, values: others[0] } : statement;
-    if (values.length > 0 && /^\s*(select|with|insert|update|delete)\b/i.test(text)) {
-      const given = values.map((value) => (value === null ? "null" : pg.escapeLiteral(String(value)))).join(", ");
-      await query.call(this, `prepare probe as ${text}`);
-      for (let run = 1; run <= RUNS; run++) {
-        const { rows } = await query.call(this, `explain (format json) execute probe (${given})`);
-        const [{ Plan: plan }] = rows[0]?.["QUERY PLAN"] as [{ Plan: Node }];
-        if (run === 1 || run === RUNS)
-          plans.push({ text: `run ${run.toString()}: ${text.replace(/\s+/g, " ")}`, plan });
-      }
-      await query.call(this, "deallocate probe");
-    }
-    return query.call(this, statement, ...others);
-  };
-  try {
-    await work();
-  } finally {
-    prototype.query = query;
-  }
-  return plans;
-}
-
-/** The indexes that a plan reads. */
-function indexesOf(node: Node): string[] {
-  const own = node["Index Name"] === undefined ? [] : [node["Index Name"]];
-  return [...own, ...(node.Plans ?? []).flatMap(indexesOf)];
-}
-
-/** The tables that a plan reads from end to end. */
-function scanned(node: Node): string[] {
-  const own = node["Node Type"] === "Seq Scan" ? [node["Relation Name"] ?? ""] : [];
-  return [...own, ...(node.Plans ?? []).flatMap(scanned)];
-}
 
 describeOn("postgres", "query plans on PostgreSQL", () => {
   let database: TestDatabase;
@@ -145,7 +82,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
     const plans = await plansOf(work);
     expect(plans.length).to.be.above(0);
     const faults = plans.flatMap(({ text, plan }) =>
-      scanned(plan)
+      scannedTables(plan)
         .filter((table) => LARGE_TABLES.includes(table))
         .map((table) => `Seq Scan of ${table}: ${text}`),
     );
@@ -154,7 +91,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
 
   it("find a scan where there is one", async () => {
     const plans = await plansOf(() => sql`select id from requests where errors = ${"none"}`.execute(database.read));
-    expect(plans.flatMap(({ plan }) => scanned(plan))).to.deep.equal(["requests", "requests"]);
+    expect(plans.flatMap(({ plan }) => scannedTables(plan))).to.deep.equal(["requests", "requests"]);
   });
 
   it("of a lane scan no large table", async () => {
@@ -218,6 +155,32 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
       await findWallets(read, [{ appId: "app-3", address: "wallet-3" }]);
       await walletApps(read, ["wallet-3"]);
     });
+  });
+
+  it("of holdings read them by token and owner, whatever the statistics say", async () => {
+    const key = (token: number) => ({ contract: "contract", tokenId: token.toString(), owner: "treasury" });
+    const [few, many] = [20, 200].map((count) => Array.from({ length: count }, (_, token) => key(ROWS - 10 + token)));
+    if (few === undefined || many === undefined) throw new Error("there are two sets");
+    const expectIndex = async () => {
+      const plans = await plansOf(async () => {
+        await write((trx) => HoldingSet.read(trx, many));
+        await heldAmong(database.read, few);
+      });
+      const indexes = plans.flatMap(({ plan }) => indexesOf(plan)).filter((index) => index.startsWith("holdings"));
+      expect(new Set(indexes)).to.have.all.keys("holdings_pkey", "holdings_token_owner");
+    };
+    await write((trx) =>
+      // The server does not know yet that one owner has all of them.
+      sql`insert into holdings (contract, token_id, owner, quantity, reserved, since_block)
+          select 'contract', i, 'treasury', '1', '0', i from generate_series(1, ${sql.lit(ROWS)}) as i`.execute(trx),
+    );
+    await expectIndex();
+    await write((trx) =>
+      sql`insert into holdings (contract, token_id, owner, quantity, reserved, since_block)
+          select 'contract', i, 'owner-' || i, '1', '0', i from generate_series(1, ${sql.lit(ROWS)}) as i`.execute(trx),
+    );
+    await sql`analyze holdings`.execute(database.read);
+    await expectIndex();
   });
 
   it("of the indexer scan no large table", async () => {
