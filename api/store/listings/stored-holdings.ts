@@ -26,10 +26,11 @@ export function storedHoldings(db: Db, keys: readonly HoldingKey[]): RawBuilder<
       ["contract", "token_id", "owner"].map((name) => sql`${sql.ref(`${row}.${name}`)} = ${sql.ref(`input.${name}`)}`),
       sql` and `,
     );
-  if (engineOf(db) === "sqlite")
-    return sql`(select holdings.seq, input.ord from ${input} as input join holdings on ${isWanted("holdings")})`;
-  return sql`(select first.seq, input.ord from ${input} as input cross join lateral (
+  if (engineOf(db) === "postgres") {
+    return sql`(select first.seq, input.ord from ${input} as input cross join lateral (
       select item.seq, item.contract, item.token_id, item.owner from holdings as item
        where (item.contract, item.token_id, item.owner) >= (input.contract, input.token_id, input.owner)
        order by item.contract, item.token_id, item.owner limit 1) as first where ${isWanted("first")})`;
+  }
+  return sql`(select holdings.seq, input.ord from ${input} as input join holdings on ${isWanted("holdings")})`;
 }
