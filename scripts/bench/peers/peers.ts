@@ -46,7 +46,7 @@ async function run({ quick, databases }: Options): Promise<Row[]> {
   try {
     const [to, collection] = [await world.wallet(), await world.collection()];
     const chain = await bareChain(world.node, to);
-    const mints = quick ? 300 : 1_000;
+    const mints = quick ? 200 : 1_000;
     await mintAll(world, collection, to, WARM_UP, 0);
     const { rate } = await mintAll(world, collection, to, mints, WARM_UP);
     const database = databases.engine === "postgres" ? () => databases.create(world.folder) : null;

@@ -46,7 +46,7 @@ async function run({ quick, profiles, databases }: Options): Promise<Row[]> {
     minted += ITEMS;
     const inBatch = await through(ITEMS);
 
-    const mints = quick ? 4_000 : 12_000;
+    const mints = quick ? 2_000 : 12_000;
     const settled = await through(mints);
     await profileAll(world, profiles, "batches-settled", () => through(mints));
     const chain = await bareChain(world.node, to);

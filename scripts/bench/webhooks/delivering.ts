@@ -50,7 +50,7 @@ interface Turn {
 }
 
 async function run({ quick, profiles, databases }: Options): Promise<Row[]> {
-  const [events, warmUp, turns] = quick ? [4_000, 2_000, 1] : [10_000, 2_000, 3];
+  const [events, warmUp, turns] = quick ? [3_000, 1_000, 1] : [10_000, 2_000, 3];
   const world = await World.start({ databases, roles: ["api"] });
   const database = await openDatabase(world.env.DATABASE_URL);
   const receivers = await Receivers.start(APPS - 1);
