@@ -21,7 +21,7 @@ import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
 
 /** Most requests in one transaction. */
-const MAX_BATCH = 250;
+export const MAX_BATCH = 250;
 /** How many more requests than the last batch are claimed when gas limited that batch. */
 const GROWTH = 1.05;
 /** After the lane could not pay for one more transaction, its funds are not read again for so long. In milliseconds. */

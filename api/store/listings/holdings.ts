@@ -170,9 +170,8 @@ export async function heldTokenIds(db: Db, owner: string, contract: string): Pro
 /** Those of the tokens for which a holding of the wallet is stored. */
 export async function heldAmong<T extends HoldingKey>(db: Db, tokens: readonly T[]): Promise<T[]> {
   if (tokens.length === 0) return [];
-  const { rows } = await sql<{
-    ord: number;
-  }>`select ord from ${storedHoldings(db, tokens)} as stored order by ord`.execute(db);
+  const stored = storedHoldings(db, tokens);
+  const { rows } = await sql<{ ord: number }>`select ord from ${stored} as stored order by ord`.execute(db);
   return rows.flatMap(({ ord }) => tokens[ord] ?? []);
 }
 

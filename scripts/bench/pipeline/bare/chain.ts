@@ -4,6 +4,7 @@ import { deployLocally, withLocalOwner } from "../../../../api/chain/local-contr
 import { encodeServiceCall } from "../../../../api/chain/encode-call.ts";
 import { CREATED_TOPIC } from "../../../../api/chain/logs.ts";
 import type { ContractAddresses } from "../../../../api/chain/contracts.ts";
+import { MAX_BATCH } from "../../../../api/relayer/sender.ts";
 import { ERC721Collection__factory } from "../../../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
 
@@ -15,8 +16,8 @@ import { Relay__factory } from "../../../../contracts/generated/factories/Relay_
 const MNEMONIC = Mnemonic.fromPhrase("test test test test test test test test test test test junk");
 const ACCOUNT = "m/44'/60'/0'/0/7";
 
-/** Mints in a relay batch: the most that the service puts into one transaction. Nodes refuse transactions of more than 128 KiB. */
-export const RELAY_BATCH = 250;
+/** Mints in a relay batch. */
+export const RELAY_BATCH = MAX_BATCH;
 const MINT_GAS = 200_000;
 const BATCH_GAS = 16_000_000n;
 const FEES = { maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
