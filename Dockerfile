@@ -7,8 +7,8 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # No package needs its install script here: Node is in the image, and better-sqlite3 brings its compiled library.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-# The packages `node` and `tsx` replace what this image has: Node 24 runs TypeScript itself. Anvil is a local chain for tests.
-RUN npm pkg delete dependencies.node dependencies.tsx optionalDependencies.@foundry-rs/anvil-linux-amd64 \
+# The image has Node, so the package `node` goes. Anvil is a local chain for tests.
+RUN npm pkg delete dependencies.node optionalDependencies.@foundry-rs/anvil-linux-amd64 \
   && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 # What only compilers, debuggers, browsers and other platforms use: half of the size.
 RUN cd node_modules \

@@ -74,7 +74,7 @@ class Drop {
   /** @param killAt kills the command when it prints this. */
   async run(killAt?: RegExp): Promise<Figures> {
     const begun = performance.now();
-    const child = spawn(process.execPath, ["--import", "tsx", "api/cli/main.ts", ...this.#args], {
+    const child = spawn(process.execPath, ["api/cli/main.ts", ...this.#args], {
       cwd: ROOT,
       env: { PATH: process.env["PATH"], MONETA_TOKEN: this.#token },
       stdio: ["ignore", "pipe", "pipe"],

@@ -32,7 +32,7 @@ export class ServiceProcess {
     const child = fork(join(ROOT, "api", "main.ts"), [], {
       cwd: ROOT,
       env: { PATH: process.env["PATH"], ...env },
-      execArgv: ["--import", "tsx", "--import", join(import.meta.dirname, "preload.ts")],
+      execArgv: ["--import", join(import.meta.dirname, "preload.ts")],
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     const log = createWriteStream(logFile, { flags: "a" });

@@ -34,7 +34,7 @@ interface Started {
 
 async function start(dataDir: string): Promise<Started> {
   const [port, rpcPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, ["--import", "tsx", "scripts/start/main.ts"], {
+  const child = spawn(process.execPath, ["scripts/start/main.ts"], {
     env: { ...process.env, PORT: port.toString(), RPC_PORT: rpcPort.toString(), DATA_DIR: dataDir, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -34,7 +34,7 @@ for (const file of new Set(TABLES.map((table) => table.file))) {
   if (!process.argv.includes("--check")) {
     writeFileSync(path, wanted);
   } else if (present !== wanted) {
-    console.error(`Tables in ${file} are out of date. Write them: npx tsx scripts/docs/main.ts`);
+    console.error(`Tables in ${file} are out of date. Write them: npm run docs:update`);
     process.exitCode = 1;
   }
 }

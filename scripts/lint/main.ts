@@ -8,7 +8,7 @@ const TEST_CONTRACTS = globSync(["contracts/mocks/**/*.sol", "test/contracts/**/
 
 interface Linter {
   name: string;
-  /** The program in node_modules, then its arguments. */
+  /** The program, in node_modules or in scripts, then its arguments. */
   run: [program: string, ...args: string[]];
 }
 
@@ -28,7 +28,7 @@ const linters: Linter[] = [
   },
   ...solhint("solhint", ".solhint.json", CONTRACTS),
   ...solhint("solhint of tests", "scripts/lint/solhint-tests.json", TEST_CONTRACTS),
-  { name: "published document", run: ["tsx/dist/cli.mjs", "scripts/lint/document.ts"] },
+  { name: "published document", run: ["scripts/lint/document.ts"] },
   { name: "prettier", run: ["prettier/bin/prettier.cjs", "--check", "--log-level", "warn", "."] },
 ];
 
@@ -41,7 +41,8 @@ function solhint(name: string, config: string, files: string[]): Linter[] {
 }
 
 async function lint({ name, run: [program, ...args] }: Linter): Promise<boolean> {
-  const child = spawn(process.execPath, [`node_modules/${program}`, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const entry = program.startsWith("scripts/") ? program : `node_modules/${program}`;
+  const child = spawn(process.execPath, [entry, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const output: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => output.push(chunk));

@@ -29,7 +29,7 @@ export class PostgresServer {
    * @param durable see `createCluster`.
    */
   static async start(source = process.env["POSTGRES"], durable = false): Promise<PostgresServer> {
-    const guard = spawn(process.execPath, ["--import", "tsx", GUARD, ...(durable ? ["--durable"] : [])], {
+    const guard = spawn(process.execPath, [GUARD, ...(durable ? ["--durable"] : [])], {
       env: { ...process.env, POSTGRES: source },
       // Its own group: a signal to the group of this process must not end the guard before it has stopped the server.
       detached: true,

@@ -36,10 +36,9 @@ if (entry === undefined) process.exit(0);
 // Tests and the demonstration of `npm start` must not pick up the settings of an installation.
 const isService = entry.replaceAll("\\", "/").startsWith("api/");
 const settings = isService && existsSync(inProject(".env")) ? ["--env-file=.env"] : [];
-const lifeline = new URL("./lifeline.mjs", import.meta.url).href;
-const code = await runAlone(
-  projectNode(),
-  [...settings, "--import", lifeline, "--import", "tsx", entry, ...args],
-  root,
-);
+const preloads = ["./lifeline.mjs", ...(entry.startsWith("examples") ? ["./client-source.mjs"] : [])].flatMap((file) => [
+  "--import",
+  new URL(file, import.meta.url).href,
+]);
+const code = await runAlone(projectNode(), [...settings, ...preloads, entry, ...args], root);
 process.exit(code);

@@ -123,7 +123,7 @@ async function runPart(part: Part, folder: string, output: Output): Promise<Coun
 /** Runs a program and kills it if it hangs. @returns whether it ended by itself with exit code 0. */
 function runProcess(part: Part, folder: string, output: Output, isDone: () => boolean): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, ["--import", "tsx", ...part.args(folder)], {
+    const child = spawn(process.execPath, [...part.args(folder)], {
       env: { ...process.env, ...part.env },
       stdio: ["ignore", "pipe", "pipe"],
     });

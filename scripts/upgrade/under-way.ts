@@ -116,7 +116,7 @@ function alone({ press, closing, ofPress, ofClosing, wallets }: Finished): Call[
 /** Kills `reconcile` while it reads the chain. What it has read stays in a database of its own. */
 async function interruptReconcile(scene: Scene): Promise<void> {
   scene.proxy.fault = { kind: "delay", probability: 1, methods: ["eth_getLogs"], amount: 200 };
-  const child = spawn(process.execPath, ["--import", "tsx", "api/cli/main.ts", "reconcile"], {
+  const child = spawn(process.execPath, ["api/cli/main.ts", "reconcile"], {
     env: { PATH: process.env["PATH"], ...scene.env },
     stdio: ["ignore", "inherit", "inherit"],
   });

@@ -5,7 +5,7 @@ import { expect } from "chai";
 
 import { TestProcess } from "../support/process.ts";
 import { useService } from "../support/use-service.ts";
-import { useShop } from "./support/shop.ts";
+import { SHOP, useShop } from "./support/shop.ts";
 
 describe("the example shop", () => {
   const moneta = useService();
@@ -92,7 +92,7 @@ describe("the example shop", () => {
     for (const [title, change, message] of mistakes) {
       it(`says what to do: ${title}`, async () => {
         await mkdir(join(moneta.folder, "second"), { recursive: true });
-        const program = new TestProcess(["--import", "tsx", "examples/shop/main.ts"], { ...shop.env, ...change() });
+        const program = new TestProcess(SHOP, { ...shop.env, ...change() });
         expect(await program.gone(), program.output).to.equal(1);
         expect(program.output)
           .to.match(message)

@@ -46,7 +46,7 @@ describe("README.md", () => {
   });
 
   it("has the tables that the code generates", async () => {
-    const check = new TestProcess(["--import", "tsx", "scripts/docs/main.ts", "--check"], {});
+    const check = new TestProcess(["scripts/docs/main.ts", "--check"], {});
     const code = await check.gone();
     expect(code, check.output).to.equal(0);
   });

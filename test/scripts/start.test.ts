@@ -130,7 +130,7 @@ describe("npm start", () => {
     await serving(first);
     const [, command] = await first.printed(/^CLI: +(.+) npm run cli -- app list$/m);
     const cli = new TestProcess(
-      ["-c", `${command} "${process.execPath}" --import tsx api/cli/main.ts app list`],
+      ["-c", `${command} "${process.execPath}" api/cli/main.ts app list`],
       {},
       "sh",
     );
@@ -145,7 +145,7 @@ describe("npm start", () => {
       .and.to.contain(`- DATA_DIR: another npm start uses the folder ${dataDir}.`);
     const [, suggested] = /This command line works:\n {2}(.+) npm start\n/.exec(second.output) ?? [];
     const third = new TestProcess(
-      ["-c", `${suggested} exec "${process.execPath}" --import tsx scripts/start/main.ts`],
+      ["-c", `${suggested} exec "${process.execPath}" scripts/start/main.ts`],
       {},
       "sh",
     );

@@ -25,8 +25,8 @@ describe("the service on a chain that is not local (84532, Anvil)", () => {
   let lanes: string[];
 
   const api = (more: Record<string, string> = {}) =>
-    new TestProcess(["--import", "tsx", "api/main.ts"], { ...env, ...more });
-  const cli = (...args: string[]) => new TestProcess(["--import", "tsx", "api/cli/main.ts", ...args], env);
+    new TestProcess(["api/main.ts"], { ...env, ...more });
+  const cli = (...args: string[]) => new TestProcess(["api/cli/main.ts", ...args], env);
   const readiness = async () => (await (await fetch(`${baseUrl}/readyz`)).json()) as { errors?: { message: string }[] };
 
   before(async function () {

@@ -8,7 +8,7 @@ import { useService } from "../support/use-service.ts";
 describe("npm run tour", () => {
   const fixture = useService();
   const tour = (token: string, env: Record<string, string> = {}) =>
-    new TestProcess(["--import", "tsx", "scripts/start/tour-alone.ts", ...(token === "" ? [] : [token])], {
+    new TestProcess(["scripts/start/tour-alone.ts", ...(token === "" ? [] : [token])], {
       BASE_URL: fixture.baseUrl,
       RPC_URL: fixture.node.url,
       ...env,

@@ -183,7 +183,7 @@ export class ServiceFixture {
 
   /** As `startProcess`, but does not wait: for a start that fails. @param options for Node. */
   spawn(settings: Settings = {}, options: string[] = []): TestProcess {
-    const process = new TestProcess([...options, "--import", "tsx", "api/main.ts"], { ...this.env, ...settings });
+    const process = new TestProcess([...options, "api/main.ts"], { ...this.env, ...settings });
     this.#cleanups.add(() => process.end("SIGKILL"));
     return process;
   }

@@ -29,7 +29,7 @@ export class ServiceProcess {
     const child = fork(join(ROOT, "api", "main.ts"), [], {
       cwd: ROOT,
       env: { PATH: process.env["PATH"], PORT: "0", RATE_LIMIT_PER_MINUTE: "100000000", ...env, ROLES: roles },
-      execArgv: ["--import", "tsx", "--import", join(import.meta.dirname, "preload.ts")],
+      execArgv: ["--import", join(import.meta.dirname, "preload.ts")],
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     const log = createWriteStream(logFile, { flags: "a" });

@@ -33,7 +33,7 @@ async function measure({ quick }: Options): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-clone-"));
   try {
     const project = join(folder, "moneta");
-    // tsx keeps compiled files in the folder for temporary files. A fresh machine has none.
+    // The compile cache may be in the folder for temporary files. A fresh machine has none.
     await mkdir(join(folder, "tmp"));
     const env = { ...cleanEnvironment(), TMPDIR: join(folder, "tmp") };
     await run("git", ["clone", "--quiet", ROOT, project]);

@@ -47,7 +47,7 @@ async function run({ quick, databases }: Options): Promise<Row[]> {
     what: "an Express server that opens the database, started the same way",
     measured: median(ms.bare),
   };
-  const note = `The median of ${times.toString()} starts, all roles in one process, TypeScript loaded by tsx.`;
+  const note = `The median of ${times.toString()} starts, all roles in one process.`;
   return [
     {
       what: "start-up with a new database",

@@ -45,7 +45,7 @@ export class Receivers {
 
   static async start(count: number): Promise<Receivers> {
     const child = fork(join(import.meta.dirname, "receivers.ts"), [count.toString()], {
-      execArgv: ["--import", "tsx"],
+      execArgv: [],
     });
     const [{ urls, deadUrl }] = (await once(child, "message")) as [{ urls: string[]; deadUrl: string }];
     return new Receivers(child, urls, deadUrl);

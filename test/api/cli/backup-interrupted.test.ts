@@ -18,7 +18,7 @@ import { IMAGE, useBackups } from "./support/backups.ts";
 import { refusalOf } from "./support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
-const CLI = ["--import", "tsx", "api/cli/main.ts"];
+const CLI = ["api/cli/main.ts"];
 
 describeWithBackups("a backup or restore that is interrupted", () => {
   const backups = useBackups();

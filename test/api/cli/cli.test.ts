@@ -123,7 +123,7 @@ describe("command line", () => {
 
   it("runs as a program: result on standard output; error in one line with exit code 1", async () => {
     const main = (...words: string[]) =>
-      promisify(execFile)(process.execPath, ["--import", "tsx", "api/cli/main.ts", ...words], {
+      promisify(execFile)(process.execPath, ["api/cli/main.ts", ...words], {
         env: { ...process.env, DATABASE_URL: api.databaseUrl },
       });
     const { stdout } = await main("app", "create", "spawned", "--json");

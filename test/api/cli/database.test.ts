@@ -23,7 +23,7 @@ describeOn("sqlite", "command line: which database it uses", () => {
   });
 
   function run(entry: string, args: string[], env: Record<string, string>): TestProcess {
-    const program = new TestProcess(["--import", "tsx", entry, ...args], env);
+    const program = new TestProcess([entry, ...args], env);
     started.push(program);
     return program;
   }

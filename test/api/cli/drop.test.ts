@@ -216,7 +216,7 @@ describe("command line: drop", () => {
   describe("given the command is killed at any moment", () => {
     const COUNT = 300;
     const start = (...more: string[]) =>
-      new TestProcess(["--import", "tsx", "api/cli/main.ts", ...words("--yes", ...more)], env());
+      new TestProcess(["api/cli/main.ts", ...words("--yes", ...more)], env());
 
     it("continues and mints every token once", async () => {
       await writeJsonLayout(place.path, COUNT);

@@ -31,7 +31,7 @@ describe("command line: keys", () => {
     const words = `${folder.path}/words`;
     await writeFile(words, phrase);
     const restoring = new TestProcess(
-      ["-c", `"${process.execPath}" --import tsx api/cli/main.ts keys restore --json < "${words}"`],
+      ["-c", `"${process.execPath}" api/cli/main.ts keys restore --json < "${words}"`],
       { ...env, SEED_FILE: file },
       "sh",
     );

@@ -62,7 +62,7 @@ describe("listen", () => {
   const listen = (port: number, ...options: string[]) => {
     const forwardTo = `http://127.0.0.1:${port.toString()}/hook`;
     const words = ["listen", "--forward-to", forwardTo, "--url", moneta.baseUrl, "--secret", SECRET, ...options];
-    listening = new TestProcess(["--import", "tsx", "api/cli/main.ts", ...words], { MONETA_TOKEN: moneta.app.token });
+    listening = new TestProcess(["api/cli/main.ts", ...words], { MONETA_TOKEN: moneta.app.token });
     return listening;
   };
   const collection = () => api.collection({ type: "ERC721" });

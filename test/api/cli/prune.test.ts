@@ -87,7 +87,7 @@ describe("command line: prune", () => {
   describe("given a process that is killed between two steps", () => {
     it("has removed whole steps with their totals, and the next run goes on", async () => {
       await addDelivered(COUNT, 31);
-      const command = ["--import", "tsx", "api/cli/main.ts", "prune"];
+      const command = ["api/cli/main.ts", "prune"];
       const first = new TestProcess(command, env());
       // At once after a step, so that many steps are left.
       while ((await rows()) === COUNT && !first.exited);

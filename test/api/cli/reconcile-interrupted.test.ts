@@ -82,7 +82,7 @@ describe("reconcile behind a provider with limits, interrupted", () => {
       moneta.intercept = limited(asked, queries, () => {
         resolve(started);
       });
-      const started = new TestProcess(["--import", "tsx", "api/cli/main.ts", "reconcile"], moneta.env);
+      const started = new TestProcess(["api/cli/main.ts", "reconcile"], moneta.env);
       running = started;
       void started.gone().then((code) => {
         reject(new Error(`reconcile ended with ${code.toString()} before it was stopped:\n${started.output}`));

@@ -33,7 +33,7 @@ describe("concurrent calls to two API processes", () => {
     const ports = [await freePort(), await freePort()];
     processes = ports.map(
       (port) =>
-        new TestProcess(["--import", "tsx", "api/main.ts"], {
+        new TestProcess(["api/main.ts"], {
           ...moneta.env,
           PORT: port.toString(),
           ROLES: "api",

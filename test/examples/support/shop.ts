@@ -4,6 +4,9 @@ import { freePort } from "../../../scripts/nodes/free-port.ts";
 import { TestProcess } from "../../support/process.ts";
 import type { ServiceFixture } from "../../support/use-service.ts";
 
+/** The arguments for Node, as in `npm run example`. */
+export const SHOP = ["--import", "./scripts/setup/client-source.mjs", "examples/shop/main.ts"];
+
 /** Gives the tests of a `describe` block the example shop in a process of its own, as `npm run example` starts it. */
 export function useShop(moneta: ServiceFixture): ShopFixture {
   const fixture = new ShopFixture(moneta);
@@ -47,7 +50,7 @@ class ShopFixture {
   }
 
   async open(): Promise<void> {
-    this.#process = new TestProcess(["--import", "tsx", "examples/shop/main.ts"], this.env);
+    this.#process = new TestProcess(SHOP, this.env);
     await this.#process.printed(/The shop is open/);
   }
 }

@@ -15,7 +15,7 @@ describe("fault campaign, short form", () => {
   for (const family of FAMILIES) {
     it(`loses and duplicates nothing under the fault ${family}`, async () => {
       const campaign = new TestProcess(
-        ["--import", "tsx", "scripts/campaign/main.ts", "--faults", "1", "--requests", "40", "--only", family],
+        ["scripts/campaign/main.ts", "--faults", "1", "--requests", "40", "--only", family],
         {},
       );
       expect(await campaign.gone(), campaign.output).to.equal(0);

@@ -87,7 +87,7 @@ describe("the end of a PostgreSQL server for tests", () => {
 
   for (const signal of ["SIGKILL", "SIGTERM"] as const) {
     it(`comes with the end of its process by ${signal}, and removes the data`, async () => {
-      const process = new TestProcess(["--import", "tsx", "--input-type=module", "-e", SERVE], {});
+      const process = new TestProcess(["--input-type=module", "-e", SERVE], {});
       const url = (await process.printed(/URL (\S+)\n/))[1]!;
       const [[data]] = (await query(url, "show data_directory")) as [[string]];
       await process.end(signal);

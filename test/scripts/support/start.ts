@@ -3,7 +3,7 @@ import { TestProcess } from "../../support/process.ts";
 /** `npm start` after its set-up, in a separate process. */
 export function start(env: { PORT: number; RPC_PORT: number; DATA_DIR: string; TOUR?: "0" }): TestProcess {
   const variables = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
-  return new TestProcess(["--import", "tsx", "scripts/start/main.ts"], variables);
+  return new TestProcess(["scripts/start/main.ts"], variables);
 }
 
 /** @returns the token that it printed. */

@@ -20,7 +20,7 @@ export interface BareStorage {
 /** Runs `server.ts` as a separate process, with the same instruments inside as the service. */
 export async function startBareServer({ database, file }: BareStorage): Promise<BareServer> {
   const child = fork(join(import.meta.dirname, "server.ts"), [database, file], {
-    execArgv: ["--import", "tsx", "--import", join(import.meta.dirname, "..", "..", "harness", "preload.ts")],
+    execArgv: ["--import", join(import.meta.dirname, "..", "..", "harness", "preload.ts")],
   });
   const [port] = (await once(child, "message")) as [number];
   return {

@@ -13,7 +13,7 @@ export interface Errand {
 
 /** Runs `sender.ts` for one errand. Resolves when everything is delivered. */
 export async function sendBare(errand: Errand): Promise<void> {
-  const child = fork(join(import.meta.dirname, "sender.ts"), [], { execArgv: ["--import", "tsx"] });
+  const child = fork(join(import.meta.dirname, "sender.ts"), [], { execArgv: [] });
   const gone = once(child, "exit");
   child.send(errand);
   const ended = await Promise.race([once(child, "message"), gone.then(() => null)]);

@@ -55,7 +55,7 @@ describe("migrate, between two versions", () => {
       const at = (Date.now() + 3_000).toString();
       const opening = Array.from(
         { length: PROCESSES },
-        () => new TestProcess(["--import", "tsx", "--input-type=module", "-e", OPEN_AT, place.url, at], {}),
+        () => new TestProcess(["--input-type=module", "-e", OPEN_AT, place.url, at], {}),
       );
       await Promise.all(opening.map((one) => one.gone()));
       expect(opening.map((one) => one.output.trim())).to.deep.equal(Array(PROCESSES).fill("opened"));
