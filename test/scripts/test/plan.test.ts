@@ -1,0 +1,56 @@
+import { globSync } from "node:fs";
+
+import { expect } from "chai";
+
+import { CONTRACTS, type Job, jobsOf, named, PIPELINE_ON_BOTH } from "../../../scripts/test/plan.ts";
+
+describe("the plan of the tests", () => {
+  const short = jobsOf("short");
+  const long = jobsOf("long");
+  const paths = (jobs: Job[], place: Job["place"]) => jobs.filter((job) => job.place === place).map(({ path }) => path);
+
+  it("has each file on SQLite in one of the two tiers", () => {
+    const files = globSync("test/**/*.test.ts", { exclude: [`${CONTRACTS}/**`] });
+    expect([...paths(short, "sqlite"), ...paths(long, "sqlite")]).to.have.members([CONTRACTS, ...files]);
+    expect(paths(short, "sqlite").filter((path) => path.endsWith(".long.test.ts"))).to.deep.equal([]);
+  });
+
+  it("has no job twice", () => {
+    const names = [...short, ...long].map(({ path, place }) => `${place} ${path}`);
+    expect(new Set(names).size).to.equal(names.length);
+  });
+
+  it("has the store and a path of each kind of request on PostgreSQL in the short tier", () => {
+    const onBoth = paths(short, "postgres");
+    expect(onBoth).to.include.members([...PIPELINE_ON_BOTH, "test/api/store/db/row-set.test.ts"]);
+    expect(onBoth.filter((path) => !path.startsWith("test/api/store/"))).to.have.members(PIPELINE_ON_BOTH);
+  });
+
+  describe("named", () => {
+    const jobs: Job[] = [
+      { path: CONTRACTS, place: "sqlite" },
+      { path: "test/api/relayer/lane.test.ts", place: "sqlite" },
+      { path: "test/api/relayer-x/lane.test.ts", place: "sqlite" },
+      { path: "test/api/store/a.test.ts", place: "postgres" },
+      { path: "test/api/store/a.test.ts", place: "sqlite" },
+    ];
+    const [contracts, lane, laneX, storeOnPostgres, store] = jobs;
+
+    const cases: [string, (Job | undefined)[]][] = [
+      ["contracts", [contracts]],
+      ["api/relayer", [lane]],
+      ["api/relayer/", [lane]],
+      ["test/api/relayer/lane.test.ts", [lane]],
+      ["api/relayer/lane", [lane]],
+      ["api/relayer-x", [laneX]],
+      ["api/store", [storeOnPostgres, store]],
+      ["postgres", [storeOnPostgres]],
+      ["api/nothing", []],
+    ];
+    for (const [name, expected] of cases) {
+      it(`finds what "${name}" means`, () => {
+        expect(named(jobs, name)).to.deep.equal(expected);
+      });
+    }
+  });
+});
