@@ -1,18 +1,21 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 import { launchBrowser } from "../../scripts/console/launch-browser.ts";
+import { atEndOfRun } from "./end-of-run.ts";
 
 /** On a machine without a locale the browser names a language that `Intl` refuses, which no browser of a person does. */
 const LOCALE = "en-US";
 
+/** The browser of all test files of a process. */
+let launching: Promise<Browser> | null = null;
+
 /** Gives the tests of a `describe` block a browser. Each page is a person of its own, with no cookies. */
 export function useBrowser(): BrowserFixture {
   const fixture = new BrowserFixture();
-  before("start a browser", async () => {
+  before("start the browser", async () => {
     await fixture.start();
   });
   afterEach("close the pages", () => fixture.closePages());
-  after("stop the browser", () => fixture.stop());
   return fixture;
 }
 
@@ -35,16 +38,22 @@ export class BrowserFixture {
   }
 
   async start(): Promise<void> {
-    this.#browser = await launchBrowser();
+    // One that crashed under an earlier file is replaced.
+    if (launching === null || !(await launching).isConnected()) {
+      launching = launchBrowser();
+      atEndOfRun(stopBrowser);
+    }
+    this.#browser = await launching;
   }
 
   async closePages(): Promise<void> {
     this.problems = [];
     await Promise.all((this.#browser?.contexts() ?? []).map((context) => context.close()));
   }
+}
 
-  async stop(): Promise<void> {
-    await this.#browser?.close();
-    this.#browser = null;
-  }
+async function stopBrowser(): Promise<void> {
+  const browser = launching;
+  launching = null;
+  await (await browser)?.close();
 }

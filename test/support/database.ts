@@ -1,11 +1,15 @@
 import { existsSync } from "node:fs";
-import { copyFile, rm } from "node:fs/promises";
+import { copyFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
+import { atEndOfRun } from "./end-of-run.ts";
 import { TEST_ENGINE } from "./engine.ts";
 import { temporaryFolder } from "./folder.ts";
 import { createPostgresDatabase } from "./shared-postgres.ts";
+
+const FILE = "moneta.sqlite";
+let template: Promise<string> | null = null;
 
 /** A database that nobody else uses, and that nobody has opened yet. */
 export interface DatabasePlace {
@@ -27,20 +31,36 @@ export interface TestDatabase extends Database {
 interface PlaceOptions {
   /** Where SQLite keeps it, as in a DATA_DIR; the caller removes the folder. By default a folder of its own. */
   folder?: string;
-  /** "none": nobody has migrated it. "any": on SQLite as with "none", on PostgreSQL already migrated, which is faster. */
-  schema?: "none" | "any";
+  /** "none": nobody has migrated it; on SQLite there is no file yet. "newest": a copy of a migrated one, which is faster. */
+  schema?: "none" | "newest";
 }
 
 /** For a test that opens the database itself, or lets a service open it. */
-export async function createTestDatabase({ folder, schema = "any" }: PlaceOptions = {}): Promise<DatabasePlace> {
+export async function createTestDatabase({ folder, schema = "newest" }: PlaceOptions = {}): Promise<DatabasePlace> {
   if (TEST_ENGINE === "postgres") return createPostgresDatabase(schema === "none" ? "none" : "migrated");
-  if (folder !== undefined) return placeInFolder(folder, () => Promise.resolve());
-  const own = await temporaryFolder();
-  return placeInFolder(own.path, () => own.remove());
+  const own = folder === undefined ? await temporaryFolder() : null;
+  const url = `file:${join(folder ?? own?.path ?? "", FILE)}`;
+  if (schema === "newest") {
+    if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
+    await copyFile(await (template ??= migrateTemplate()), fileOf(url));
+  }
+  return placeAt(url, () => own?.remove() ?? Promise.resolve());
 }
 
-function placeInFolder(folder: string, remove: () => Promise<void>): DatabasePlace {
-  const url = `file:${join(folder, "moneta.sqlite")}`;
+/** @returns a SQLite file with the newest schema and no rows, which the databases of tests are copies of. */
+async function migrateTemplate(): Promise<string> {
+  const folder = await temporaryFolder();
+  atEndOfRun(async () => {
+    template = null;
+    await folder.remove();
+  });
+  const file = join(folder.path, FILE);
+  // Closing moves the write-ahead log into the file.
+  await (await openDatabase(`file:${file}`)).close();
+  return file;
+}
+
+function placeAt(url: string, remove: () => Promise<void>): DatabasePlace {
   const file = fileOf(url);
   let copies = 0;
   return {

@@ -1,3 +1,4 @@
+import { atEndOfRun } from "./end-of-run.ts";
 import { startNode, type TestNode } from "./node.ts";
 
 /* One Hardhat node for all test files of a Mocha run: a start takes seconds, a return to the first block milliseconds. */
@@ -14,6 +15,10 @@ export async function borrowNode(): Promise<TestNode> {
   isBorrowed = true;
   try {
     starting ??= startNode().then(async (node) => {
+      atEndOfRun(async () => {
+        starting = null;
+        await node.stop();
+      });
       const snapshot: unknown = await node.provider.send("evm_snapshot", []);
       return { node, snapshot };
     });
@@ -50,10 +55,3 @@ async function catchUpWithClock({ provider }: TestNode): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   if (now > Number(head.timestamp)) await provider.send("evm_setNextBlockTimestamp", [now]);
 }
-
-// A hook outside of every `describe`: it runs once, after the last file.
-after("stop the shared node", async () => {
-  const shared = await starting;
-  starting = null;
-  await shared?.node.stop();
-});

@@ -1,6 +1,7 @@
 import { openDatabase } from "../../api/store/db/database.ts";
 import { PostgresServer } from "../../scripts/postgres/server.ts";
 import type { DatabasePlace } from "./database.ts";
+import { atEndOfRun } from "./end-of-run.ts";
 import { eventually } from "./eventually.ts";
 
 /* One PostgreSQL server for all test files of a Mocha run: a start takes seconds, a copy of a database milliseconds. */
@@ -13,7 +14,7 @@ let created = 0;
 
 /** @param schema "migrated": with the newest schema and no rows. "none": without tables. */
 export async function createPostgresDatabase(schema: "migrated" | "none"): Promise<DatabasePlace> {
-  const server = await (starting ??= PostgresServer.start());
+  const server = await (starting ??= startServer());
   if (schema === "migrated") await (migrating ??= migrateTemplate(server));
   const name = nextName();
   const copies: string[] = [];
@@ -47,9 +48,11 @@ async function migrateTemplate(server: PostgresServer): Promise<void> {
   await (await openDatabase(await server.createDatabase(TEMPLATE))).close();
 }
 
-// A hook outside of every `describe`: it runs once, after the last file.
-after("stop the PostgreSQL server", async () => {
-  const server = await starting;
-  [starting, migrating] = [null, null];
-  await server?.stop();
-});
+function startServer(): Promise<PostgresServer> {
+  const server = PostgresServer.start();
+  atEndOfRun(async () => {
+    [starting, migrating] = [null, null];
+    await (await server).stop();
+  });
+  return server;
+}
