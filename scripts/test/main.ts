@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
@@ -27,11 +29,22 @@ if (jobs.length === 0) {
 const all = jobs.reduce((sum, job) => sum + (job.path === CONTRACTS ? contractFiles() : 1), 0);
 const results: Result[] = [];
 const began = performance.now();
-// Tests wait for blocks and processes for a part of their time, so one more than the machine has cores keeps them busy.
-await runJobs(jobs, availableParallelism() + 1, (result) => {
-  results.push(result);
-  console.log(fileLines(result, results.length, all));
-});
+// The tests of the contracts take longest, so they begin first. Tests wait for blocks and processes for a part of their time,
+// so one worker more than the machine has cores keeps them busy.
+const order = [
+  ...jobs.filter(isContracts),
+  ...jobs.filter(({ compiled }) => !compiled),
+  ...jobs.filter((job) => job.compiled && !isContracts(job)),
+];
+await runJobs(
+  order,
+  availableParallelism() + 1,
+  (result) => {
+    results.push(result);
+    console.log(fileLines(result, results.length, all));
+  },
+  jobs.some(({ compiled }) => compiled) ? compile() : undefined,
+);
 const counts = countsOf(results);
 if (counts.passed + counts.failed === 0) {
   console.log(`\nNo test ran.\n\n${summaryLine({ ...counts, failed: 1 })}`);
@@ -40,6 +53,19 @@ if (counts.passed + counts.failed === 0) {
 const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 console.log(summary(results, counts, `This took ${minutes} minutes.${notRun()}`));
 process.exitCode = counts.failed === 0 ? 0 : 1;
+
+function isContracts({ path }: Job): boolean {
+  return path === CONTRACTS;
+}
+
+/** Compiles the contracts, if their build output is missing or old. What it says goes to stderr. */
+async function compile(): Promise<void> {
+  const child = spawn(process.execPath, ["scripts/setup/run.mjs", "--build"], { stdio: "inherit" });
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code === 0) return;
+  console.log("\n0 passed, 1 failed");
+  process.exit(1);
+}
 
 function chosen(jobs: Job[], names: string[]): Job[] {
   if (names.length === 0) return jobs;

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 
 import type { Engine } from "../../api/store/db/engine.ts";
-import { engineTests } from "./engine-tests.ts";
+import { engineTests, filesOf } from "./engine-tests.ts";
 
 /** "short": `npm test`. "long": `npm run test:long`, which runs what `npm test` leaves out. */
 export type Tier = "short" | "long";
@@ -13,6 +13,8 @@ export type Place = Engine | "embedded";
 export interface Job {
   path: string;
   place: Place;
+  /** Whether it uses what Hardhat compiles: the contracts for tests, or the types of contracts. */
+  compiled: boolean;
 }
 
 /** The tests of the contracts, as one job. */
@@ -24,6 +26,8 @@ export const CONTRACTS = "test/contracts";
  */
 const LONG = /\.long\.test\.ts$/;
 const STORE = /^test\/api\/store\//;
+/** What Hardhat writes when it compiles. */
+const BUILT = /^types\/|\bartifacts\b/;
 
 /** One path of each kind of request, which `npm test` runs on PostgreSQL too. */
 export const PIPELINE_ON_BOTH = [
@@ -43,10 +47,12 @@ export function jobsOf(tier: Tier): Job[] {
   const isShort = (path: string) => !LONG.test(path);
   const byEngine = engineTests(files.filter((path) => path.startsWith("test/api/")));
   const onBoth = (path: string) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
-  const on = (place: Place, paths: string[]) => paths.sort().map((path) => ({ path, place }));
+  const imports = new Map<string, string[]>();
+  const compiled = (path: string) => [...filesOf(path, imports)].some((file) => BUILT.test(file));
+  const on = (place: Place, paths: string[]) => paths.sort().map((path) => ({ path, place, compiled: compiled(path) }));
   if (tier === "short") {
     return [
-      { path: CONTRACTS, place: "sqlite" },
+      { path: CONTRACTS, place: "sqlite", compiled: true },
       ...on("postgres", byEngine.filter(onBoth)),
       ...on("sqlite", files.filter(isShort)),
     ];

@@ -1,4 +1,3 @@
-
 import type { FileResult } from "./messages.ts";
 import type { Place } from "./plan.ts";
 

@@ -51,4 +51,6 @@ process.on("message", (order: Order) => {
     process.exit(0);
   })();
 });
+// Nobody would read the results.
+process.once("disconnect", () => process.exit(1));
 send({ idle: true });

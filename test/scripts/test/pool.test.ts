@@ -5,7 +5,11 @@ import { runJobs } from "../../../scripts/test/pool.ts";
 import type { Result } from "../../../scripts/test/report.ts";
 
 describe("runJobs", () => {
-  const job = (name: string, place: Place = "sqlite") => ({ path: `test/scripts/test/samples/${name}.ts`, place });
+  const job = (name: string, place: Place = "sqlite") => ({
+    path: `test/scripts/test/samples/${name}.ts`,
+    place,
+    compiled: false,
+  });
 
   async function run(...jobs: ReturnType<typeof job>[]): Promise<Result[]> {
     const results: Result[] = [];
