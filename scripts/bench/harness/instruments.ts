@@ -1,6 +1,4 @@
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-
+import type { Program } from "../../scene/program.ts";
 import type { Usage } from "./usage.ts";
 
 /** A message to `preload.ts` in the measured process. */
@@ -8,10 +6,10 @@ export type Order = { usage: true } | { startProfile: true } | { writeProfile: s
 
 /** Reads what `preload.ts` measures inside a process. */
 export class Instruments {
-  readonly #child: ChildProcess;
+  readonly #process: Program;
 
-  constructor(child: ChildProcess) {
-    this.#child = child;
+  constructor(process: Program) {
+    this.#process = process;
   }
 
   usage(): Promise<Usage> {
@@ -27,10 +25,7 @@ export class Instruments {
     await this.#ask({ writeProfile: file });
   }
 
-  async #ask<T>(order: Order): Promise<T> {
-    const answered = once(this.#child, "message");
-    this.#child.send(order);
-    const [answer] = (await answered) as [T];
-    return answer;
+  #ask<T>(order: Order): Promise<T> {
+    return this.#process.ask<T>(order);
   }
 }
