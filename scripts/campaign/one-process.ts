@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import BetterSqlite3 from "better-sqlite3";
 
-import { freePort } from "../scene/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
 import { pause } from "../scene/program.ts";
 import { openRecords, type Records } from "../scene/records.ts";
 import { ControlledService } from "./controlled-service.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { createKeyring } from "../../api/keys/keyring.ts";
 import { newSeedPhrase, writeSeedFile } from "../../api/keys/seed-file.ts";
-import { freePort } from "../scene/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
 import type { Random } from "../scene/random.ts";
 import type { Records } from "../scene/records.ts";
 import { ControlledService } from "./controlled-service.ts";

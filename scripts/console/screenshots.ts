@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import type { BrowserContextOptions, Page } from "playwright-core";
 
-import { freePort } from "../scene/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
 import { Program } from "../scene/program.ts";
 import { launchBrowser } from "./launch-browser.ts";
 import { waitUntil } from "./wait-until.ts";

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { getAddress, hexlify } from "ethers";
 
-import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.js";
+import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
 import type { Load, Mint } from "./load.ts";
 import type { World } from "./world.ts";
 

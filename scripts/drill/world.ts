@@ -6,7 +6,7 @@ import { createProgram } from "../../api/cli/program.ts";
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { findPostgres } from "../postgres/programs.ts";
 import { PostgresServer } from "../postgres/server.ts";
-import { freePort } from "../scene/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
 import { anvilBinary, NodeProcess } from "../scene/node.ts";
 import { WebhookReceiver } from "../scene/receiver.ts";
 import { createAppIn, Scene, sqliteUrl } from "../scene/scene.ts";

@@ -1,3 +1,3 @@
-import { freePort } from "../scene/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
 
 export { freePort };

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { JsonRpcProvider, Network } from "ethers";
 
-import { freePort } from "./free-port.ts";
+import { freePort } from "./loopback.ts";
 import { Miner } from "./miner.ts";
 import { Program } from "./program.ts";
 

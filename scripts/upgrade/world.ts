@@ -7,7 +7,7 @@ import type { Engine } from "../../api/store/db/engine.ts";
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { PostgresServer } from "../postgres/server.ts";
 import { FaultProxy } from "../scene/fault-proxy.ts";
-import { freePort } from "../scene/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
 import { NodeProcess } from "../scene/node.ts";
 import { Random } from "../scene/random.ts";
 import { openRecords, type Records } from "../scene/records.ts";

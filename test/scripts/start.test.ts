@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { ApiClient } from "../support/api-client.ts";
-import { freePort } from "../../scripts/scene/free-port.ts";
+import { freePort } from "../../scripts/scene/loopback.ts";
 import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { occupy, released } from "./support/ports.ts";

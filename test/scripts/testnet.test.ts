@@ -7,11 +7,10 @@ import { parseEther, Wallet } from "ethers";
 
 import { ERC721Collection__factory, PlainERC721__factory, Relay__factory } from "../../types/ethers-contracts/index.js";
 import { anvilBinary } from "../../scripts/scene/node.ts";
-import { ANVIL_KEY, startAnvil } from "../support/anvil.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../../scripts/scene/free-port.ts";
-import type { TestNode } from "../support/node.ts";
+import { freePort } from "../../scripts/scene/loopback.ts";
+import { ANVIL_KEY, startAnvil, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { createAppIn } from "../support/service.ts";

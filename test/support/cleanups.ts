@@ -1,3 +1,3 @@
-import { Cleanups } from "../../scripts/scene/cleanups.ts";
+import { Cleanups } from "../../scripts/scene/scene.ts";
 
 export { Cleanups };

@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 
 import { obey } from "../../scene/obey.ts";
-import type { Order } from "./instruments.ts";
+import type { Order } from "./measured-service.ts";
 import { workersProfile } from "./profile.ts";
 import { sumOf, type Usage } from "./usage.ts";
 

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 
 import { CHECKS } from "../../../api/doctor/examine.ts";
-import { freePort } from "../../../scripts/scene/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { describeOn } from "../../support/engine.ts";
 import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { temporaryFolder } from "../../support/folder.ts";

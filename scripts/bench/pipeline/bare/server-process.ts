@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 import { Program } from "../../../scene/program.ts";
-import { Instruments } from "../../harness/instruments.ts";
+import { Instruments } from "../../harness/measured-service.ts";
 
 const HARNESS = join(import.meta.dirname, "..", "..", "harness");
 
