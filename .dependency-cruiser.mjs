@@ -235,6 +235,12 @@ export default {
     // An example is written to be copied. In a checkout, the package @moneta/client is this entry.
     rule("examples-stand-alone", { path: "^examples/" }, { pathNot: OF_EXAMPLES, dependencyTypesNot: ["core"] }),
     { name: "scripts-import-no-tests", severity: "error", from: { path: "^scripts/" }, to: { path: "^test/" } },
+    rule(
+      "scene-imports-no-script",
+      { path: "^scripts/scene/" },
+      { path: "^scripts/", pathNot: "^scripts/scene/" },
+      "All scripts and tests start their processes with the scene.",
+    ),
   ],
   options: {
     doNotFollow: { path: ["node_modules", "^types/", "^contracts/generated/"] },

@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,6 +6,7 @@ import { crc32, deflateSync } from "node:zlib";
 
 import { Contract, JsonRpcProvider } from "ethers";
 
+import { Program } from "../scene/program.ts";
 import { sqliteFiles } from "./harness/databases.ts";
 import { World } from "./harness/world.ts";
 
@@ -17,8 +16,9 @@ import { World } from "./harness/world.ts";
  * prints the times. `--tokens N` makes another number. `--rate N` sets the service's rate limit (calls per minute).
  */
 
-const ROOT = join(import.meta.dirname, "..", "..");
 const SIDE = 128;
+/** Milliseconds within which the command prints the line at which it is killed. */
+const KILLED_WITHIN = 600_000;
 
 interface Figures {
   seconds: number;
@@ -74,30 +74,19 @@ class Drop {
   /** @param killAt kills the command when it prints this. */
   async run(killAt?: RegExp): Promise<Figures> {
     const begun = performance.now();
-    const child = spawn(process.execPath, ["api/cli/main.ts", ...this.#args], {
-      cwd: ROOT,
-      env: { PATH: process.env["PATH"], MONETA_TOKEN: this.#token },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const output = await outputOf(child, killAt);
-    const killed = child.signalCode === "SIGKILL";
-    if (killed !== (killAt !== undefined) || (!killed && child.exitCode !== 0)) {
-      throw new Error(`the command ended with ${String(child.signalCode ?? child.exitCode)}:\n${output}`);
+    const env = { PATH: process.env["PATH"], MONETA_TOKEN: this.#token };
+    const drop = new Program(["api/cli/main.ts", ...this.#args], { env });
+    if (killAt !== undefined) {
+      await drop.printed(killAt, KILLED_WITHIN);
+      drop.signal("SIGKILL");
+    }
+    const ended = await drop.gone();
+    const { output } = drop;
+    if (ended !== (killAt === undefined ? 0 : "SIGKILL")) {
+      throw new Error(`the command ended with ${ended.toString()}:\n${output}`);
     }
     return { seconds: (performance.now() - begun) / 1000, output };
   }
-}
-
-async function outputOf(child: ChildProcess, killAt?: RegExp): Promise<string> {
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (part: Buffer) => {
-      output += part.toString();
-      if (killAt?.test(output) === true) child.kill("SIGKILL");
-    });
-  }
-  await once(child, "close");
-  return output;
 }
 
 async function hostedCollection(world: World): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Random } from "./random.ts";
+import type { Random } from "../scene/random.ts";
 import type { World } from "./world.ts";
 
 /** One HTTP call of an app. */

@@ -1,9 +1,9 @@
-import type { NodeKind } from "../nodes/node-process.ts";
+import type { NodeKind } from "../scene/node.ts";
 import { Checker } from "./check.ts";
 import { type Fault, FAULTS } from "./faults.ts";
 import { Load } from "./load.ts";
 import type { Engine, Hardfork } from "./options.ts";
-import { Random } from "./random.ts";
+import { Random } from "../scene/random.ts";
 import { type Line, ZERO } from "./report.ts";
 import { isClean, type RoundResult } from "./result.ts";
 import { World } from "./world.ts";

@@ -4,7 +4,7 @@ import type { KnownTokens } from "./calls.ts";
 import { compareWithChain } from "./compare-chain.ts";
 import { countFinalEvents, countOutcomes, findLeftovers } from "./compare-database.ts";
 import type { Accepted } from "./load.ts";
-import type { Records } from "./records.ts";
+import type { Records } from "../scene/records.ts";
 import type { RoundResult } from "./result.ts";
 import type { World } from "./world.ts";
 
@@ -78,7 +78,7 @@ export class Checker {
    * @returns a sentence for each request that did not have exactly one final event.
    */
   async missingWebhooks(): Promise<string[]> {
-    const { finals } = this.#world.receiver;
+    const { finals } = this.#world;
     const deadline = performance.now() + SETTLE_TIMEOUT;
     const missing = () => [...this.#accepted].filter((id) => finals.get(id)?.size !== 1);
     while (missing().length > 0 && performance.now() < deadline) await wait(250);

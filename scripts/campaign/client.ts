@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { Random } from "./random.ts";
+import type { Random } from "../scene/random.ts";
 
 export type Body = Record<string, unknown>;
 

@@ -1,9 +1,7 @@
-import {
-  ERC1155Collection__factory,
-  ERC721Collection__factory,
-  PlainERC721__factory,
-} from "../../types/ethers-contracts/index.js";
-import type { Records } from "./records.ts";
+import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
+import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
+import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
+import type { Records } from "../scene/records.ts";
 import type { RoundResult } from "./result.ts";
 import type { World } from "./world.ts";
 

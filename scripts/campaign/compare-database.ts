@@ -1,6 +1,6 @@
 import { endedWrongly } from "./calls.ts";
 import type { Accepted } from "./load.ts";
-import type { Records } from "./records.ts";
+import type { Records } from "../scene/records.ts";
 import type { RoundResult } from "./result.ts";
 
 interface RequestState {

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 
 import { PostgresServer } from "../postgres/server.ts";
-import { PostgresProxy } from "./postgres-proxy.ts";
-import type { Random } from "./random.ts";
-import { PostgresRecords, type Records } from "./records.ts";
+import { PostgresProxy } from "../scene/postgres-proxy.ts";
+import type { Random } from "../scene/random.ts";
+import { openRecords, type Records } from "../scene/records.ts";
 
 const DATABASE = "campaign";
 /** The service's user. It owns the database, and has no other rights. */
@@ -35,7 +35,7 @@ export class DatabaseServer {
   }
 
   records(): Promise<Records> {
-    return PostgresRecords.open(this.#server.url(DATABASE));
+    return openRecords(this.#server.url(DATABASE));
   }
 
   restart(mode: "fast" | "immediate"): Promise<void> {

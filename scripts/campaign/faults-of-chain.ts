@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { LimitedProvider, type ProviderLimits } from "../nodes/limited-provider.ts";
+import { LimitedProvider, type ProviderLimits } from "../scene/limited-provider.ts";
 import type { Fault } from "./faults.ts";
 import { attackByContract } from "./hostile-contract.ts";
-import type { RpcFault } from "./proxy.ts";
+import type { RpcFault } from "../scene/fault-proxy.ts";
 import { CONFIRMATIONS, type World } from "./world.ts";
 
 const BROADCAST = ["eth_sendRawTransaction"];

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import { CRASH_POINTS, type CrashPoint } from "../../api/shared/crash-point.ts";
-import { pause } from "../processes/pause.ts";
+import { pause } from "../scene/program.ts";
 import type { Fault } from "./faults.ts";
-import type { ConnectionFault } from "./postgres-proxy.ts";
+import type { ConnectionFault } from "../scene/postgres-proxy.ts";
 import { LEASE_SECONDS, PROCESS_ROLES, type ProcessRole } from "./role-processes.ts";
 import type { World } from "./world.ts";
 

@@ -1,4 +1,4 @@
-import type { NodeKind } from "../nodes/node-process.ts";
+import type { NodeKind } from "../scene/node.ts";
 import { CHAIN_FAULTS } from "./faults-of-chain.ts";
 import { POSTGRES_FAULTS } from "./faults-on-postgres.ts";
 import { SQLITE_FAULTS } from "./faults-on-sqlite.ts";

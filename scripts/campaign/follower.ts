@@ -2,8 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { createClient } from "../../api/client/client.ts";
 import { ApiRefusal } from "../../api/client/errors.ts";
-import type { Random } from "./random.ts";
-import type { Records } from "./records.ts";
+import type { Random } from "../scene/random.ts";
+import type { Records } from "../scene/records.ts";
 
 /** Most events that are taken from one connection. */
 const MOST = 40;

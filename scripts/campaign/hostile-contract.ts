@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { type HostileERC721, HostileERC721__factory } from "../../types/ethers-contracts/index.js";
+import { HostileERC721__factory } from "../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
+import type { HostileERC721 } from "../../types/ethers-contracts/mocks/HostileERC721.ts";
 import type { World } from "./world.ts";
 
 /** Modes of `HostileERC721`. */

@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 
-import { anvilBinary } from "../nodes/anvil-binary.ts";
-import type { NodeKind } from "../nodes/node-process.ts";
+import { anvilBinary, type NodeKind } from "../scene/node.ts";
 import { possibleFaults, runFaults } from "./campaign.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
 import { type Line, summarise, table } from "./report.ts";

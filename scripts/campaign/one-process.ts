@@ -4,18 +4,18 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import BetterSqlite3 from "better-sqlite3";
 
-import { freePort } from "../nodes/free-port.ts";
-import { pause } from "../processes/pause.ts";
-import { type Records, SqliteRecords } from "./records.ts";
+import { freePort } from "../scene/loopback.ts";
+import { pause } from "../scene/program.ts";
+import { openRecords, type Records } from "../scene/records.ts";
+import { ControlledService } from "./controlled-service.ts";
 import type { Service } from "./service.ts";
-import { ServiceProcess } from "./service-process.ts";
 
 /** All roles in one process, with its database in a file. */
 export class OneProcess implements Service {
   readonly apiUrls: readonly string[];
   readonly #folder: string;
   readonly #env: Record<string, string>;
-  #process: ServiceProcess | null = null;
+  #process: ControlledService | null = null;
 
   private constructor(folder: string, port: string, settings: Record<string, string>) {
     this.#folder = folder;
@@ -35,19 +35,19 @@ export class OneProcess implements Service {
     return `file:${this.file}`;
   }
 
-  get process(): ServiceProcess {
+  get process(): ControlledService {
     if (this.#process === null) throw new Error("the service is not running");
     return this.#process;
   }
 
   /** @param extra settings that may name a crash point. */
   async start(extra: Record<string, string> = {}): Promise<void> {
-    if (this.#process?.running === true) return;
-    this.#process = await ServiceProcess.start({ ...this.#env, ...extra }, join(this.#folder, "api.log"));
+    if (this.#process?.exited === false) return;
+    this.#process = await ControlledService.open({ ...this.#env, ...extra }, join(this.#folder, "api.log"));
   }
 
   async kill(): Promise<void> {
-    if (this.#process?.running === true) await this.#process.kill();
+    if (this.#process?.exited === false) await this.#process.kill();
   }
 
   async restart(extra: Record<string, string> = {}): Promise<void> {
@@ -59,12 +59,12 @@ export class OneProcess implements Service {
     return this.restart();
   }
 
-  dispose(): Promise<void> {
+  stop(): Promise<void> {
     return this.kill();
   }
 
   records(): Promise<Records> {
-    return Promise.resolve(new SqliteRecords(this.file));
+    return openRecords(this.databaseUrl);
   }
 
   unexpectedEnds(): string[] {
@@ -73,9 +73,9 @@ export class OneProcess implements Service {
   }
 
   /** Starts a second process on the same database, without an API. */
-  async startSecond(): Promise<ServiceProcess> {
+  async startSecond(): Promise<ControlledService> {
     const env = { ...this.#env, ROLES: "relayer,indexer,webhooks" };
-    return ServiceProcess.start(env, join(this.#folder, "second.log"));
+    return ControlledService.open(env, join(this.#folder, "second.log"));
   }
 
   /** Freezes the service's process, but not inside a transaction, because that would block the database. */

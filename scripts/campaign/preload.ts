@@ -1,10 +1,10 @@
 import { createRequire } from "node:module";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { isMainThread } from "node:worker_threads";
 
 import { armCrashPoint } from "../../api/shared/crash-point.ts";
-import type { Control } from "./service-process.ts";
+import { obey } from "../scene/obey.ts";
+import type { Control } from "./controlled-service.ts";
 
 /**
  * Loaded into the service's process before the service. It lets the campaign shift the clock, make the disk fail and choose
@@ -16,8 +16,6 @@ interface ControlMessage extends Control {
 }
 
 type Answer = { done: true } | NodeJS.MemoryUsage;
-
-type BetweenThreads = { ready: true } | { message: ControlMessage } | { answer: Answer };
 
 interface SqliteConnection {
   readonly: boolean;
@@ -47,45 +45,10 @@ function carryOut(message: ControlMessage): Answer {
   return message.measure === true ? measure() : { done: true };
 }
 
-/** The threads of the process talk over it: each has its own clock and its own connections. */
-const threads = new BroadcastChannel("moneta-campaign");
-threads.unref();
-
-/** In the main thread: gives each message to the other thread too, if there is one, and answers when both are done. */
-function obeyCampaign(): void {
-  let hasOther = false;
-  let answered: (answer: Answer) => void = () => undefined;
-  threads.onmessage = ({ data }: { data: BetweenThreads }) => {
-    if ("ready" in data) hasOther = true;
-    if ("answer" in data) answered(data.answer);
-  };
-  process.on("message", (message: ControlMessage) => {
-    const here = carryOut(message);
-    if (!hasOther) {
-      process.send?.(here);
-      return;
-    }
-    answered = (there) => {
-      process.send?.(
-        "heapUsed" in here && "heapUsed" in there ? { ...here, heapUsed: here.heapUsed + there.heapUsed } : here,
-      );
-    };
-    threads.postMessage({ message } satisfies BetweenThreads);
-  });
-  // The channel to the campaign must not keep the process alive.
-  process.channel?.unref();
-}
-
-/** In any other thread. */
-function obeyMainThread(): void {
-  threads.onmessage = ({ data }: { data: BetweenThreads }) => {
-    if ("message" in data) threads.postMessage({ answer: carryOut(data.message) } satisfies BetweenThreads);
-  };
-  threads.postMessage({ ready: true } satisfies BetweenThreads);
-}
-
-if (isMainThread) obeyCampaign();
-else obeyMainThread();
+// Each thread has its own clock, its own connections and its own heap.
+obey(carryOut, (main, other) =>
+  "heapUsed" in main && "heapUsed" in other ? { ...main, heapUsed: main.heapUsed + other.heapUsed } : main,
+);
 
 function measure(): NodeJS.MemoryUsage {
   setFlagsFromString("--expose-gc");

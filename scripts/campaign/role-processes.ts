@@ -4,12 +4,12 @@ import { join } from "node:path";
 
 import { createKeyring } from "../../api/keys/keyring.ts";
 import { newSeedPhrase, writeSeedFile } from "../../api/keys/seed-file.ts";
-import { freePort } from "../nodes/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
+import type { Random } from "../scene/random.ts";
+import type { Records } from "../scene/records.ts";
+import { ControlledService } from "./controlled-service.ts";
 import { DatabaseServer } from "./database-server.ts";
-import type { Random } from "./random.ts";
-import type { Records } from "./records.ts";
 import type { Service } from "./service.ts";
-import { ServiceProcess } from "./service-process.ts";
 
 /** The roles, with the number of processes that have each. */
 const PROCESSES = { api: 2, relayer: 2, indexer: 2, webhooks: 2, media: 2, ipfs: 1 } as const;
@@ -24,7 +24,7 @@ export interface Member {
   readonly role: ProcessRole;
   readonly name: string;
   readonly env: Record<string, string>;
-  process: ServiceProcess | null;
+  process: ControlledService | null;
 }
 
 /** Eleven processes on one PostgreSQL database, two for most roles. They share no folder, as on eleven machines. */
@@ -76,7 +76,7 @@ export class RoleProcesses implements Service {
     await killAll(this.members);
   }
 
-  async dispose(): Promise<void> {
+  async stop(): Promise<void> {
     await this.kill();
     await this.database.stop();
   }
@@ -98,7 +98,7 @@ export class RoleProcesses implements Service {
   async worker(role: ProcessRole): Promise<Member> {
     const holders = await this.#holders(role);
     const pids = new Set(holders.map((holder) => Number(holder?.split("/")[2])));
-    const working = this.of(role).filter(({ process }) => process?.running === true && pids.has(process.pid));
+    const working = this.of(role).filter(({ process }) => process?.exited === false && pids.has(process.pid));
     return this.#random.pick(working.length > 0 ? working : this.of(role));
   }
 
@@ -136,9 +136,9 @@ export class RoleProcesses implements Service {
   }
 
   async #start(member: Member): Promise<void> {
-    if (member.process?.running === true) return;
+    if (member.process?.exited === false) return;
     this.#noteEnd(member);
-    member.process = await ServiceProcess.start(member.env, this.#logOf(member.name));
+    member.process = await ControlledService.open(member.env, this.#logOf(member.name));
   }
 
   #noteEnd({ name, process }: Member): void {

@@ -1,4 +1,4 @@
-import type { Records } from "./records.ts";
+import type { Records } from "../scene/records.ts";
 
 /** The service under test: its database and its processes. */
 export interface Service {
@@ -16,5 +16,5 @@ export interface Service {
   /** A sentence for each process that ended although the campaign did not end it, since the last call. */
   unexpectedEnds(): string[];
   /** Kills everything and removes what is not in the folder of the world. */
-  dispose(): Promise<void>;
+  stop(): Promise<void>;
 }

@@ -1,20 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { JsonRpcSigner } from "ethers";
 
-import { createApp } from "../../api/operator/create-app.ts";
-import { openDatabase } from "../../api/store/db/database.ts";
-import { PlainERC721__factory, ProgrammableReceiver__factory } from "../../types/ethers-contracts/index.js";
-import { type NodeKind, NodeProcess } from "../nodes/node-process.ts";
+import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
+import { ProgrammableReceiver__factory } from "../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
+import { FaultProxy } from "../scene/fault-proxy.ts";
+import { type NodeKind, NodeProcess } from "../scene/node.ts";
+import { Random } from "../scene/random.ts";
+import { WebhookReceiver } from "../scene/receiver.ts";
+import { createAppIn, Scene } from "../scene/scene.ts";
 import { RetryingClient } from "./client.ts";
 import { Follower } from "./follower.ts";
 import { OneProcess } from "./one-process.ts";
 import type { Engine, Hardfork } from "./options.ts";
-import { FaultProxy } from "./proxy.ts";
-import { Random } from "./random.ts";
-import { Receiver } from "./receiver.ts";
 import { RoleProcesses } from "./role-processes.ts";
 import type { Service } from "./service.ts";
 
@@ -44,15 +42,15 @@ const [REVERT_WITH_REASON, ACCEPT_SIMULATED] = [2, 8];
 
 /** A node, a fault proxy, the service, and an app with wallets and collections. */
 export class World {
+  readonly #scene: Scene;
   #node: NodeProcess;
-  /** The node whose chain the present node continues. */
-  #before: NodeProcess | null = null;
   readonly #seed: number;
   readonly proxy: FaultProxy;
-  readonly folder: string;
   readonly random: Random;
-  readonly receiver: Receiver;
   readonly service: Service;
+  /** The final events that arrived, by request. An event that is delivered repeatedly counts once. */
+  readonly finals: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly #hook: string;
   client!: RetryingClient;
   /** null until the app exists. */
   follower: Follower | null = null;
@@ -65,52 +63,52 @@ export class World {
   refusing = { always: "", onChain: "" };
 
   private constructor(
-    node: NodeProcess,
-    proxy: FaultProxy,
-    receiver: Receiver,
-    service: Service,
-    folder: string,
-    random: Random,
+    scene: Scene,
     seed: number,
+    parts: Pick<World, "node" | "proxy" | "random" | "service"> & { receiver: WebhookReceiver },
   ) {
-    this.#node = node;
-    this.proxy = proxy;
-    this.receiver = receiver;
-    this.service = service;
-    this.folder = folder;
-    this.random = random;
+    this.#scene = scene;
     this.#seed = seed;
+    this.#node = parts.node;
+    this.proxy = parts.proxy;
+    this.random = parts.random;
+    this.service = parts.service;
+    this.finals = recordFinals(parts.receiver);
+    this.#hook = parts.receiver.url;
   }
 
-  static async create({ kind, engine, seed, hardfork }: WorldOptions): Promise<World> {
-    const folder = await mkdtemp(join(tmpdir(), "moneta-campaign-"));
-    // The contracts do not fit into transactions under the rules of Amsterdam: they are deployed before.
-    const before = hardfork === "amsterdam" ? await NodeProcess.start(kind, folder, { hardfork: "osaka" }) : null;
-    const rules = hardfork === null || before !== null ? {} : { hardfork };
-    const node = before ?? (await NodeProcess.start(kind, folder, rules));
-    const proxy = await FaultProxy.start(node.url, seed);
-    const random = new Random(seed);
-    const settings = {
-      ...SETTINGS,
-      RPC_URL: proxy.url,
-      DEPLOYMENTS_DIR: join(folder, "deployments"),
-      // The processes start often.
-      NODE_COMPILE_CACHE: join(folder, "compiled"),
-    };
-    const service =
-      engine === "sqlite"
-        ? await OneProcess.create(folder, settings)
-        : await RoleProcesses.create(folder, settings, random);
-    const world = new World(node, proxy, await Receiver.start(), service, folder, random, seed);
-    try {
+  static create({ kind, engine, seed, hardfork }: WorldOptions): Promise<World> {
+    return Scene.open("campaign", async (scene) => {
+      const { folder } = scene;
+      // The logs say why it failed, until `stop` decides.
+      scene.keepsFolder = true;
+      // The contracts do not fit into transactions under the rules of Amsterdam: they are deployed before.
+      const isLate = hardfork === "amsterdam";
+      const rules = hardfork === null ? {} : { hardfork: isLate ? "osaka" : hardfork };
+      const node = await scene.add(NodeProcess.start(kind, folder, rules));
+      const random = new Random(seed);
+      const proxy = await scene.add(FaultProxy.start(node.url, new Random(seed)));
+      const settings = {
+        ...SETTINGS,
+        RPC_URL: proxy.url,
+        DEPLOYMENTS_DIR: join(folder, "deployments"),
+        // The processes start often.
+        NODE_COMPILE_CACHE: join(folder, "compiled"),
+      };
+      const service = await scene.add<OneProcess | RoleProcesses>(
+        engine === "sqlite" ? OneProcess.create(folder, settings) : RoleProcesses.create(folder, settings, random),
+      );
+      const receiver = await scene.add(WebhookReceiver.listen());
+      const world = new World(scene, seed, { node, proxy, random, service, receiver });
       await service.start();
-      if (before !== null) await world.#activate("amsterdam");
+      if (isLate) await world.#activate("amsterdam");
       await world.#setUpApp();
       return world;
-    } catch (error) {
-      await world.stop(true);
-      throw error;
-    }
+    });
+  }
+
+  get folder(): string {
+    return this.#scene.folder;
   }
 
   get node(): NodeProcess {
@@ -132,8 +130,7 @@ export class World {
   /** Starts a node that continues the chain under the rules of another hard fork, and the service with it. */
   async #activate(hardfork: Hardfork): Promise<void> {
     await this.service.kill();
-    this.#before = this.#node;
-    this.#node = await NodeProcess.start("hardhat", this.folder, { hardfork, forkUrl: this.#before.url });
+    this.#node = await this.#scene.add(NodeProcess.hardhat({ hardfork, forkUrl: this.#node.url }));
     this.proxy.target = this.#node.url;
     await this.service.start();
   }
@@ -142,24 +139,18 @@ export class World {
     for (let mined = 0; mined < blocks; mined++) await this.node.mine();
   }
 
+  /** @param keep whether the database and the logs stay. */
   async stop(keep: boolean): Promise<void> {
-    await this.follower?.stop();
-    await this.service.dispose();
-    await this.proxy.stop();
-    await this.node.stop();
-    await this.#before?.stop();
-    await this.receiver.stop();
-    if (!keep) await rm(this.folder, { recursive: true, force: true });
+    this.#scene.keepsFolder = keep;
+    await this.#scene.close();
   }
 
   async #setUpApp(): Promise<void> {
-    const database = await openDatabase(this.service.databaseUrl);
-    const { token } = await createApp({ database }, "campaign");
-    await database.close();
+    const { token } = await createAppIn(this.service.databaseUrl, "campaign");
     this.client = new RetryingClient(this.service.apiUrls, token, this.random);
     // Draws of its own, so that the calls of the load stay the same for a seed.
-    this.follower = new Follower(this.service.apiUrls, token, new Random(this.#seed));
-    await this.client.ok("PUT", "/v1/webhook", { url: this.receiver.url });
+    this.follower = await this.#scene.add(new Follower(this.service.apiUrls, token, new Random(this.#seed)));
+    await this.client.ok("PUT", "/v1/webhook", { url: this.#hook });
     for (let index = 0; index < WALLETS; index++) {
       this.wallets.push(String((await this.client.ok("POST", "/v1/accounts", {}))["address"]));
     }
@@ -192,4 +183,19 @@ async function refusingContract(deployer: JsonRpcSigner, mode: number): Promise<
   const receiver = await (await new ProgrammableReceiver__factory(deployer).deploy()).waitForDeployment();
   await (await receiver.program(mode)).wait();
   return receiver.getAddress();
+}
+
+/** Lets the receiver record the final events of each request. */
+function recordFinals(receiver: WebhookReceiver): Map<string, Set<string>> {
+  const finals = new Map<string, Set<string>>();
+  receiver.respond = ({ body }, response) => {
+    // A campaign may run for hours, so the calls themselves are not kept.
+    receiver.calls.length = 0;
+    response.end();
+    const { id, type, request_id: request } = body as { id: string; type: string; request_id: string };
+    // A `corrected` event may follow a final one when a reorganization was deeper than the confirmations.
+    if (type !== "completed" && type !== "error") return;
+    finals.set(request, (finals.get(request) ?? new Set()).add(`${type} ${id}`));
+  };
+  return finals;
 }

@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { BrowserContextOptions, Page } from "playwright-core";
 
-import { freePort } from "../nodes/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
+import { Program } from "../scene/program.ts";
 import { launchBrowser } from "./launch-browser.ts";
 import { waitUntil } from "./wait-until.ts";
 
@@ -26,33 +26,10 @@ const WIDE: BrowserContextOptions = {
 /** The tour takes about a minute. */
 const READY_MS = 300_000;
 
-interface Started {
-  child: ChildProcess;
-  /** Works once. */
-  consoleLink: string;
-}
-
-async function start(dataDir: string): Promise<Started> {
+async function start(dataDir: string): Promise<Program> {
   const [port, rpcPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, ["scripts/start/main.ts"], {
-    env: { ...process.env, PORT: port.toString(), RPC_PORT: rpcPort.toString(), DATA_DIR: dataDir, NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let output = "";
-  const link = new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", (text: Buffer) => {
-      output += text.toString();
-      const found = /https?:\S+\/console\/?#code=[\w-]+/.exec(output);
-      if (found !== null) resolve(found[0]);
-    });
-    child.once("exit", (code) => {
-      reject(new Error(`The service ended with code ${String(code)}:\n${output}`));
-    });
-    setTimeout(() => {
-      reject(new Error(`The service printed no link:\n${output}`));
-    }, READY_MS).unref();
-  });
-  return { child, consoleLink: await link };
+  const places = { PORT: port.toString(), RPC_PORT: rpcPort.toString(), DATA_DIR: dataDir };
+  return new Program(["scripts/start/main.ts"], { env: { ...process.env, ...places, NO_COLOR: "1" } });
 }
 
 /** Opens a screen and waits until its parts and the pictures in view are loaded. */
@@ -111,17 +88,12 @@ async function takeAll(consoleLink: string): Promise<void> {
 
 const folder = await mkdtemp(join(tmpdir(), "moneta-screenshots-"));
 await mkdir(FOLDER, { recursive: true });
-const started = await start(folder);
+const moneta = await start(folder);
 try {
-  await takeAll(started.consoleLink);
+  // It works once.
+  const [consoleLink] = await moneta.printed(/https?:\S+\/console\/?#code=[\w-]+/, READY_MS);
+  await takeAll(consoleLink);
 } finally {
-  await stop(started.child);
+  await moneta.end("SIGINT");
   await rm(folder, { recursive: true, force: true });
-}
-
-async function stop(running: ChildProcess): Promise<void> {
-  if (running.exitCode !== null) return;
-  const ended = new Promise((resolve) => running.once("exit", resolve));
-  running.kill("SIGINT");
-  await ended;
 }

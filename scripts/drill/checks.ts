@@ -3,9 +3,9 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { getAddress, hexlify } from "ethers";
 
-import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.js";
+import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
 import type { Load, Mint } from "./load.ts";
-import type { Scene } from "./scene.ts";
+import type { World } from "./world.ts";
 
 /** A promise, and whether it held. */
 export interface Check {
@@ -34,10 +34,10 @@ interface Facts extends Known {
 const SETTLE_TIMEOUT = 180_000;
 
 /** Asks the restored service for each request. */
-export async function partition(scene: Scene, load: Load): Promise<Known> {
+export async function partition(world: World, load: Load): Promise<Known> {
   const known: Known = { inBackup: [], after: [] };
   for (const mint of load.accepted) {
-    const { status } = await scene.call("GET", `/v1/requests/${mint.id}`);
+    const { status } = await world.call("GET", `/v1/requests/${mint.id}`);
     known[status === 200 ? "inBackup" : "after"].push(mint);
   }
   return known;
@@ -45,20 +45,20 @@ export async function partition(scene: Scene, load: Load): Promise<Known> {
 
 /** Waits until the requests of the backup are final, then compares the caller's records, the database and the chain. */
 export async function checkPromises(
-  scene: Scene,
+  world: World,
   known: Known,
   collections: { capped: string; open: string; cap: number },
 ): Promise<Check[]> {
-  const statuses = await settled(scene, known.inBackup);
+  const statuses = await settled(world, known.inBackup);
   const all = [...known.inBackup, ...known.after];
   const [capped, open] = [collections.capped, collections.open].map((address) =>
-    ERC721Collection__factory.connect(address, scene.node.provider),
+    ERC721Collection__factory.connect(address, world.node.provider),
   );
   if (capped === undefined || open === undefined) throw new Error("there are no collections");
   const owned = new Map<string, number>();
   for (const { to } of all) owned.set(to, Number((await capped.balanceOf(to)) + (await open.balanceOf(to))));
   const minted = [Number(await capped.totalMinted()), Number(await open.totalMinted())];
-  const owners = await scene.inDatabase(({ read }) =>
+  const owners = await world.inDatabase(({ read }) =>
     read
       .selectFrom("holdings")
       .select("owner")
@@ -69,19 +69,19 @@ export async function checkPromises(
   return [
     onceEach(facts),
     unknownButListed(facts),
-    await capHolds(scene, collections.cap, capped),
-    await keysAnswer(scene, known.inBackup),
-    await webhooksArrived(scene, known.inBackup),
-    await doctorIsContent(scene),
+    await capHolds(world, collections.cap, capped),
+    await keysAnswer(world, known.inBackup),
+    await webhooksArrived(world, known.inBackup),
+    await doctorIsContent(world),
   ];
 }
 
-async function settled(scene: Scene, mints: readonly Mint[]): Promise<Facts["statuses"]> {
+async function settled(world: World, mints: readonly Mint[]): Promise<Facts["statuses"]> {
   const statuses: Facts["statuses"] = new Map();
   const deadline = performance.now() + SETTLE_TIMEOUT;
   for (const { id } of mints) {
     for (;;) {
-      const { body } = await scene.call("GET", `/v1/requests/${id}`);
+      const { body } = await world.call("GET", `/v1/requests/${id}`);
       const status = String(body["status"]);
       const error = typeof body["error_code"] === "string" ? body["error_code"] : null;
       statuses.set(id, { status, error });
@@ -133,7 +133,7 @@ function unknownButListed({ after, owned, listed }: Facts): Check {
 
 /** The capped collection is filled up. */
 async function capHolds(
-  scene: Scene,
+  world: World,
   cap: number,
   capped: { totalMinted(): Promise<bigint>; target: unknown },
 ): Promise<Check> {
@@ -141,12 +141,12 @@ async function capHolds(
   for (let call = 0; call <= cap; call++) {
     const to = getAddress(hexlify(randomBytes(20)));
     const body = { collection_address: String(capped.target), to_address: to };
-    const { status, body: answer } = await scene.call("POST", "/v1/nfts", body);
+    const { status, body: answer } = await world.call("POST", "/v1/nfts", body);
     if (status !== 200) break;
     accepted.push(String(answer["request_id"]));
   }
   const made = accepted.map((id) => ({ id, key: "", body: {}, to: "" }));
-  const failed = [...(await settled(scene, made)).values()].filter(({ status }) => status !== "completed");
+  const failed = [...(await settled(world, made)).values()].filter(({ status }) => status !== "completed");
   const minted = Number(await capped.totalMinted());
   return {
     promise: "Supply caps hold",
@@ -156,10 +156,10 @@ async function capHolds(
 }
 
 /** A repeated call gets the request of the first one. */
-async function keysAnswer(scene: Scene, mints: readonly Mint[]): Promise<Check> {
+async function keysAnswer(world: World, mints: readonly Mint[]): Promise<Check> {
   let same = 0;
   for (const { id, key, body } of mints) {
-    const { body: answer } = await scene.call("POST", "/v1/nfts", body, key);
+    const { body: answer } = await world.call("POST", "/v1/nfts", body, key);
     if (answer["request_id"] === id) same += 1;
   }
   return {
@@ -170,11 +170,11 @@ async function keysAnswer(scene: Scene, mints: readonly Mint[]): Promise<Check> 
 }
 
 /** The restored service delivers the events that waited in the backup, and those that came with the new results. */
-async function webhooksArrived(scene: Scene, mints: readonly Mint[]): Promise<Check> {
+async function webhooksArrived(world: World, mints: readonly Mint[]): Promise<Check> {
   const finals = new Map<string, Set<string>>();
   const wanted = new Set(mints.map(({ id }) => id));
   const look = () => {
-    for (const { body, headers } of scene.receiver.calls) {
+    for (const { body, headers } of world.receiver.calls) {
       const id = String(body["request_id"]);
       if (!wanted.has(id) || !["completed", "error"].includes(String(body["type"]))) continue;
       finals.set(id, (finals.get(id) ?? new Set()).add(String(headers["webhook-id"])));
@@ -191,8 +191,8 @@ async function webhooksArrived(scene: Scene, mints: readonly Mint[]): Promise<Ch
   };
 }
 
-async function doctorIsContent(scene: Scene): Promise<Check> {
-  const { findings } = JSON.parse(await scene.cli("doctor", "--media", "--json")) as {
+async function doctorIsContent(world: World): Promise<Check> {
+  const { findings } = JSON.parse(await world.cli("doctor", "--media", "--json")) as {
     findings: { result: string; words: string }[];
   };
   const problems = findings.filter(({ result }) => result === "problem");

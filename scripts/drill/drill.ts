@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { plural } from "../../api/shared/plural.ts";
 import { type Check, checkPromises, partition } from "./checks.ts";
 import { Load } from "./load.ts";
-import { type Engine, Scene } from "./scene.ts";
+import { type Engine, World } from "./world.ts";
 
 /** Requests that are accepted before the backup, while it runs, and after it, before the disk is lost. */
 const BEFORE = 40;
@@ -16,67 +16,67 @@ const STEP_TIMEOUT = 180_000;
  * restores, reconciles, starts, and compares. Everything is scratch: a node, a chain, and keys of its own.
  */
 export async function drill(engine: Engine, say: (line: string) => void): Promise<Check[]> {
-  const scene = await Scene.create(engine);
+  const world = await World.create(engine);
   try {
-    return await rehearse(scene, engine, say);
+    return await rehearse(world, engine, say);
   } finally {
-    await scene.stop();
+    await world.stop();
   }
 }
 
-async function rehearse(scene: Scene, engine: Engine, say: (line: string) => void): Promise<Check[]> {
+async function rehearse(world: World, engine: Engine, say: (line: string) => void): Promise<Check[]> {
   const began = performance.now();
   const step = (text: string) => {
     say(`${((performance.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${text}`);
   };
   // Nobody delivers webhooks yet: those of the backup wait for the restored service.
-  await scene.start({ ROLES: "api,relayer,indexer,media" });
+  await world.start({ ROLES: "api,relayer,indexer,media" });
   step(
     `A service runs (${engine === "sqlite" ? "SQLite" : "PostgreSQL"}); its keys are not on the disk that will be lost.`,
   );
-  const collections = { capped: await collection(scene, CAP), open: await collection(scene, null), cap: CAP };
-  await scene.call("PUT", "/v1/webhook", { url: scene.receiver.url });
-  const load = new Load(scene, [collections.capped, collections.open]);
+  const collections = { capped: await collection(world, CAP), open: await collection(world, null), cap: CAP };
+  await world.call("PUT", "/v1/webhook", { url: world.receiver.url });
+  const load = new Load(world, [collections.capped, collections.open]);
   load.start();
   await until("requests before the backup", () => Promise.resolve(load.accepted.length >= BEFORE));
   const before = load.accepted.length;
-  const folder = `${scene.folder}/backup`;
-  await scene.cli("backup", folder);
+  const folder = `${world.folder}/backup`;
+  await world.cli("backup", folder);
   step(
     `backup: made and checked while requests came in (${before.toString()} before it, ${load.accepted.length.toString()} at its end).`,
   );
   const lastInTime = load.accepted.length;
   await until("requests after the backup", () => Promise.resolve(load.accepted.length >= lastInTime + AFTER));
-  await until("results after the backup", () => someCompleted(scene, load));
-  await loseAll(scene, load, step);
-  step((await scene.cli("restore", folder)).split("\n")[0] ?? "");
-  step(await refusedStart(scene));
-  const reconciled = JSON.parse(await scene.cli("reconcile", "--json")) as Reconciled;
+  await until("results after the backup", () => someCompleted(world, load));
+  await loseAll(world, load, step);
+  step((await world.cli("restore", folder)).split("\n")[0] ?? "");
+  step(await refusedStart(world));
+  const reconciled = JSON.parse(await world.cli("reconcile", "--json")) as Reconciled;
   step(describe(reconciled));
   const exact: Check = {
     promise: "What reconcile adopts leaves every total exact",
     holds: reconciled.comparison.differences === 0,
     detail: plural(reconciled.comparison.differences, "difference"),
   };
-  await scene.start();
-  const known = await partition(scene, load);
+  await world.start();
+  const known = await partition(world, load);
   step(
     `The service runs again. It knows ${known.inBackup.length.toString()} of the requests; ${known.after.length.toString()} came after the backup.`,
   );
-  const checks = [exact, ...(await checkPromises(scene, known, collections))];
+  const checks = [exact, ...(await checkPromises(world, known, collections))];
   for (const { promise, holds, detail } of checks) step(`${holds ? "holds  " : "BROKEN "} ${promise}: ${detail}.`);
   return checks;
 }
 
 /** Kills the service in the middle of the load, and deletes its data. */
-async function loseAll(scene: Scene, load: Load, step: (text: string) => void): Promise<void> {
+async function loseAll(world: World, load: Load, step: (text: string) => void): Promise<void> {
   const stopped = load.stop();
-  await scene.kill();
+  await world.kill();
   await stopped;
-  await scene.loseDisk();
+  await world.loseDisk();
   step(`kill -9, and the disk is lost, after ${plural(load.accepted.length, "accepted request")}.`);
   // What was sent is mined, as the pages about back-ups ask for.
-  await scene.node.mine();
+  await world.node.mine();
 }
 
 interface Reconciled {
@@ -95,12 +95,12 @@ function describe({ recovery, comparison }: Reconciled): string {
   );
 }
 
-async function collection(scene: Scene, cap: number | null): Promise<string> {
+async function collection(world: World, cap: number | null): Promise<string> {
   const body = { type: "ERC721", name: "Drill", symbol: "DRL", ...(cap === null ? {} : { mint_supply_count: cap }) };
-  const { body: answer } = await scene.call("POST", "/v1/collections", body);
+  const { body: answer } = await world.call("POST", "/v1/collections", body);
   let address = "";
   await until("a collection", async () => {
-    const { body: request } = await scene.call("GET", `/v1/requests/${String(answer["request_id"])}`);
+    const { body: request } = await world.call("GET", `/v1/requests/${String(answer["request_id"])}`);
     if (typeof request["nft_collection"] === "string") address = request["nft_collection"];
     return request["status"] === "completed";
   });
@@ -108,16 +108,16 @@ async function collection(scene: Scene, cap: number | null): Promise<string> {
 }
 
 /** Whether the newest but twenty requests are completed. */
-async function someCompleted(scene: Scene, load: Load): Promise<boolean> {
+async function someCompleted(world: World, load: Load): Promise<boolean> {
   const late = load.accepted.at(-20);
   if (late === undefined) return false;
-  const { body } = await scene.call("GET", `/v1/requests/${late.id}`);
+  const { body } = await world.call("GET", `/v1/requests/${late.id}`);
   return body["status"] === "completed";
 }
 
 /** The service does not start with an old copy. */
-async function refusedStart(scene: Scene): Promise<string> {
-  const message = await scene.start().then(
+async function refusedStart(world: World): Promise<string> {
+  const message = await world.start().then(
     () => null,
     (error: unknown) => (error as Error).message,
   );

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { getAddress, hexlify } from "ethers";
 
-import type { Scene } from "./scene.ts";
+import type { World } from "./world.ts";
 
 /** A mint that the service accepted. Each goes to an address of its own, so the chain shows how often it ran. */
 export interface Mint {
@@ -24,14 +24,14 @@ export class Load {
   readonly accepted: Mint[] = [];
   /** Calls that were refused because the collection is full. */
   refused = 0;
-  readonly #scene: Scene;
+  readonly #world: World;
   readonly #collections: readonly string[];
   #stopped = false;
   #running: Promise<unknown> = Promise.resolve();
   #made = 0;
 
-  constructor(scene: Scene, collections: readonly string[]) {
-    this.#scene = scene;
+  constructor(world: World, collections: readonly string[]) {
+    this.#world = world;
     this.#collections = collections;
   }
 
@@ -65,7 +65,7 @@ export class Load {
     };
     const key = randomUUID();
     try {
-      const { status, body: answer } = await this.#scene.call("POST", "/v1/nfts", body, key);
+      const { status, body: answer } = await this.#world.call("POST", "/v1/nfts", body, key);
       if (status === 200) this.accepted.push({ id: String(answer["request_id"]), key, body, to });
       else this.refused += 1;
     } catch (error) {

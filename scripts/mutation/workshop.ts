@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
+import { Program } from "../scene/program.ts";
 import { apply, type Mutant } from "./mutants.ts";
 
 /** killed: a test failed. survived: all tests passed. invalid: it does not compile. */
@@ -51,18 +51,23 @@ export class Workshop {
   /** @param file path of the changed contract from the root of the project. */
   async run(file: string): Promise<{ verdict: Verdict; output: string }> {
     const build = await this.#hardhat(["build", "--no-tests", "--quiet"]);
-    if (build.code !== 0) return { verdict: "invalid", output: build.output };
+    if (!build.isGood) return { verdict: "invalid", output: build.output };
     for (const tests of [...testsOf(file).map((files) => ["mocha", "--no-compile", ...files]), ["solidity"]]) {
-      const { code, output } = await this.#hardhat(["test", ...tests]);
-      if (code !== 0) return { verdict: "killed", output };
+      const { isGood, output } = await this.#hardhat(["test", ...tests]);
+      if (!isGood) return { verdict: "killed", output };
     }
     return { verdict: "survived", output: "" };
   }
 
-  #hardhat(args: string[]): Promise<{ code: number; output: string }> {
-    const main = join(this.#root, "node_modules", "hardhat", "dist", "src", "cli.js");
+  async #hardhat(args: string[]): Promise<{ isGood: boolean; output: string }> {
     const config = join(this.#root, this.#folder, "hardhat.config.ts");
-    return start(this.#root, [main, "--config", config, ...args]);
+    const hardhat = new Program(["node_modules/hardhat/dist/src/cli.js", "--config", config, ...args]);
+    const timer = setTimeout(() => {
+      hardhat.signal("SIGKILL");
+    }, RUN_TIMEOUT);
+    const ended = await hardhat.gone();
+    clearTimeout(timer);
+    return { isGood: ended === 0, output: hardhat.output };
   }
 }
 
@@ -76,20 +81,6 @@ function testsOf(file: string): string[][] {
   return [all.filter(isNear), all.filter((path) => !isNear(path))]
     .map((files) => files.sort())
     .filter((files) => files.length > 0);
-}
-
-function start(cwd: string, args: string[]): Promise<{ code: number; output: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
-    const timer = setTimeout(() => child.kill("SIGKILL"), RUN_TIMEOUT);
-    child.once("error", reject);
-    child.once("close", (code) => {
-      clearTimeout(timer);
-      resolve({ code: code ?? 1, output });
-    });
-  });
 }
 
 function configOf(folder: string): string {

@@ -1,36 +1,3 @@
-import { randomInt } from "node:crypto";
-import { createServer } from "node:net";
+import { freePort } from "../scene/loopback.ts";
 
-/**
- * Operating systems take the ports of outgoing connections, and of servers that name none, from above this range. A port from
- * there may be taken before the server that it is for listens, or while that server restarts.
- */
-const [FIRST, LAST] = [15_000, 31_999];
-/** Ports that this process has chosen. Their servers may not listen yet. */
-const chosen = new Set<number>();
-
-/** A loopback port that is free, and that nobody takes who has not chosen it. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(FIRST, LAST + 1);
-    if (chosen.has(port) || !(await isFree(port))) continue;
-    chosen.add(port);
-    return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", (error: NodeJS.ErrnoException) => {
-      // Some systems reserve ranges of ports.
-      if (error.code === "EADDRINUSE" || error.code === "EACCES") resolve(false);
-      else reject(error);
-    });
-    probe.listen(port, "127.0.0.1", () => {
-      probe.close(() => {
-        resolve(true);
-      });
-    });
-  });
-}
+export { freePort };

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 import { createCluster } from "./cluster.ts";
-import { freePort } from "../nodes/free-port.ts";
+import { freePort } from "../scene/loopback.ts";
 import { findPostgres } from "./programs.ts";
 
 /*

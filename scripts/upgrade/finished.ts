@@ -4,12 +4,10 @@ import { issueToken } from "../../api/commands/issue-token.ts";
 import { rotateToken } from "../../api/operator/rotate-token.ts";
 import { revokeApiToken } from "../../api/store/apps/api-tokens.ts";
 import { setQuotas } from "../../api/store/apps/quotas.ts";
-import {
-  HostileERC721__factory,
-  PlainERC721__factory,
-  ProgrammableReceiver__factory,
-} from "../../types/ethers-contracts/index.js";
-import type { App, Scene } from "./scene.ts";
+import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
+import { HostileERC721__factory } from "../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
+import { ProgrammableReceiver__factory } from "../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
+import type { App, World } from "./world.ts";
 
 /** Modes of `ProgrammableReceiver` and `HostileERC721`. */
 const [REVERT_WITH_REASON, ACCEPT_SIMULATED, BURN_ALL_GAS] = [2, 8, 2];
@@ -36,11 +34,11 @@ export interface Finished {
 }
 
 /** Makes apps, and completes and fails requests of every type. */
-export async function finishRequests(scene: Scene): Promise<Finished> {
-  const apps = await makeApps(scene);
+export async function finishRequests(world: World): Promise<Finished> {
+  const apps = await makeApps(world);
   const { shop, press, closing } = apps;
   const wallet = async (app: App, body = {}) =>
-    String((await scene.call(app, "POST", "/v1/accounts", body))["address"]);
+    String((await world.call(app, "POST", "/v1/accounts", body))["address"]);
   const wallets: Finished["wallets"] = [
     await wallet(shop, { user_identifier: "ann" }),
     await wallet(shop, { user_identifier: "bob" }),
@@ -49,28 +47,28 @@ export async function finishRequests(scene: Scene): Promise<Finished> {
   await wallet(press);
   const collection = async (app: App, body: object) =>
     String(
-      (await scene.completed(app, "/v1/collections", { name: "Stones", symbol: "STN", ...body }))["nft_collection"],
+      (await world.completed(app, "/v1/collections", { name: "Stones", symbol: "STN", ...body }))["nft_collection"],
     );
   const royalties = {
     seller_fee_basis_points: 250,
     fee_recipient: wallets[2],
-    image: `${scene.outside.origin}/media/cover.svg`,
+    image: `${world.outside.origin}/media/cover.svg`,
   };
   const made: Omit<Finished, keyof typeof apps | "foreign"> = {
     wallets,
     erc721: await collection(shop, { type: "ERC721", mint_supply_count: 1000, ...royalties }),
-    selfHosted: await collection(shop, { type: "ERC1155", base_uri: `${scene.outside.origin}/meta/{id}` }),
+    selfHosted: await collection(shop, { type: "ERC1155", base_uri: `${world.outside.origin}/meta/{id}` }),
     erc1155: await collection(shop, { type: "ERC1155" }),
     ofPress: await collection(press, { type: "ERC721" }),
     ofClosing: await collection(closing, { type: "ERC721", soulbound: true }),
   };
-  await mintAndTransfer(scene, { ...apps, ...made });
-  await freeze(scene, shop, wallets[0]);
-  await failRequests(scene, { ...apps, ...made });
-  return { ...apps, ...made, foreign: await followContracts(scene, shop, wallets) };
+  await mintAndTransfer(world, { ...apps, ...made });
+  await freeze(world, shop, wallets[0]);
+  await failRequests(world, { ...apps, ...made });
+  return { ...apps, ...made, foreign: await followContracts(world, shop, wallets) };
 }
 
-async function makeApps({ database, ...scene }: Scene): Promise<Pick<Finished, "shop" | "press" | "closing">> {
+async function makeApps({ database, ...world }: World): Promise<Pick<Finished, "shop" | "press" | "closing">> {
   const make = async (name: string): Promise<App> => {
     const { appId: id, token } = await createApp({ database }, name);
     return { id, name, token };
@@ -83,19 +81,19 @@ async function makeApps({ database, ...scene }: Scene): Promise<Pick<Finished, "
   const replaced = await issueToken({ database }, { ...order, name: "replaced" });
   await rotateToken({ database }, replaced.id, 3_600_000);
   await database.write((trx) => setQuotas(trx, press.id, { media_bytes: 1_000_000, media_requests: 50, wallets: 10 }));
-  for (const { name } of [press, closing]) scene.outside.broken.add(`/hook/${name}`);
+  for (const { name } of [press, closing]) world.outside.broken.add(`/hook/${name}`);
   return { shop, press, closing };
 }
 
 /** Mints of every kind, with media and unlockable content, transfers and changes of metadata. */
-async function mintAndTransfer(scene: Scene, made: Omit<Finished, "foreign">): Promise<void> {
+async function mintAndTransfer(world: World, made: Omit<Finished, "foreign">): Promise<void> {
   const { shop, wallets, erc721, erc1155, selfHosted } = made;
   for (const app of [shop, made.press, made.closing]) {
-    await scene.call(app, "PUT", "/v1/webhook", { url: `${scene.outside.origin}/hook/${app.name}` });
+    await world.call(app, "PUT", "/v1/webhook", { url: `${world.outside.origin}/hook/${app.name}` });
   }
-  await scene.call(shop, "POST", "/v1/webhook/secret");
-  const mint = (body: object) => scene.accept(shop, "/v1/nfts", { ...body });
-  const image = (name: string) => `${scene.outside.origin}/media/${name}.svg`;
+  await world.call(shop, "POST", "/v1/webhook/secret");
+  const mint = (body: object) => world.accept(shop, "/v1/nfts", { ...body });
+  const image = (name: string) => `${world.outside.origin}/media/${name}.svg`;
   const first = [
     await mint({
       collection_address: erc721,
@@ -119,73 +117,73 @@ async function mintAndTransfer(scene: Scene, made: Omit<Finished, "foreign">): P
       initial_supply: 5,
       uri: "ipfs://own",
     }),
-    await scene.accept(made.press, "/v1/nfts", { collection_address: made.ofPress, to_address: wallets[1] }),
-    await scene.accept(made.closing, "/v1/nfts", { collection_address: made.ofClosing, to_address: wallets[1] }),
+    await world.accept(made.press, "/v1/nfts", { collection_address: made.ofPress, to_address: wallets[1] }),
+    await world.accept(made.closing, "/v1/nfts", { collection_address: made.ofClosing, to_address: wallets[1] }),
   ];
   for (const [index, id] of first.entries())
-    await scene.final(index === 8 ? made.press : index === 9 ? made.closing : shop, id);
-  await scene.completed(shop, "/v1/nfts", {
+    await world.final(index === 8 ? made.press : index === 9 ? made.closing : shop, id);
+  await world.completed(shop, "/v1/nfts", {
     collection_address: erc1155,
     to_address: wallets[1],
     token_id: 7,
     quantity: 9,
   });
   const transfer = { from_address: wallets[0], to_address: wallets[1] };
-  await scene.completed(shop, "/v1/transfers", { ...transfer, contract_address: erc721, token_id: 1 });
-  await scene.completed(shop, "/v1/transfers", { ...transfer, contract_address: erc1155, token_id: 7, amount: 3 });
-  await scene.completed(shop, `/v1/collections/${erc721}/2`, { name: "Two, changed" }, "PATCH");
+  await world.completed(shop, "/v1/transfers", { ...transfer, contract_address: erc721, token_id: 1 });
+  await world.completed(shop, "/v1/transfers", { ...transfer, contract_address: erc1155, token_id: 7, amount: 3 });
+  await world.completed(shop, `/v1/collections/${erc721}/2`, { name: "Two, changed" }, "PATCH");
 }
 
-async function freeze(scene: Scene, shop: App, to: string): Promise<void> {
+async function freeze(world: World, shop: App, to: string): Promise<void> {
   const body = { type: "ERC721", name: "Frozen", symbol: "ICE" };
-  const frozen = String((await scene.completed(shop, "/v1/collections", body))["nft_collection"]);
-  await scene.completed(shop, "/v1/nfts", { collection_address: frozen, to_address: to, name: "Ice" });
-  await scene.completed(shop, `/v1/collections/${frozen}/freeze`);
+  const frozen = String((await world.completed(shop, "/v1/collections", body))["nft_collection"]);
+  await world.completed(shop, "/v1/nfts", { collection_address: frozen, to_address: to, name: "Ice" });
+  await world.completed(shop, `/v1/collections/${frozen}/freeze`);
 }
 
 /** One failure before sending and one on the chain. */
-async function failRequests(scene: Scene, { shop, erc721 }: Pick<Finished, "shop" | "erc721">): Promise<void> {
-  const outsider = await scene.node.provider.getSigner(5);
+async function failRequests(world: World, { shop, erc721 }: Pick<Finished, "shop" | "erc721">): Promise<void> {
+  const outsider = await world.node.provider.getSigner(5);
   for (const mode of [REVERT_WITH_REASON, ACCEPT_SIMULATED]) {
     const receiver = await (await new ProgrammableReceiver__factory(outsider).deploy()).waitForDeployment();
     await (await receiver.program(mode)).wait();
     const to = await receiver.getAddress();
-    const request = await scene.final(
+    const request = await world.final(
       shop,
-      await scene.accept(shop, "/v1/nfts", { collection_address: erc721, to_address: to }),
+      await world.accept(shop, "/v1/nfts", { collection_address: erc721, to_address: to }),
     );
     if (request["status"] !== "failed") throw new Error(`a mint to ${to} must fail: ${JSON.stringify(request)}`);
   }
 }
 
 /** Follows three contracts of others: one honest, one that is quarantined, one that is followed no more. @returns the first. */
-async function followContracts(scene: Scene, shop: App, wallets: Finished["wallets"]): Promise<string> {
-  const outsider = await scene.node.provider.getSigner(5);
+async function followContracts(world: World, shop: App, wallets: Finished["wallets"]): Promise<string> {
+  const outsider = await world.node.provider.getSigner(5);
   const plain = async () => (await new PlainERC721__factory(outsider).deploy()).waitForDeployment();
   const [honest, left] = [await plain(), await plain()];
   for (let id = 1; id <= 6; id++) await (await honest.mint(wallets[0], id)).wait();
   const hostile = await (await new HostileERC721__factory(outsider).deploy()).waitForDeployment();
   const addresses = await Promise.all([honest, left, hostile].map((contract) => contract.getAddress()));
   const [foreign = "", unfollowed = "", attacker = ""] = addresses;
-  for (const address of addresses) await becomes(scene, shop, wallets[0], address, "followed");
-  await scene.until("the wallet was read", async () => {
-    await scene.mine(1);
-    return (await scene.call(shop, "GET", `/v1/accounts/${wallets[0]}/${foreign}`))["as_of_block"] !== null;
+  for (const address of addresses) await becomes(world, shop, wallets[0], address, "followed");
+  await world.until("the wallet was read", async () => {
+    await world.mine(1);
+    return (await world.call(shop, "GET", `/v1/accounts/${wallets[0]}/${foreign}`))["as_of_block"] !== null;
   });
   const move = { from_address: wallets[0], to_address: wallets[1], contract_address: foreign, token_id: 1 };
-  await scene.completed(shop, "/v1/transfers", move);
-  await scene.call(shop, "DELETE", `/v1/contracts/${unfollowed}`);
+  await world.completed(shop, "/v1/transfers", move);
+  await world.call(shop, "DELETE", `/v1/contracts/${unfollowed}`);
   await (await hostile.program(BURN_ALL_GAS)).wait();
   await (await hostile.spam(outsider.address, wallets[0], 1, CLAIMED)).wait();
-  await becomes(scene, shop, wallets[0], attacker, "quarantined");
+  await becomes(world, shop, wallets[0], attacker, "quarantined");
   return foreign;
 }
 
-async function becomes(scene: Scene, app: App, wallet: string, address: string, state: string): Promise<void> {
-  await scene.until(`${address} is ${state}`, async () => {
-    await scene.call(app, "GET", `/v1/accounts/${wallet}/${address}`);
-    await scene.mine(1);
-    const { contracts } = await scene.call<{ contracts: { address: string; state: string }[] }>(
+async function becomes(world: World, app: App, wallet: string, address: string, state: string): Promise<void> {
+  await world.until(`${address} is ${state}`, async () => {
+    await world.call(app, "GET", `/v1/accounts/${wallet}/${address}`);
+    await world.mine(1);
+    const { contracts } = await world.call<{ contracts: { address: string; state: string }[] }>(
       app,
       "GET",
       "/v1/contracts",

@@ -2,23 +2,23 @@ import { randomUUID } from "node:crypto";
 
 import { announceObject, beginCollection, indexedBlocks, quarantineBlocks } from "../../api/store/media/blocks.ts";
 import type { Finished } from "./finished.ts";
-import { type Scene, SETTINGS } from "./scene.ts";
+import { type World, SETTINGS } from "./world.ts";
 
 /** Leaves deliveries to be sent, sent again and ended, and calls that two API processes have counted together. */
-export async function leaveDeliveries(scene: Scene, { shop, closing }: Finished): Promise<void> {
-  await scene.start("api");
-  await scene.start("api");
-  await scene.call(shop, "POST", "/v1/webhook/test");
+export async function leaveDeliveries(world: World, { shop, closing }: Finished): Promise<void> {
+  await world.start("api");
+  await world.start("api");
+  await world.call(shop, "POST", "/v1/webhook/test");
   // Two processes add up their counts once a considerable part of the limit is used.
-  await scene.until("the calls are added up", async () => {
-    await scene.call(shop, "GET", "/v1/webhook");
-    return (await scene.count("rate_counts")) > 0;
+  await world.until("the calls are added up", async () => {
+    await world.call(shop, "GET", "/v1/webhook");
+    return (await world.count("rate_counts")) > 0;
   });
-  await scene.call(closing, "DELETE", "/v1/webhook");
-  await scene.killAll();
-  await (await scene.start("webhooks", { CRASH_POINT: "webhooks:taken" })).gone();
+  await world.call(closing, "DELETE", "/v1/webhook");
+  await world.killAll();
+  await (await world.start("webhooks", { CRASH_POINT: "webhooks:taken" })).gone();
   // As after the removal of a webhook with exactly 1,000 waiting deliveries: the first 1,000 are ended, the rest is to come.
-  await scene.database.write(async (trx) => {
+  await world.database.write(async (trx) => {
     const { seq } = await trx
       .selectFrom("deliveries")
       .select("seq")
@@ -32,7 +32,7 @@ export async function leaveDeliveries(scene: Scene, { shop, closing }: Finished)
 }
 
 /** An upload that was never recorded, and a garbage collection that has removed nothing yet. */
-export async function leaveMediaWork({ database }: Scene): Promise<void> {
+export async function leaveMediaWork({ database }: World): Promise<void> {
   const store = SETTINGS.MEDIA_STORE;
   const id = randomUUID();
   await database.write(async (trx) => {

@@ -11,7 +11,7 @@ import { pathOf } from "../../api/store/db/database.ts";
 import type { Engine } from "../../api/store/db/engine.ts";
 import { findPostgres } from "../postgres/programs.ts";
 import { finishRequests } from "./finished.ts";
-import { Scene, SEED_PHRASE, SETTINGS } from "./scene.ts";
+import { World, SEED_PHRASE, SETTINGS } from "./world.ts";
 import { leaveUnderWay, type Unfinished } from "./under-way.ts";
 
 /*
@@ -40,19 +40,19 @@ const ENGINES: readonly Engine[] = ["sqlite", "postgres"];
 const run = promisify(execFile);
 
 async function make(engine: Engine): Promise<void> {
-  const scene = await Scene.open(engine);
+  const world = await World.open(engine);
   try {
-    await scene.start("api,relayer,indexer,webhooks,media,ipfs");
-    const finished = await finishRequests(scene);
-    await scene.killAll();
-    const unfinished = await leaveUnderWay(scene, finished);
+    await world.start("api,relayer,indexer,webhooks,media,ipfs");
+    const finished = await finishRequests(world);
+    await world.killAll();
+    const unfinished = await leaveUnderWay(world, finished);
     const { shop, press, closing } = finished;
     const manifest: Manifest = {
       version: packageJson.version,
       engine,
       madeAt: Date.now(),
-      chainBegan: scene.node.began,
-      origin: scene.outside.origin,
+      chainBegan: world.node.began,
+      origin: world.outside.origin,
       seedPhrase: SEED_PHRASE,
       settings: SETTINGS,
       apps: Object.fromEntries([shop, press, closing].map(({ name, id, token }) => [name, { id, token }])),
@@ -61,12 +61,12 @@ async function make(engine: Engine): Promise<void> {
     const folder = join(ROOT, engine);
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-    await save(folder, "chain.json.br", await chainOf(scene));
-    await save(folder, "reconcile.sqlite.br", await sqliteFile(join(scene.folder, "reconcile", "chain.sqlite")));
-    if (engine === "sqlite") await save(folder, "moneta.sqlite.br", await sqliteFile(pathOf(scene.databaseUrl)));
-    else await save(folder, "moneta.sql.br", await dump(scene.databaseUrl));
+    await save(folder, "chain.json.br", await chainOf(world));
+    await save(folder, "reconcile.sqlite.br", await sqliteFile(join(world.folder, "reconcile", "chain.sqlite")));
+    if (engine === "sqlite") await save(folder, "moneta.sqlite.br", await sqliteFile(pathOf(world.databaseUrl)));
+    else await save(folder, "moneta.sql.br", await dump(world.databaseUrl));
   } finally {
-    await scene.close();
+    await world.close();
   }
 }
 
@@ -81,7 +81,7 @@ async function save(folder: string, name: string, content: Buffer): Promise<void
 }
 
 /** The blocks with their hashes and receipts, and the newest state. */
-async function chainOf({ node }: Scene): Promise<Buffer> {
+async function chainOf({ node }: World): Promise<Buffer> {
   const state = String(await node.provider.send("anvil_dumpState", []));
   return gunzipSync(Buffer.from(state.slice(2), "hex"));
 }

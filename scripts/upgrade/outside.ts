@@ -1,6 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
+import { WebhookReceiver } from "../scene/receiver.ts";
 
 /** A webhook call that arrived. */
 export interface Delivered {
@@ -17,42 +15,34 @@ export class Outside {
   readonly delivered: Delivered[] = [];
   /** Paths that answer 503. */
   readonly broken = new Set<string>();
-  readonly #server: Server;
+  readonly #receiver: WebhookReceiver;
 
-  private constructor() {
-    this.#server = createServer((request, response) => {
-      this.#answer(request, response).catch(() => response.destroy());
-    });
+  private constructor(receiver: WebhookReceiver) {
+    this.#receiver = receiver;
+    receiver.respond = ({ method, path, headers, body }, response) => {
+      if (this.broken.has(path)) {
+        response.writeHead(503).end();
+      } else if (method === "GET") {
+        // The same path is the same content for ever.
+        response.setHeader("content-type", "image/svg+xml").end(svg(path));
+      } else {
+        const { type, request_id: requestId = null } = body as { type: string; request_id?: string };
+        this.delivered.push({ path, id: String(headers["webhook-id"]), type, requestId });
+        response.writeHead(204).end();
+      }
+    };
   }
 
   static async listen(): Promise<Outside> {
-    const outside = new Outside();
-    await new Promise<void>((resolve) => outside.#server.listen(0, "127.0.0.1", resolve));
-    return outside;
+    return new Outside(await WebhookReceiver.listen());
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
+    return this.#receiver.origin;
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url ?? "";
-    const body = request.method === "POST" ? ((await json(request)) as { type: string; request_id?: string }) : null;
-    if (this.broken.has(path)) {
-      response.writeHead(503).end();
-    } else if (body === null) {
-      // The same path is the same content for ever.
-      response.setHeader("content-type", "image/svg+xml").end(svg(path));
-    } else {
-      const { type, request_id: requestId = null } = body;
-      this.delivered.push({ path, id: String(request.headers["webhook-id"]), type, requestId });
-      response.writeHead(204).end();
-    }
+  close(): Promise<void> {
+    return this.#receiver.close();
   }
 }
 

@@ -1,12 +1,11 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { SqliteRecords } from "../campaign/records.ts";
+import { Program } from "../scene/program.ts";
+import { openRecords } from "../scene/records.ts";
 import type { Finished } from "./finished.ts";
 import { leaveDeliveries, leaveMediaWork } from "./leftovers.ts";
-import type { App, Body, Scene } from "./scene.ts";
+import type { App, Body, World } from "./world.ts";
 
 /** A request that the fixture leaves under way. Each can complete. */
 export interface Unfinished {
@@ -25,32 +24,32 @@ const READ = 50;
 const SENDING = ["eth_sendRawTransaction"];
 
 /** Leaves requests under way in every state, and kills the process that works on them. */
-export async function leaveUnderWay(scene: Scene, made: Finished): Promise<Unfinished[]> {
+export async function leaveUnderWay(world: World, made: Finished): Promise<Unfinished[]> {
   const left: Unfinished[] = [];
   const accept = async (state: string, calls: Call[]) => {
-    await scene.start("api");
+    await world.start("api");
     for (const { app, path, body, method } of calls) {
-      left.push({ state, app: app.name, id: await scene.accept(app, path, body, method) });
+      left.push({ state, app: app.name, id: await world.accept(app, path, body, method) });
     }
-    await scene.killAll();
+    await world.killAll();
   };
-  const picture = (name: string) => withMedia(made, name, scene.outside.origin);
-  await interruptReconcile(scene);
+  const picture = (name: string) => withMedia(made, name, world.outside.origin);
+  await interruptReconcile(world);
   await accept("mined, not confirmed", oneOfEach(made, 2));
-  await mineThem(scene);
+  await mineThem(world);
   await accept("sent, not mined", oneOfEach(made, 3));
-  await sendInVain(scene);
+  await sendInVain(world);
   await accept("signed, not sent", oneOfEach(made, 4));
-  await signOnly(scene);
+  await signOnly(world);
   await accept("claimed", oneOfEach(made, 5));
-  await claimOnly(scene);
+  await claimOnly(world);
   await accept("its media cannot be fetched", [picture("broken")]);
-  await tryMedia(scene);
+  await tryMedia(world);
   await accept("its media were fetched by a process that died", [picture("lost")]);
-  await dieWithMedia(scene);
+  await dieWithMedia(world);
   await accept("accepted", [...oneOfEach(made, 6), picture("late"), ...alone(made)]);
-  await leaveDeliveries(scene, made);
-  await leaveMediaWork(scene);
+  await leaveDeliveries(world, made);
+  await leaveMediaWork(world);
   return left;
 }
 
@@ -114,24 +113,20 @@ function alone({ press, closing, ofPress, ofClosing, wallets }: Finished): Call[
 }
 
 /** Kills `reconcile` while it reads the chain. What it has read stays in a database of its own. */
-async function interruptReconcile(scene: Scene): Promise<void> {
-  scene.proxy.fault = { kind: "delay", probability: 1, methods: ["eth_getLogs"], amount: 200 };
-  const child = spawn(process.execPath, ["api/cli/main.ts", "reconcile"], {
-    env: { PATH: process.env["PATH"], ...scene.env },
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  const ended = once(child, "exit");
-  const file = join(scene.folder, "reconcile", "chain.sqlite");
-  await scene.until("reconcile has read some ranges", async () => existsSync(file) && (await lastBlockIn(file)) > READ);
-  child.kill("SIGKILL");
-  const [, signal] = (await ended) as [number | null, string | null];
-  if (signal !== "SIGKILL") throw new Error("reconcile ended before it was killed");
-  scene.proxy.fault = null;
+async function interruptReconcile(world: World): Promise<void> {
+  world.proxy.fault = { kind: "delay", probability: 1, methods: ["eth_getLogs"], amount: 200 };
+  const env = { PATH: process.env["PATH"], ...world.env };
+  const reconcile = new Program(["api/cli/main.ts", "reconcile"], { env });
+  const file = join(world.folder, "reconcile", "chain.sqlite");
+  await world.until("reconcile has read some ranges", async () => existsSync(file) && (await lastBlockIn(file)) > READ);
+  if ((await reconcile.end("SIGKILL")) !== "SIGKILL")
+    throw new Error(`reconcile ended before it was killed:\n${reconcile.output}`);
+  world.proxy.fault = null;
 }
 
 /** The last block that a run of `reconcile` has stored. It creates its tables when it begins. */
 async function lastBlockIn(file: string): Promise<number> {
-  const records = new SqliteRecords(file);
+  const records = await openRecords(`file:${file}`);
   try {
     const tables = await records.all("select name from sqlite_schema where name = 'meta'");
     if (tables.length === 0) return 0;
@@ -143,51 +138,51 @@ async function lastBlockIn(file: string): Promise<number> {
 }
 
 /** Executes the waiting requests in blocks that are not deep enough yet. */
-async function mineThem(scene: Scene): Promise<void> {
-  await scene.start("relayer,indexer", UNCONFIRMED);
-  await scene.until("every sent request is in a block", () => isEmpty(scene, "outcome is null"));
-  await scene.killAll();
+async function mineThem(world: World): Promise<void> {
+  await world.start("relayer,indexer", UNCONFIRMED);
+  await world.until("every sent request is in a block", () => isEmpty(world, "outcome is null"));
+  await world.killAll();
 }
 
 /** Sends to a node that loses every transaction. Lane 0 takes them all. */
-async function sendInVain(scene: Scene): Promise<void> {
-  scene.proxy.fault = { kind: "lose-broadcast", probability: 1, methods: SENDING };
-  await scene.start("relayer", { LANES: "1" });
+async function sendInVain(world: World): Promise<void> {
+  world.proxy.fault = { kind: "lose-broadcast", probability: 1, methods: SENDING };
+  await world.start("relayer", { LANES: "1" });
   const sent = "batch_id in (select batch_id from attempts where sent_at is not null)";
-  await scene.until("every request is sent", () => isEmpty(scene, `status = 'pending' or not (${sent})`));
-  await scene.killAll();
+  await world.until("every request is sent", () => isEmpty(world, `status = 'pending' or not (${sent})`));
+  await world.killAll();
 }
 
 /** The node does not answer, so lane 0 waits and lane 1 takes the requests. */
-async function signOnly(scene: Scene): Promise<void> {
-  scene.proxy.fault = { kind: "delay", probability: 1, methods: SENDING, amount: TOO_LATE };
-  await scene.start("relayer", { LANES: "2" });
-  await scene.until("every request is signed", () => isEmpty(scene, "status = 'pending'"));
-  await scene.killAll();
+async function signOnly(world: World): Promise<void> {
+  world.proxy.fault = { kind: "delay", probability: 1, methods: SENDING, amount: TOO_LATE };
+  await world.start("relayer", { LANES: "2" });
+  await world.until("every request is signed", () => isEmpty(world, "status = 'pending'"));
+  await world.killAll();
 }
 
 /** Lanes 0 and 1 wait for the node, so lane 2 takes the requests. */
-async function claimOnly(scene: Scene): Promise<void> {
-  await (await scene.start("relayer", { CRASH_POINT: "relayer:claimed" })).gone();
-  if (await isEmpty(scene, "lane is not null and batch_id is null")) throw new Error("no request is claimed");
-  scene.proxy.fault = null;
+async function claimOnly(world: World): Promise<void> {
+  await (await world.start("relayer", { CRASH_POINT: "relayer:claimed" })).gone();
+  if (await isEmpty(world, "lane is not null and batch_id is null")) throw new Error("no request is claimed");
+  world.proxy.fault = null;
 }
 
-async function tryMedia(scene: Scene): Promise<void> {
-  scene.outside.broken.add("/media/broken.svg");
-  await scene.start("media");
-  await scene.until("media were tried", async () => (await scene.count("media_jobs where tries > 0")) > 0);
-  await scene.killAll();
+async function tryMedia(world: World): Promise<void> {
+  world.outside.broken.add("/media/broken.svg");
+  await world.start("media");
+  await world.until("media were tried", async () => (await world.count("media_jobs where tries > 0")) > 0);
+  await world.killAll();
 }
 
-async function dieWithMedia(scene: Scene): Promise<void> {
-  await (await scene.start("media", { CRASH_POINT: "media:copied" })).gone();
-  if ((await scene.count("media_jobs where holder is not null")) === 0) throw new Error("no media job is taken");
+async function dieWithMedia(world: World): Promise<void> {
+  await (await world.start("media", { CRASH_POINT: "media:copied" })).gone();
+  if ((await world.count("media_jobs where holder is not null")) === 0) throw new Error("no media job is taken");
 }
 
 /** Whether no unfinished request that is not waiting for media meets the condition. */
-async function isEmpty(scene: Scene, condition: string): Promise<boolean> {
+async function isEmpty(world: World, condition: string): Promise<boolean> {
   const waiting = "id in (select request_id from media_jobs)";
   const found = `requests where status in ('pending', 'processing') and not (${waiting}) and (${condition})`;
-  return (await scene.count(found)) === 0;
+  return (await world.count(found)) === 0;
 }

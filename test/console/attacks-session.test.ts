@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 
-import { listenOnLoopback } from "../support/loopback-server.ts";
+import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
 import { expectNoAxeViolations, useConsole } from "./support/browser.ts";
 
 describe("console: attacks on sessions", () => {

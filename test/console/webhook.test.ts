@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 
 import { expect } from "chai";
 
-import { listenOnLoopback } from "../support/loopback-server.ts";
+import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
 import {
   copied,
   lastCall,

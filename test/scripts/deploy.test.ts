@@ -6,9 +6,8 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 
 import { Relay__factory } from "../../types/ethers-contracts/index.js";
-import { anvilBinary } from "../../scripts/nodes/anvil-binary.ts";
-import { ANVIL_KEY, startAnvil } from "../support/anvil.ts";
-import { startNode, type TestNode } from "../support/node.ts";
+import { anvilBinary } from "../../scripts/scene/node.ts";
+import { ANVIL_KEY, startAnvil, startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";
 

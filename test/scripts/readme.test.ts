@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
 
-import { freePort } from "../../scripts/nodes/free-port.ts";
+import { freePort } from "../../scripts/scene/loopback.ts";
 import { ROOT, TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { serving, start } from "./support/start.ts";

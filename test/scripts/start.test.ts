@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { ApiClient } from "../support/api-client.ts";
-import { freePort } from "../../scripts/nodes/free-port.ts";
+import { freePort } from "../../scripts/scene/loopback.ts";
 import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { occupy, released } from "./support/ports.ts";
@@ -129,11 +129,7 @@ describe("npm start", () => {
     const first = runWithoutTour();
     await serving(first);
     const [, command] = await first.printed(/^CLI: +(.+) npm run cli -- app list$/m);
-    const cli = new TestProcess(
-      ["-c", `${command} "${process.execPath}" api/cli/main.ts app list`],
-      {},
-      "sh",
-    );
+    const cli = new TestProcess(["-c", `${command} "${process.execPath}" api/cli/main.ts app list`], {}, "sh");
     expect(await cli.gone(), cli.output).to.equal(0);
     expect(cli.output).to.match(/^local /m);
 
@@ -144,11 +140,7 @@ describe("npm start", () => {
       .and.to.contain(`- RPC_PORT: port ${ports.RPC_PORT} is in use.`)
       .and.to.contain(`- DATA_DIR: another npm start uses the folder ${dataDir}.`);
     const [, suggested] = /This command line works:\n {2}(.+) npm start\n/.exec(second.output) ?? [];
-    const third = new TestProcess(
-      ["-c", `${suggested} exec "${process.execPath}" scripts/start/main.ts`],
-      {},
-      "sh",
-    );
+    const third = new TestProcess(["-c", `${suggested} exec "${process.execPath}" scripts/start/main.ts`], {}, "sh");
     started.push(third);
     await serving(third);
     expect(await third.end("SIGTERM")).to.equal(0);

@@ -6,12 +6,11 @@ import { expect } from "chai";
 import { parseEther, Wallet } from "ethers";
 
 import { ERC721Collection__factory, PlainERC721__factory, Relay__factory } from "../../types/ethers-contracts/index.js";
-import { anvilBinary } from "../../scripts/nodes/anvil-binary.ts";
-import { ANVIL_KEY, startAnvil } from "../support/anvil.ts";
+import { anvilBinary } from "../../scripts/scene/node.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../../scripts/nodes/free-port.ts";
-import type { TestNode } from "../support/node.ts";
+import { freePort } from "../../scripts/scene/loopback.ts";
+import { ANVIL_KEY, startAnvil, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { createAppIn } from "../support/service.ts";
@@ -24,8 +23,7 @@ describe("the service on a chain that is not local (84532, Anvil)", () => {
   let deployer: Wallet;
   let lanes: string[];
 
-  const api = (more: Record<string, string> = {}) =>
-    new TestProcess(["api/main.ts"], { ...env, ...more });
+  const api = (more: Record<string, string> = {}) => new TestProcess(["api/main.ts"], { ...env, ...more });
   const cli = (...args: string[]) => new TestProcess(["api/cli/main.ts", ...args], env);
   const readiness = async () => (await (await fetch(`${baseUrl}/readyz`)).json()) as { errors?: { message: string }[] };
 

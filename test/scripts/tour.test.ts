@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { freePort } from "../../scripts/nodes/free-port.ts";
+import { freePort } from "../../scripts/scene/loopback.ts";
 import { startFakeRpc } from "../support/fake-rpc.ts";
 import { TestProcess } from "../support/process.ts";
 import { useService } from "../support/use-service.ts";

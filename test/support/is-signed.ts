@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 
-import type { ReceivedCall } from "../../scripts/webhooks/receiver.ts";
+import type { ReceivedCall } from "../../scripts/scene/receiver.ts";
 
 /** Whether the call is signed with the secret. */
 export function isSigned(call: ReceivedCall, secret: string): boolean {

@@ -1,44 +1,17 @@
-import { JsonRpcProvider, Network } from "ethers";
+import { NodeProcess, type NodeRules } from "../../scripts/scene/node.ts";
 
-import { freePort } from "../../scripts/nodes/free-port.ts";
-import { type NodeRules, rulesEnvironment } from "../../scripts/nodes/node-rules.ts";
-import { TestProcess } from "./process.ts";
+/** A real node in a separate process. */
+export type TestNode = Pick<NodeProcess, "url" | "provider" | "stop">;
 
-/** A real Hardhat node in a separate process. */
-export interface TestNode {
-  url: string;
-  provider: JsonRpcProvider;
-  stop(): Promise<void>;
+/** A Hardhat node. @param at port; a free one when absent. */
+export function startNode(rules?: NodeRules, at?: number): Promise<TestNode> {
+  return NodeProcess.hardhat(rules, at);
 }
 
-/** @param at port; a free one when absent. */
-export async function startNode(rules: NodeRules = {}, at?: number): Promise<TestNode> {
-  const port = at ?? (await freePort());
-  const process = new TestProcess(
-    ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", port.toString()],
-    { HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", ...rulesEnvironment(rules) },
-  );
-  await process.printed(/Started HTTP and WebSocket JSON-RPC server/).catch(async (error: unknown) => {
-    // Nobody else knows the process. It would keep Mocha running.
-    await process.end("SIGKILL");
-    throw error;
-  });
-  const url = `http://127.0.0.1:${port.toString()}`;
-  const network = Network.from(31_337);
-  const provider = new JsonRpcProvider(url, network, {
-    staticNetwork: network,
-    cacheTimeout: -1,
-    batchMaxCount: 1,
-    pollingInterval: 50,
-  });
-  let stopping: Promise<unknown> | null = null;
-  return {
-    url,
-    provider,
-    stop: async () => {
-      // A test may stop the node before its fixture does.
-      if (stopping === null) provider.destroy();
-      await (stopping ??= process.end("SIGKILL"));
-    },
-  };
+/** The first of Anvil's accounts, known to everybody: only for test chains. */
+export const ANVIL_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+
+/** Anvil, a second and independent implementation of a node, with blocks once a second. */
+export function startAnvil(chainId: number, options: string[] = []): Promise<TestNode> {
+  return NodeProcess.anvil(["--block-time", "1", ...options], { chainId });
 }

@@ -1,6 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+
+import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 /** Keys that the server accepts. */
 export const S3_KEYS = { accessKeyId: "test-key", secretAccessKey: "test/secret+key", sessionToken: null };
@@ -29,6 +30,7 @@ export class S3Server {
   /** Called before a call is answered. */
   before: (method: string, path: string) => Promise<void> = () => Promise.resolve();
   readonly #server: Server;
+  #listening: Listening | null = null;
 
   constructor() {
     this.#server = createServer((request, response) => {
@@ -37,16 +39,15 @@ export class S3Server {
   }
 
   get endpoint(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
+    return this.#listening?.url ?? "";
   }
 
   async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.#listening = await listenOnLoopback(this.#server);
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#listening?.stop();
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,7 +1,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import type { CID } from "multiformats/cid";
+
+import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 /** A fake IPFS gateway that supports `?format=raw`. It has only the blocks that a test gives it. */
 export class TrustlessGateway {
@@ -11,6 +12,7 @@ export class TrustlessGateway {
   instead: ((response: ServerResponse, cid: string) => void) | null = null;
   readonly asked: string[] = [];
   readonly #server: Server;
+  #listening: Listening | null = null;
 
   constructor() {
     this.#server = createServer((request, response) => {
@@ -24,7 +26,7 @@ export class TrustlessGateway {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
+    return this.#listening?.url ?? "";
   }
 
   /** Adds a block. Versions 0 and 1 of its CID find it. */
@@ -34,11 +36,10 @@ export class TrustlessGateway {
   }
 
   async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.#listening = await listenOnLoopback(this.#server);
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#listening?.stop();
   }
 }

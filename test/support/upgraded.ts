@@ -2,11 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { writeSeedFile } from "../../api/keys/seed-file.ts";
-import { NodeProcess, STATE_FILE } from "../../scripts/nodes/node-process.ts";
+import { NodeProcess, STATE_FILE } from "../../scripts/scene/node.ts";
+import { Scene } from "../../scripts/scene/scene.ts";
 import { Outside } from "../../scripts/upgrade/outside.ts";
 import { ApiClient } from "./api-client.ts";
-import { Cleanups } from "./cleanups.ts";
-import { temporaryFolder } from "./folder.ts";
 import { FakeKubo } from "./kubo.ts";
 import { rawSql } from "./raw-sql.ts";
 import type { Released } from "./released.ts";
@@ -33,25 +32,19 @@ interface Parts {
 /** The present version, started on what an old version has left: its database, its chain and its apps. */
 export class Upgraded {
   readonly parts: Parts;
-  readonly #cleanups: Cleanups;
+  readonly #scene: Scene;
 
-  private constructor(parts: Parts, cleanups: Cleanups) {
+  private constructor(parts: Parts, scene: Scene) {
     this.parts = parts;
-    this.#cleanups = cleanups;
+    this.#scene = scene;
   }
 
-  static async start(released: Released): Promise<Upgraded> {
-    const cleanups = new Cleanups();
-    try {
-      return new Upgraded(await start(released, cleanups), cleanups);
-    } catch (error) {
-      await cleanups.run();
-      throw error;
-    }
+  static start(released: Released): Promise<Upgraded> {
+    return Scene.open("test", async (scene) => new Upgraded(await start(released, scene), scene));
   }
 
-  async stop(): Promise<void> {
-    await this.#cleanups.run();
+  stop(): Promise<void> {
+    return this.#scene.close();
   }
 
   /** @param rows a table and a condition. */
@@ -60,32 +53,24 @@ export class Upgraded {
   }
 }
 
-async function start(released: Released, cleanups: Cleanups): Promise<Parts> {
+async function start(released: Released, scene: Scene): Promise<Parts> {
   const { manifest } = released;
-  const temporary = await temporaryFolder();
-  cleanups.add(() => temporary.remove());
-  const folder = temporary.path;
+  const { folder } = scene;
   await writeFile(join(folder, STATE_FILE), await released.unpacked("chain.json.br"));
-  const node = await NodeProcess.start("anvil", folder, {}, manifest.chainBegan);
-  cleanups.add(() => node.stop());
-  const outside = await Outside.listen();
-  cleanups.add(() => outside.close());
+  const node = await scene.add(NodeProcess.start("anvil", folder, {}, manifest.chainBegan));
+  const outside = await scene.add(Outside.listen());
   const kubo = new FakeKubo();
   await kubo.start();
-  cleanups.add(() => kubo.stop());
+  await scene.add(kubo);
   const database = await released.database(folder, outside.origin);
-  cleanups.add(() => database.remove());
+  await scene.add({ stop: () => database.remove() });
   await released.placeReconcile(folder);
   await writeSeedFile(join(folder, "seed.jwe"), manifest.seedPhrase, manifest.settings["SEED_PASSPHRASE"] ?? "");
   const places = { DATABASE_URL: database.url, DATA_DIR: folder, RPC_URL: node.url, IPFS_PIN_RPC: kubo.rpc };
   const env = { ...manifest.settings, ...places };
   const setRight = shiftClock(manifest.madeAt + LATER);
-  cleanups.add(() => {
-    setRight();
-    return Promise.resolve();
-  });
-  const service = await startTestService({ rpcUrl: node.url, dataDir: folder, env });
-  cleanups.add(() => service.stop());
+  await scene.add({ stop: () => Promise.resolve(setRight()) });
+  const service = await scene.add(startTestService({ rpcUrl: node.url, dataDir: folder, env }));
   const shop = ApiClient.at(service.baseUrl, manifest.apps["shop"]?.token ?? "");
   return { node, outside, url: database.url, env, shop };
 }

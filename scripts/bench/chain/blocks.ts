@@ -1,7 +1,7 @@
 import { zeroPadValue, ZeroHash } from "ethers";
 
 import { MOVE_TOPICS } from "../../../api/chain/logs.ts";
-import type { PacedAnvil, Pace } from "./paced-anvil.ts";
+import type { NodeProcess, Pace } from "../../scene/node.ts";
 
 /** What the mints of some blocks make up. */
 export interface Fullness {
@@ -34,7 +34,7 @@ const [TRANSFER] = MOVE_TOPICS;
 const FROM_NOBODY = zeroPadValue(ZeroHash, 32);
 
 /** What the mints of the blocks `from` to `to` make up. @throws Error when a block has another gas limit than the pace. */
-export async function fullnessOf(node: PacedAnvil, pace: Pace, from: number, to: number): Promise<Fullness> {
+export async function fullnessOf(node: NodeProcess, pace: Pace, from: number, to: number): Promise<Fullness> {
   const heights = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   const blocks = await Promise.all(heights.map((height) => blockAt(node, pace, height)));
   const sum = (pick: (block: BlockFigures) => number) => blocks.reduce((total, block) => total + pick(block), 0);
@@ -59,7 +59,7 @@ interface BlockFigures {
   transactions: number;
 }
 
-async function blockAt(node: PacedAnvil, pace: Pace, height: number): Promise<BlockFigures> {
+async function blockAt(node: NodeProcess, pace: Pace, height: number): Promise<BlockFigures> {
   const at = `0x${height.toString(16)}`;
   const [block, receipts] = (await Promise.all([
     node.provider.send("eth_getBlockByNumber", [at, true]),

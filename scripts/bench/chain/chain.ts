@@ -2,12 +2,11 @@ import { mintAll, WARM_UP } from "../harness/measure.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 import { World } from "../harness/world.ts";
-import { anvilBinary } from "../../nodes/anvil-binary.ts";
+import { anvilBinary, NodeProcess, type Pace } from "../../scene/node.ts";
 import { type BareChain, bareChain } from "../pipeline/bare/chain.ts";
 import type { Fullness } from "./blocks.ts";
 import { fillBare, fillBlocks } from "./filling.ts";
 import { type LonePair, mintAt } from "./lone.ts";
-import { PacedAnvil, type Pace } from "./paced-anvil.ts";
 
 interface Size extends Pace {
   /** Blocks that are counted. */
@@ -31,9 +30,9 @@ export const chainLimits: Part = { name: "blocks", measure: run };
 async function run({ quick, databases }: Options): Promise<Row[]> {
   // The package exists for one platform only.
   if (anvilBinary() === null) return [];
-  const node = await PacedAnvil.start();
-  const world = await World.start({ databases, node: () => Promise.resolve(node) });
+  const world = await World.start({ databases, node: () => NodeProcess.underLoad() });
   try {
+    const { node } = world;
     const [to, collection] = [await world.wallet(), await world.collection()];
     const chain = await bareChain(node, to);
     await mintAll(world, collection, to, WARM_UP, 0);
@@ -55,7 +54,7 @@ async function run({ quick, databases }: Options): Promise<Row[]> {
 
 /** The moments are spread over the time between two blocks, and their order is mixed. */
 async function lonePairs(
-  site: { world: World; node: PacedAnvil },
+  site: { world: World; node: NodeProcess },
   chain: BareChain,
   size: Size,
   body: object,

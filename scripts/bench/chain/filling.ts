@@ -1,7 +1,7 @@
 import { type BareChain, RELAY_BATCH, readyBatches } from "../pipeline/bare/chain.ts";
 import type { World } from "../harness/world.ts";
 import { type Fullness, fullnessOf } from "./blocks.ts";
-import type { PacedAnvil, Pace } from "./paced-anvil.ts";
+import type { NodeProcess, Pace } from "../../scene/node.ts";
 
 /** Items of a batch: as many as the API takes. */
 const ITEMS = 1_000;
@@ -22,7 +22,7 @@ const STALLED = 30_000;
  * @param minted how many mints the app had completed. @returns with it: how many it has completed now.
  */
 export async function fillBlocks(
-  { world, node }: { world: World; node: PacedAnvil },
+  { world, node }: { world: World; node: NodeProcess },
   pace: Pace,
   blocks: number,
   { body, minted }: { body: object; minted: number },
@@ -47,7 +47,7 @@ export async function fillBlocks(
  * @param gasOfMint what a mint in a batch uses.
  */
 export async function fillBare(
-  node: PacedAnvil,
+  node: NodeProcess,
   chain: BareChain,
   pace: Pace & { blocks: number },
   gasOfMint: number,
@@ -79,7 +79,7 @@ export async function fillBare(
 }
 
 /** @param after seconds until the first block that counts. */
-async function countBlocks(node: PacedAnvil, pace: Pace, blocks: number, after: number): Promise<Fullness> {
+async function countBlocks(node: NodeProcess, pace: Pace, blocks: number, after: number): Promise<Fullness> {
   let first = (await node.nextBlock()) + 1;
   // The pool fills up in the seconds after the mints were accepted.
   for (let seconds = pace.seconds; seconds < after; seconds += pace.seconds) first = (await node.nextBlock()) + 1;
@@ -88,7 +88,7 @@ async function countBlocks(node: PacedAnvil, pace: Pace, blocks: number, after: 
 }
 
 /** Mines until everything is done. @throws Error when there is no more progress. */
-async function drain(node: PacedAnvil, done: () => Promise<number>, total: number): Promise<void> {
+async function drain(node: NodeProcess, done: () => Promise<number>, total: number): Promise<void> {
   await node.mineAtOnce();
   let [last, since] = [-1, performance.now()];
   for (;;) {

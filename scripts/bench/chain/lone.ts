@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ERC721Collection__factory } from "../../../contracts/generated/factories/ERC721Collection__factory.ts";
 import type { BareChain } from "../pipeline/bare/chain.ts";
 import type { World } from "../harness/world.ts";
-import type { PacedAnvil, Pace } from "./paced-anvil.ts";
+import type { NodeProcess, Pace } from "../../scene/node.ts";
 
 /** One mint while nothing else happens. */
 export interface Lone {
@@ -31,7 +31,7 @@ const LOOK = 10;
 
 /** Mints once through the service and once through ethers, both at the same moment between two blocks. */
 export async function mintAt(
-  { world, node }: { world: World; node: PacedAnvil },
+  { world, node }: { world: World; node: NodeProcess },
   chain: BareChain,
   pace: Pace,
   { body, moment }: { body: object; moment: number },
@@ -45,7 +45,7 @@ export async function mintAt(
   return { service, bare };
 }
 
-async function timed(node: PacedAnvil, head: number, mint: () => Promise<string>): Promise<Lone> {
+async function timed(node: NodeProcess, head: number, mint: () => Promise<string>): Promise<Lone> {
   const started = performance.now();
   const hash = await mint();
   const seconds = (performance.now() - started) / 1_000;

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { anvilBinary } from "../../nodes/anvil-binary.ts";
+import { anvilBinary, NodeProcess, type Pace } from "../../scene/node.ts";
 import { type Fullness, fullnessOf } from "../chain/blocks.ts";
-import { PacedAnvil, type Pace } from "../chain/paced-anvil.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 import type { Usage } from "../harness/usage.ts";
@@ -36,9 +35,9 @@ export const day: Part = { name: "day", measure: run };
 async function run({ quick, databases }: Options): Promise<Row[]> {
   // The package exists for one platform only.
   if (anvilBinary() === null) return [];
-  const node = await PacedAnvil.start();
-  const world = await World.start({ databases, node: () => Promise.resolve(node), settings: SETTINGS });
+  const world = await World.start({ databases, node: () => NodeProcess.underLoad(), settings: SETTINGS });
   try {
+    const { node } = world;
     const [to, collection] = [await world.wallet(), await world.collection()];
     const body = { collection_address: collection, to_address: to };
     // The first mint delegates the wallet and warms up.
@@ -120,7 +119,7 @@ class BlockTimes {
   readonly #watching: Promise<void>;
   #stopped = false;
 
-  constructor(node: PacedAnvil) {
+  constructor(node: NodeProcess) {
     this.#watching = this.#watch(node);
   }
 
@@ -130,14 +129,14 @@ class BlockTimes {
     return this.#times;
   }
 
-  async #watch(node: PacedAnvil): Promise<void> {
+  async #watch(node: NodeProcess): Promise<void> {
     while (!this.#stopped) this.#times.set(await node.nextBlock(), Date.now());
   }
 }
 
 /** How long the mints waited for their blocks, on average. */
 async function waitingRow(
-  { world, node }: { world: World; node: PacedAnvil },
+  { world, node }: { world: World; node: NodeProcess },
   pace: Pace,
   { calls, times }: { calls: readonly Accepted[]; times: ReadonlyMap<number, number> },
 ): Promise<Row> {

@@ -1,6 +1,5 @@
-import { join } from "node:path";
-
 import { PostgresServer } from "../../postgres/server.ts";
+import { sqliteUrl } from "../../scene/scene.ts";
 
 /** Where the measured services keep their data. */
 export interface Databases {
@@ -11,7 +10,7 @@ export interface Databases {
 
 export const sqliteFiles: Databases = {
   engine: "sqlite",
-  create: (folder) => Promise.resolve(`file:${join(folder, "moneta.sqlite")}`),
+  create: (folder) => Promise.resolve(sqliteUrl(folder)),
 };
 
 /** A server of the benchmark's own, in which commits wait for the disk, as they do on SQLite. */

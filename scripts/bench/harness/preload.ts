@@ -4,7 +4,8 @@ import { createRequire } from "node:module";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { isMainThread } from "node:worker_threads";
 
-import type { Order } from "./instruments.ts";
+import { obey } from "../../scene/obey.ts";
+import type { Order } from "./measured-service.ts";
 import { workersProfile } from "./profile.ts";
 import { sumOf, type Usage } from "./usage.ts";
 
@@ -109,60 +110,14 @@ async function writeProfile(file: string): Promise<void> {
   writeFileSync(file, JSON.stringify(profile));
 }
 
-/** The threads of one process talk over it. */
-const threads = new BroadcastChannel("moneta-bench");
-threads.unref();
-
-type BetweenThreads = { ready: true } | { order: Order } | { answer: Usage | "done" };
-
 async function carryOut(order: Order): Promise<Usage | "done"> {
   if ("usage" in order) return usage();
-  await ("startProfile" in order ? startProfile() : writeProfile(order.writeProfile));
+  if ("startProfile" in order) await startProfile();
+  else await writeProfile(isMainThread ? order.writeProfile : workersProfile(order.writeProfile));
   return "done";
-}
-
-/** In the main thread: gives each order to the other thread too, if there is one, and answers for both. */
-function obeyBenchmark(): void {
-  let other: { answered: (answer: Usage | "done") => void } | null = null;
-  threads.onmessage = ({ data }: { data: BetweenThreads }) => {
-    if ("ready" in data) other = { answered: () => undefined };
-    if ("answer" in data) other?.answered(data.answer);
-  };
-  const elsewhere = (order: Order) =>
-    new Promise<Usage | "done" | null>((resolve) => {
-      if (other === null) {
-        resolve(null);
-        return;
-      }
-      other.answered = resolve;
-      threads.postMessage({ order } satisfies BetweenThreads);
-    });
-  process.on("message", (order: Order) => {
-    void (async () => {
-      const [here, there] = await Promise.all([
-        carryOut(order),
-        elsewhere("writeProfile" in order ? { writeProfile: workersProfile(order.writeProfile) } : order),
-      ]);
-      process.send?.(here === "done" || there === null || there === "done" ? here : sumOf(here, there));
-    })();
-  });
-  // The channel to the benchmark must not keep the service alive.
-  process.channel?.unref();
-}
-
-/** In any other thread. */
-function obeyMainThread(): void {
-  threads.onmessage = ({ data }: { data: BetweenThreads }) => {
-    if (!("order" in data)) return;
-    void carryOut(data.order).then((answer) => {
-      threads.postMessage({ answer } satisfies BetweenThreads);
-    });
-  };
-  threads.postMessage({ ready: true } satisfies BetweenThreads);
 }
 
 countStatements();
 countPostgresStatements();
 countRpcCalls();
-if (isMainThread) obeyBenchmark();
-else obeyMainThread();
+obey(carryOut, (main, other) => (main === "done" || other === "done" ? main : sumOf(main, other)));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
-import type { Instruments } from "./instruments.ts";
+import type { Instruments } from "./measured-service.ts";
 
 /** The file of a profile in a folder; null without a folder. */
 export function profileAt(folder: string | null, name: string): string | null {

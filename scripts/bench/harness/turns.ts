@@ -1,4 +1,4 @@
-import type { Instruments } from "./instruments.ts";
+import type { Instruments } from "./measured-service.ts";
 import type { Call, Load } from "./load.ts";
 import { profile } from "./profile.ts";
 import type { Row } from "./row.ts";

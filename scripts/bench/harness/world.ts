@@ -1,14 +1,12 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { createApp } from "../../../api/operator/create-app.ts";
-import { openDatabase } from "../../../api/store/db/database.ts";
-import { NodeProcess } from "../../nodes/node-process.ts";
+import { NodeProcess } from "../../scene/node.ts";
+import { createAppIn, Scene } from "../../scene/scene.ts";
 import type { Databases } from "./databases.ts";
 import { Load } from "./load.ts";
-import { ServiceProcess } from "./service-process.ts";
+import { MeasuredService } from "./measured-service.ts";
 import { sumOfAll, type Usage } from "./usage.ts";
 
 const CONNECTIONS = 64;
@@ -29,13 +27,10 @@ interface RequestView {
   error_code?: string;
 }
 
-/** What the benchmark needs of a node. */
-export type BenchNode = Pick<NodeProcess, "url" | "provider" | "pid" | "stop">;
-
 export interface Setting {
   databases: Databases;
   /** Starts another node than Hardhat's. */
-  node?: (folder: string) => Promise<BenchNode>;
+  node?: () => Promise<NodeProcess>;
   settings?: Record<string, string>;
   /** `ROLES` of each process, those with the role `api` first. By default one process has all roles. */
   roles?: readonly string[];
@@ -43,41 +38,47 @@ export interface Setting {
 
 /** A local node, the service as one or more processes, and an app with its token. */
 export class World {
-  readonly node: BenchNode;
-  readonly processes: readonly ServiceProcess[];
+  readonly node: NodeProcess;
+  readonly processes: readonly MeasuredService[];
   readonly load: Load;
   readonly folder: string;
   readonly token: string;
   /** The service's settings. */
   readonly env: Record<string, string> & { DATABASE_URL: string };
 
-  private constructor(fields: Pick<World, "node" | "processes" | "load" | "folder" | "token" | "env">) {
+  readonly #scene: Scene;
+
+  private constructor(scene: Scene, fields: Pick<World, "node" | "processes" | "load" | "token" | "env">) {
+    this.#scene = scene;
+    this.folder = scene.folder;
     this.node = fields.node;
     this.processes = fields.processes;
     this.load = fields.load;
-    this.folder = fields.folder;
     this.token = fields.token;
     this.env = fields.env;
   }
 
-  static async start({ databases, node: startNode, settings = {}, roles = [ALL_ROLES] }: Setting): Promise<World> {
-    const folder = await mkdtemp(join(tmpdir(), "moneta-bench-"));
-    const node = await (startNode?.(folder) ?? NodeProcess.start("hardhat", folder));
-    const env = {
-      RPC_URL: node.url,
-      DATA_DIR: folder,
-      DATABASE_URL: await databases.create(folder),
-      // Hosted metadata would start with it. All processes need the same one.
-      PUBLIC_URL: "http://localhost:3000",
-      DEPLOYMENTS_DIR: join(folder, "deployments"),
-      ...settings,
-    };
-    const processes: ServiceProcess[] = [];
-    // One after the other: the first one deploys the contracts and creates the keys.
-    for (const own of roles) processes.push(await ServiceProcess.start(env, join(folder, LOG_FILE), own));
-    const token = await createAppAt(env.DATABASE_URL, "bench");
-    const load = new Load(urlsOf(processes), CONNECTIONS, token);
-    return new World({ node, processes, load, folder, token, env });
+  static start(setting: Setting): Promise<World> {
+    const { databases, node: startNode, settings = {}, roles = [ALL_ROLES] } = setting;
+    return Scene.open("bench", async (scene) => {
+      const { folder } = scene;
+      const node = await scene.add(startNode?.() ?? NodeProcess.hardhat());
+      const env = {
+        RPC_URL: node.url,
+        DATA_DIR: folder,
+        DATABASE_URL: await databases.create(folder),
+        // Hosted metadata would start with it. All processes need the same one.
+        PUBLIC_URL: "http://localhost:3000",
+        DEPLOYMENTS_DIR: join(folder, "deployments"),
+        ...settings,
+      };
+      const processes: MeasuredService[] = [];
+      // One after the other: the first one deploys the contracts and creates the keys.
+      for (const own of roles) processes.push(await scene.add(MeasuredService.open(env, join(folder, LOG_FILE), own)));
+      const { token } = await createAppIn(env.DATABASE_URL, "bench");
+      const load = await scene.add(new Load(urlsOf(processes), CONNECTIONS, token));
+      return new World(scene, { node, processes, load, token, env });
+    });
   }
 
   /** Where the processes answer HTTP calls. */
@@ -150,23 +151,12 @@ export class World {
     await Promise.all(this.processes.map((process) => process.stop()));
   }
 
-  async stop(): Promise<void> {
-    await this.load.close();
-    await this.stopProcesses();
-    await this.node.stop();
-    await rm(this.folder, { recursive: true, force: true });
+  stop(): Promise<void> {
+    return this.#scene.close();
   }
 }
 
-/** @returns the token of a new app. */
-export async function createAppAt(databaseUrl: string, name: string): Promise<string> {
-  const database = await openDatabase(databaseUrl);
-  const { token } = await createApp({ database }, name);
-  await database.close();
-  return token;
-}
-
-function urlsOf(processes: readonly ServiceProcess[]): string[] {
+function urlsOf(processes: readonly MeasuredService[]): string[] {
   return processes.map(({ url }) => url).filter((url) => url !== null);
 }
 

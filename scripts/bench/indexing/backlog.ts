@@ -6,7 +6,7 @@ import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { ERC721Collection__factory } from "../../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { PlainERC721__factory } from "../../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
-import type { BenchNode } from "../harness/world.ts";
+import type { NodeProcess } from "../../scene/node.ts";
 import { type Call, callOf, executeOf } from "./calldata.ts";
 
 /** The public mnemonic of local nodes. Account 7 is used by nothing else here. */
@@ -43,7 +43,7 @@ export interface Backlog {
  * contracts of others. A relay of the outsider's own runs many of these calls in one transaction. The service does not know it.
  */
 export class Outsider {
-  readonly #node: BenchNode;
+  readonly #node: NodeProcess;
   readonly #signer: HDNodeWallet;
   readonly #relay: string;
   #number = 1;
@@ -51,13 +51,13 @@ export class Outsider {
   /** Tokens of each collection so far. */
   readonly #minted = new Map<string, number>();
 
-  private constructor(node: BenchNode, signer: HDNodeWallet, relayAddress: string) {
+  private constructor(node: NodeProcess, signer: HDNodeWallet, relayAddress: string) {
     this.#node = node;
     this.#signer = signer;
     this.#relay = relayAddress;
   }
 
-  static async start(node: BenchNode): Promise<Outsider> {
+  static async start(node: NodeProcess): Promise<Outsider> {
     const signer = HDNodeWallet.fromMnemonic(MNEMONIC, ACCOUNT).connect(node.provider);
     const address = await withLocalOwner(node.url, async (owner) => {
       const deployed = await addressOf(new Relay__factory(owner).deploy(owner.address, "https://bench.example/"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Database } from "../../../api/store/db/database.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { profile, profileAt } from "../harness/profile.ts";
-import { ServiceProcess } from "../harness/service-process.ts";
+import { MeasuredService } from "../harness/measured-service.ts";
 import type { World } from "../harness/world.ts";
 import type { Call } from "../harness/load.ts";
 import type { Backlog } from "./backlog.ts";
@@ -35,7 +35,7 @@ export async function catchUp(
   const began = until("the indexer", async () => (await fenceOf(database)) > lease).then(() => performance.now());
   const [started, service] = await Promise.all([
     began,
-    ServiceProcess.start(world.env, join(world.folder, "service.log"), ROLES),
+    MeasuredService.open(world.env, join(world.folder, "service.log"), ROLES),
   ]);
   try {
     if (service.url === null) throw new Error("the service does not answer HTTP calls");

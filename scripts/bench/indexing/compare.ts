@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Database } from "../../../api/store/db/database.ts";
 import { ERC721Collection__factory } from "../../../contracts/generated/factories/ERC721Collection__factory.ts";
-import type { BenchNode } from "../harness/world.ts";
+import type { NodeProcess } from "../../scene/node.ts";
 import type { BareStore } from "./bare/store.ts";
 
 /** Tokens whose owner is asked on the chain. */
@@ -20,7 +20,7 @@ interface Owned {
  * @throws Error at the first difference.
  */
 export async function compare(
-  node: BenchNode,
+  node: NodeProcess,
   database: Database,
   bare: BareStore,
   collections: readonly string[],
@@ -44,7 +44,7 @@ export async function compare(
   }
 }
 
-async function compareSupply(node: BenchNode, database: Database, address: string): Promise<void> {
+async function compareSupply(node: NodeProcess, database: Database, address: string): Promise<void> {
   const minted = Number(await ERC721Collection__factory.connect(address, node.provider).totalMinted());
   const { rows } = await sql<{ minted: number; tokens: number; holdings: number; mints: number }>`
     select minted,

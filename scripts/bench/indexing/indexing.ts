@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { pathOf, openExistingDatabase, type Database } from "../../../api/store/db/database.ts";
+import { anvilBinary, NodeProcess } from "../../scene/node.ts";
 import type { Databases } from "../harness/databases.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
@@ -12,12 +13,13 @@ import { type BareStore, openPostgres, openSqlite } from "./bare/store.ts";
 import { type CaughtUp, catchUp } from "./catch-up.ts";
 import { compare } from "./compare.ts";
 import { addCollections, followForeign } from "./followed.ts";
-import { NODE, startNode } from "./node.ts";
 import { answersOf } from "./probe.ts";
 
 const WALLETS = 20;
 const COLLECTIONS = 4;
 const FOREIGN = 20;
+/** The faster of the two nodes, where there is a package for it. */
+const NODE = anvilBinary() === null ? "hardhat" : "anvil";
 /** Collections of the last backlog. */
 const FOLLOWED = 10_000;
 /** Calls from which on a p99 says something. */
@@ -42,25 +44,26 @@ const FULL: Sizes = { minted: 10_000, own: 100_000, foreign: 100_000, followed: 
 const QUICK: Sizes = { minted: 0, own: 2_000, foreign: 2_000, followed: 0 };
 
 async function run({ quick, profiles, databases }: Options): Promise<Row[]> {
-  const world = await World.start({ databases, node: startNode });
+  const node = () => (NODE === "hardhat" ? NodeProcess.hardhat() : NodeProcess.underLoad({ miner: true }));
+  const world = await World.start({ databases, node });
   try {
     const outsider = await Outsider.start(world.node);
-    const scene = await Scene.open(world, outsider, { databases, profiles });
+    const site = await Site.open(world, outsider, { databases, profiles });
     try {
-      return rowsOf(await measureAll(scene, outsider, quick ? QUICK : FULL), NODE);
+      return rowsOf(await measureAll(site, outsider, quick ? QUICK : FULL), NODE);
     } finally {
-      await scene.close();
+      await site.close();
     }
   } finally {
     await world.stop();
   }
 }
 
-async function measureAll(scene: Scene, outsider: Outsider, sizes: Sizes): Promise<Measured[]> {
-  const { wallets, foreign } = scene;
+async function measureAll(site: Site, outsider: Outsider, sizes: Sizes): Promise<Measured[]> {
+  const { wallets, foreign } = site;
   const measured: Measured[] = [];
   const measure = async (name: string, what: string, backlog: Backlog) => {
-    measured.push({ what, ...(await scene.measure(name, backlog)) });
+    measured.push({ what, ...(await site.measure(name, backlog)) });
   };
   if (sizes.minted > 0) {
     await measure("indexed-mints", "mints by an outside minter", await outsider.mints(wallets, sizes.minted));
@@ -69,7 +72,7 @@ async function measureAll(scene: Scene, outsider: Outsider, sizes: Sizes): Promi
   const received = await outsider.foreignMints(foreign, wallets, sizes.foreign);
   await measure("indexed-foreign", "transfers in contracts of others", received);
   if (sizes.followed > 0) {
-    await scene.addCollections(FOLLOWED);
+    await site.addCollections(FOLLOWED);
     const { from, events } = await outsider.sales(wallets, sizes.followed / 2);
     const { to, events: others } = await outsider.foreignMints(foreign, wallets, sizes.followed / 2);
     const both = { from, to, events: events + others };
@@ -87,7 +90,7 @@ interface Measured extends CaughtUp {
 }
 
 /** What all backlogs have in common: an app with wallets, collections and followed contracts, and the two databases. */
-class Scene {
+class Site {
   readonly wallets: readonly string[];
   readonly foreign: readonly string[];
   readonly #world: World;
@@ -114,7 +117,7 @@ class Scene {
     world: World,
     outsider: Outsider,
     { databases, profiles }: Pick<Options, "databases" | "profiles">,
-  ): Promise<Scene> {
+  ): Promise<Site> {
     const wallets = await Promise.all(Array.from({ length: WALLETS }, () => world.wallet()));
     const collections = await Promise.all(Array.from({ length: COLLECTIONS }, () => world.collection()));
     for (const collection of collections) await outsider.admitTo(collection);
@@ -123,7 +126,7 @@ class Scene {
     await world.stopProcesses();
     const database = await openExistingDatabase(world.env.DATABASE_URL);
     const bare = await openBare(databases, join(world.folder, "bare"));
-    return new Scene(world, { wallets, foreign, collections, database, bare }, profiles);
+    return new Site(world, { wallets, foreign, collections, database, bare }, profiles);
   }
 
   /** Registers collections that nobody uses. */

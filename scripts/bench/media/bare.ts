@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 
 import { request } from "undici";
 
+import { listenOnLoopback } from "../../scene/loopback.ts";
 import { answerOrders } from "./child.ts";
 import { MIB } from "./content.ts";
 
@@ -40,26 +40,16 @@ const server = createServer((incoming, response) => {
       response.end(String(error));
     });
 });
-const listening = new Promise<number>((resolve) => {
-  server.listen(0, "127.0.0.1", () => {
-    resolve((server.address() as AddressInfo).port);
-  });
-});
+const { port, stop } = await listenOnLoopback(server);
 
-answerOrders(
-  async (order: BareOrder) => {
-    if ("port" in order) return listening;
-    const started = performance.now();
-    if ("copy" in order) await Promise.all(order.copy.map((url, index) => copy(url, fileAt(index))));
-    else if ("read" in order) await readFirst();
-    else for (let index = 0; index < order.remove; index++) await rm(fileAt(index));
-    return { seconds: (performance.now() - started) / 1000 };
-  },
-  async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  },
-);
+answerOrders(async (order: BareOrder) => {
+  if ("port" in order) return port;
+  const started = performance.now();
+  if ("copy" in order) await Promise.all(order.copy.map((url, index) => copy(url, fileAt(index))));
+  else if ("read" in order) await readFirst();
+  else for (let index = 0; index < order.remove; index++) await rm(fileAt(index));
+  return { seconds: (performance.now() - started) / 1000 };
+}, stop);
 
 function fileAt(index: number): string {
   return join(folder, `bare-${index.toString()}`);

@@ -1,40 +1,25 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
+import { Program } from "../../scene/program.ts";
 
 type Answer<T> = { result: T } | { error: string };
 
 /** A process of the benchmark that does one order after the other. `answerOrders` is its other side. */
 export class Child {
-  readonly #process: ChildProcess;
+  readonly #process: Program;
 
-  constructor(file: string, args: readonly string[], env: Record<string, string> = {}) {
-    this.#process = fork(file, args, { env: { ...process.env, ...env } });
+  constructor(file: string, args: readonly string[]) {
+    this.#process = new Program([file, ...args], { channel: true });
   }
 
   /** @throws Error of the child, or when it ends before it answers. */
-  ask<T>(order: object | string): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const gone = () => {
-        this.#process.off("message", answered);
-        reject(new Error("a process of the benchmark ended before it answered"));
-      };
-      const answered = (message: unknown) => {
-        this.#process.off("exit", gone);
-        const answer = message as Answer<T>;
-        if ("error" in answer) reject(new Error(answer.error));
-        else resolve(answer.result);
-      };
-      this.#process.once("exit", gone);
-      this.#process.once("message", answered);
-      this.#process.send(order);
-    });
+  async ask<T>(order: object | string): Promise<T> {
+    const answer = await this.#process.ask<Answer<T>>(order);
+    if ("error" in answer) throw new Error(answer.error);
+    return answer.result;
   }
 
   async stop(): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const gone = once(this.#process, "exit");
-    this.#process.disconnect();
-    await gone;
+    if (!this.#process.exited) this.#process.child.disconnect();
+    await this.#process.gone();
   }
 }
 

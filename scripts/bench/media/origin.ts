@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
+import { listenOnLoopback } from "../../scene/loopback.ts";
 import { answerOrders } from "./child.ts";
 import { bytesOf } from "./content.ts";
 
@@ -14,16 +14,6 @@ const server = createServer((request, response) => {
   // A copy that is cut off is an error of the process that makes it.
   pipeline(Readable.from(bytesOf(request.url ?? "", size), { objectMode: true }), response).catch(() => undefined);
 });
-const listening = new Promise<number>((resolve) => {
-  server.listen(0, "127.0.0.1", () => {
-    resolve((server.address() as AddressInfo).port);
-  });
-});
+const { port, stop } = await listenOnLoopback(server);
 
-answerOrders(
-  () => listening,
-  async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  },
-);
+answerOrders(() => Promise.resolve(port), stop);

@@ -2,8 +2,7 @@ import { mintAll, WARM_UP } from "../harness/measure.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 import { World } from "../harness/world.ts";
-import { anvilBinary } from "../../nodes/anvil-binary.ts";
-import { PacedAnvil } from "../chain/paced-anvil.ts";
+import { anvilBinary, NodeProcess } from "../../scene/node.ts";
 import { bareChain, type BareChain, oneByOne } from "../pipeline/bare/chain.ts";
 import { installPackages, type Packages, VERSIONS } from "./packages.ts";
 import { graphileWorker, pgBoss } from "./queues.ts";
@@ -42,7 +41,7 @@ async function run({ quick, databases }: Options): Promise<Row[]> {
   // The package exists for one platform only.
   if (anvilBinary() === null) return [];
   const packages = await installPackages();
-  const world = await World.start({ databases, node: () => PacedAnvil.start() });
+  const world = await World.start({ databases, node: () => NodeProcess.underLoad() });
   try {
     const [to, collection] = [await world.wallet(), await world.collection()];
     const chain = await bareChain(world.node, to);

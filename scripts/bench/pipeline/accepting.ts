@@ -4,7 +4,7 @@ import { startBareServer } from "./bare/server-process.ts";
 import { Load } from "../harness/load.ts";
 import { profileAt } from "../harness/profile.ts";
 import type { Row } from "../harness/row.ts";
-import { ServiceProcess } from "../harness/service-process.ts";
+import { MeasuredService } from "../harness/measured-service.ts";
 import { inTurns, rowsOfCalls, Side } from "../harness/turns.ts";
 import { World } from "../harness/world.ts";
 import type { Options, Part } from "../harness/part.ts";
@@ -41,7 +41,7 @@ async function apiAlone(
   calls: number,
   { profiles, databases: { engine } }: Pick<Options, "profiles" | "databases">,
 ): Promise<Row[]> {
-  const api = await ServiceProcess.start(
+  const api = await MeasuredService.open(
     { ...world.env, LOG_LEVEL: "info" },
     join(world.folder, "api-alone.log"),
     "api",

@@ -2,7 +2,8 @@ import { bareChain, RELAY_BATCH, relayBatches } from "./bare/chain.ts";
 import { Load } from "../harness/load.ts";
 import { measure, type Measured, mintAll, profileAll, WARM_UP } from "../harness/measure.ts";
 import type { Row } from "../harness/row.ts";
-import { createAppAt, World } from "../harness/world.ts";
+import { createAppIn } from "../../scene/scene.ts";
+import { World } from "../harness/world.ts";
 import type { Options, Part } from "../harness/part.ts";
 
 /** Items of a batch: as many as the API takes. */
@@ -105,7 +106,8 @@ interface Times {
 
 /** What another app's calls take, one after the other, while this app sends batches all the time. */
 async function besideBatches(world: World, body: object): Promise<Beside> {
-  const other = new Load(world.urls, 1, await createAppAt(world.env.DATABASE_URL, "other"));
+  const { token } = await createAppIn(world.env.DATABASE_URL, "other");
+  const other = new Load(world.urls, 1, token);
   const create = () => other.send({ method: "POST", path: "/v1/accounts", body: {} });
   try {
     await timesOf(create);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { Client } from "undici";
 
-import { ServiceProcess } from "../harness/service-process.ts";
+import { MeasuredService } from "../harness/measured-service.ts";
 import type { World } from "../harness/world.ts";
 import { check, type Reading, readingsOf } from "./calls.ts";
 import type { Shape } from "./shape.ts";
@@ -10,7 +10,7 @@ import type { Shape } from "./shape.ts";
 /** The service on a database of one size. */
 export class Side {
   readonly shape: Shape;
-  readonly process: ServiceProcess;
+  readonly process: MeasuredService;
   readonly readings: readonly Reading[];
   readonly #client: Client;
   readonly #headers: Record<string, string>;
@@ -18,7 +18,7 @@ export class Side {
   /** Milliseconds of each answer, by reading. */
   readonly times: number[][];
 
-  private constructor(shape: Shape, process: ServiceProcess, url: string, token: string) {
+  private constructor(shape: Shape, process: MeasuredService, url: string, token: string) {
     this.shape = shape;
     this.process = process;
     this.readings = readingsOf(shape);
@@ -29,7 +29,7 @@ export class Side {
 
   static async start(world: World, url: string, shape: Shape): Promise<Side> {
     const log = join(world.folder, `reading-${shape.tokens.toString()}.log`);
-    const process = await ServiceProcess.start({ ...world.env, DATABASE_URL: url }, log, "api");
+    const process = await MeasuredService.open({ ...world.env, DATABASE_URL: url }, log, "api");
     if (process.url === null) throw new Error("the service does not answer HTTP calls");
     return new Side(shape, process, process.url, world.token);
   }

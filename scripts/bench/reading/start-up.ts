@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 import type { Row } from "../harness/row.ts";
-import { ServiceProcess } from "../harness/service-process.ts";
+import { MeasuredService } from "../harness/measured-service.ts";
 import type { World } from "../harness/world.ts";
 
 const ALL_ROLES = "api,relayer,indexer,webhooks,media";
@@ -17,7 +17,7 @@ export async function startUp(
     for (const name of ["empty", "full"] as const) {
       const started = performance.now();
       const log = join(world.folder, `start-up-${name}.log`);
-      const process = await ServiceProcess.start({ ...world.env, DATABASE_URL: urls[name] }, log, ALL_ROLES);
+      const process = await MeasuredService.open({ ...world.env, DATABASE_URL: urls[name] }, log, ALL_ROLES);
       times[name].push(performance.now() - started);
       await process.stop();
     }

@@ -5,7 +5,7 @@ import { DEFAULT_RETENTION } from "../../../api/config/retention.ts";
 import type { Retention } from "../../../api/domain/retention.ts";
 import { prune } from "../../../api/operator/prune.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
-import { WebhookReceiver } from "../../webhooks/receiver.ts";
+import { WebhookReceiver } from "../../scene/receiver.ts";
 import { sqliteFiles, startPostgres } from "../harness/databases.ts";
 import { World } from "../harness/world.ts";
 import { compactAndMeasure, type Sizes } from "../harness/sizes.ts";

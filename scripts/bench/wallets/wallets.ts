@@ -9,7 +9,7 @@ import { Load } from "../harness/load.ts";
 import type { Options, Part } from "../harness/part.ts";
 import { profileAt } from "../harness/profile.ts";
 import type { Row } from "../harness/row.ts";
-import { ServiceProcess } from "../harness/service-process.ts";
+import { MeasuredService } from "../harness/measured-service.ts";
 import { inTurns, rowsOfCalls, Side } from "../harness/turns.ts";
 import { World } from "../harness/world.ts";
 import { startBareServer } from "../pipeline/bare/server-process.ts";
@@ -35,7 +35,7 @@ async function run(options: Options): Promise<Row[]> {
 
 async function apiAlone(world: World, mint: object, { quick, profiles, databases }: Options): Promise<Row[]> {
   const calls = quick ? 1_000 : 10_000;
-  const api = await ServiceProcess.start(world.env, join(world.folder, "api-alone.log"), "api");
+  const api = await MeasuredService.open(world.env, join(world.folder, "api-alone.log"), "api");
   const bare = await startBareServer({ database: world.env.DATABASE_URL, file: join(world.folder, "bare.sqlite") });
   const ours = new Side(api, new Load([api.url ?? ""], CONNECTIONS, world.token));
   const theirs = new Side(bare, new Load([bare.url], CONNECTIONS));

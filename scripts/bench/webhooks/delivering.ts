@@ -7,7 +7,7 @@ import { Load } from "../harness/load.ts";
 import type { Options, Part } from "../harness/part.ts";
 import { profile, profileAt } from "../harness/profile.ts";
 import type { Row } from "../harness/row.ts";
-import { ServiceProcess } from "../harness/service-process.ts";
+import { MeasuredService } from "../harness/measured-service.ts";
 import { type UsagePerRequest, usagePerRequest } from "../harness/usage.ts";
 import { World } from "../harness/world.ts";
 import { sendBare } from "./bare/sender-process.ts";
@@ -34,7 +34,7 @@ interface AppOfReceiver {
   secret: string;
 }
 
-interface Scene {
+interface Site {
   world: World;
   database: Database;
   receivers: Receivers;
@@ -57,15 +57,15 @@ async function run({ quick, profiles, databases }: Options): Promise<Row[]> {
   try {
     const apps = await createApps(world, database, receivers);
     await world.stopProcesses();
-    const scene = { world, database, receivers, events, warmUp };
+    const site = { world, database, receivers, events, warmUp };
     const [one, many]: [Turn[], Turn[]] = [[], []];
     for (let turn = 0; turn < turns; turn++) {
-      one.push(await takeTurn(scene, apps.slice(0, 1), null));
-      many.push(await takeTurn(scene, apps, null));
+      one.push(await takeTurn(site, apps.slice(0, 1), null));
+      many.push(await takeTurn(site, apps, null));
     }
     if (profiles !== null) {
-      await takeTurn(scene, apps.slice(0, 1), profileAt(profiles, "delivered-to-one"));
-      await takeTurn(scene, apps, profileAt(profiles, "delivered-to-many"));
+      await takeTurn(site, apps.slice(0, 1), profileAt(profiles, "delivered-to-one"));
+      await takeTurn(site, apps, profileAt(profiles, "delivered-to-many"));
     }
     return [
       rowOf("webhooks delivered to one receiver, 4 at a time", one),
@@ -92,8 +92,8 @@ async function createApps(world: World, database: Database, { urls, deadUrl }: R
 }
 
 /** Queues the events, lets the service deliver them, and then the bare loop. @param file of a CPU profile. */
-async function takeTurn(scene: Scene, apps: readonly AppOfReceiver[], file: string | null): Promise<Turn> {
-  const { database, receivers, events, warmUp } = scene;
+async function takeTurn(site: Site, apps: readonly AppOfReceiver[], file: string | null): Promise<Turn> {
+  const { database, receivers, events, warmUp } = site;
   const alive = apps.slice(0, APPS - 1);
   const ids = apps.map(({ id }) => id);
   const rounds = Math.ceil((events + warmUp) / alive.length / 2);
@@ -103,9 +103,9 @@ async function takeTurn(scene: Scene, apps: readonly AppOfReceiver[], file: stri
   const measured = letters.length - warmUp;
 
   const { arrived } = await receivers.expect(expected);
-  const { until, usage } = await deliver(scene, { alive, arrived, file });
+  const { until, usage } = await deliver(site, { alive, arrived, file });
   const { warmAt } = await arrived;
-  await verify(scene, alive, letters);
+  await verify(site, alive, letters);
 
   const bare = await receivers.expect(expected);
   const targets = new Map(alive.map(({ id }, index) => [id, index]));
@@ -115,7 +115,7 @@ async function takeTurn(scene: Scene, apps: readonly AppOfReceiver[], file: stri
     atOnce: apps.length === 1 ? AT_ONCE.one : AT_ONCE.many,
   });
   const times = await bare.arrived;
-  await verify(scene, alive, letters);
+  await verify(site, alive, letters);
   return {
     ours: (measured * 1000) / (until - warmAt),
     bare: (measured * 1000) / (times.lastAt - times.warmAt),
@@ -132,9 +132,9 @@ interface Delivering {
 }
 
 /** Runs a process with the role `webhooks` until every event for the live receivers is delivered. */
-async function deliver({ world, database, receivers }: Scene, { alive, arrived, file }: Delivering) {
+async function deliver({ world, database, receivers }: Site, { alive, arrived, file }: Delivering) {
   const log = join(world.folder, "webhooks.log");
-  const service = await ServiceProcess.start({ ...world.env, LOG_LEVEL: "info" }, log, "webhooks");
+  const service = await MeasuredService.open({ ...world.env, LOG_LEVEL: "info" }, log, "webhooks");
   try {
     let until = 0;
     const before = await service.instruments.usage();
@@ -176,7 +176,7 @@ async function untilDelivered({ read }: Database, apps: readonly AppOfReceiver[]
 
 /** @throws Error unless each event arrived once with a good signature, and is stored as delivered. */
 async function verify(
-  { database: { read }, receivers }: Scene,
+  { database: { read }, receivers }: Site,
   alive: readonly AppOfReceiver[],
   letters: readonly Letter[],
 ): Promise<void> {

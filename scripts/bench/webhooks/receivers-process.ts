@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
+
+import { Program } from "../../scene/program.ts";
 
 /** A message to the process of the receivers. */
 export type Order =
@@ -31,30 +31,28 @@ export function monotonicNow(): number {
 
 /** Receivers of webhooks in a separate process, so that their work is not that of a sender. */
 export class Receivers {
-  readonly #child: ChildProcess;
+  readonly #process: Program;
   /** Where the receivers that answer listen. */
   readonly urls: readonly string[];
   /** Where the receiver listens that accepts connections and never answers. */
   readonly deadUrl: string;
 
-  private constructor(child: ChildProcess, urls: readonly string[], deadUrl: string) {
-    this.#child = child;
+  private constructor(process: Program, urls: readonly string[], deadUrl: string) {
+    this.#process = process;
     this.urls = urls;
     this.deadUrl = deadUrl;
   }
 
   static async start(count: number): Promise<Receivers> {
-    const child = fork(join(import.meta.dirname, "receivers.ts"), [count.toString()], {
-      execArgv: [],
-    });
-    const [{ urls, deadUrl }] = (await once(child, "message")) as [{ urls: string[]; deadUrl: string }];
-    return new Receivers(child, urls, deadUrl);
+    const process = new Program([join(import.meta.dirname, "receivers.ts"), count.toString()], { channel: true });
+    const { urls, deadUrl } = await process.message<{ urls: string[]; deadUrl: string }>();
+    return new Receivers(process, urls, deadUrl);
   }
 
   /** Forgets all calls. @returns the times at which the next ones arrive; a promise in an object, to be awaited later. */
   async expect(expected: { warmUp: number; total: number }): Promise<{ arrived: Promise<Arrivals> }> {
     await this.#ask({ expect: expected });
-    return { arrived: once(this.#child, "message").then(([arrivals]) => arrivals as Arrivals) };
+    return { arrived: this.#process.message<Arrivals>() };
   }
 
   verify(secrets: readonly string[]): Promise<Verified> {
@@ -66,15 +64,10 @@ export class Receivers {
   }
 
   async stop(): Promise<void> {
-    const gone = once(this.#child, "exit");
-    this.#child.kill();
-    await gone;
+    await this.#process.end("SIGTERM");
   }
 
-  async #ask<T>(order: Order): Promise<T> {
-    const answered = once(this.#child, "message");
-    this.#child.send(order);
-    const [answer] = (await answered) as [T];
-    return answer;
+  #ask<T>(order: Order): Promise<T> {
+    return this.#process.ask<T>(order);
   }
 }

@@ -1,9 +1,9 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { createServer as createTcpServer, type Server as TcpServer, type Socket } from "node:net";
 
 import { Webhook } from "standardwebhooks";
 
+import { listenOnLoopback } from "../../scene/loopback.ts";
 import { type Arrivals, monotonicNow, type Order, type Verified } from "./receivers-process.ts";
 
 /**
@@ -29,10 +29,8 @@ function arrived(call: Call): void {
   if (calls.length === expected.total) process.send?.({ warmAt, lastAt: monotonicNow() } satisfies Arrivals);
 }
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}/hook`;
+async function listen(server: Server | TcpServer): Promise<string> {
+  return `${(await listenOnLoopback(server)).url}/hook`;
 }
 
 function receiver(index: number): Server {

@@ -15,7 +15,7 @@ import { verifyWebhook, type WebhookEvent } from "../../../api/client/webhooks.t
 
 /**
  * An HTTP server that receives webhooks and accepts only valid signatures. Every app with a webhook needs one. This is the
- * example to copy, so it stands alone and is as strict as an app must be. Tests use scripts/webhooks/receiver.ts instead,
+ * example to copy, so it stands alone and is as strict as an app must be. Tests use scripts/scene/receiver.ts instead,
  * which keeps every call.
  */
 export class WebhookReceiver {

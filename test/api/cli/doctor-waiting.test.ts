@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { NewDeliveryRow } from "../../../api/store/db/schema.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 
 const HOUR = 3_600_000;

@@ -4,9 +4,9 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 
 import { CHECKS } from "../../../api/doctor/examine.ts";
-import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { describeOn } from "../../support/engine.ts";
-import { startRpcProxy } from "../../support/rpc-proxy.ts";
+import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 import { runCli } from "./support/run.ts";

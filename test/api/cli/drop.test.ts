@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { LOCK, locked } from "../../../api/cli/drop/lock.ts";
 import type { Shape } from "../../../api/client/client.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { pause } from "../../../scripts/processes/pause.ts";
+import { pause } from "../../../scripts/scene/program.ts";
 import { TestProcess } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
 import { picture, writeJsonLayout } from "./support/drop-folder.ts";
@@ -215,8 +215,7 @@ describe("command line: drop", () => {
 
   describe("given the command is killed at any moment", () => {
     const COUNT = 300;
-    const start = (...more: string[]) =>
-      new TestProcess(["api/cli/main.ts", ...words("--yes", ...more)], env());
+    const start = (...more: string[]) => new TestProcess(["api/cli/main.ts", ...words("--yes", ...more)], env());
 
     it("continues and mints every token once", async () => {
       await writeJsonLayout(place.path, COUNT);

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 
 import { verifyWebhook } from "../../../api/client/webhooks.ts";
-import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";

@@ -7,10 +7,10 @@ import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { openSqlite } from "../../../api/store/db/sqlite.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
-import { pause } from "../../../scripts/processes/pause.ts";
+import { pause } from "../../../scripts/scene/program.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TestProcess } from "../../support/process.ts";
-import type { Interception } from "../../support/rpc-proxy.ts";
+import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 

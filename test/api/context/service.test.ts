@@ -5,7 +5,7 @@ import { expect } from "chai";
 
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { allLanes } from "../../../api/store/sending/lanes.ts";
-import { Cleanups } from "../../support/cleanups.ts";
+import { Cleanups } from "../../../scripts/scene/scene.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import type { TestNode } from "../../support/node.ts";

@@ -10,7 +10,7 @@ import pino from "pino";
 
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import type { IpfsNode, startIpfsNode } from "../../../api/ipfs-node/node.ts";
-import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../support/ipfs-peer.ts";
 import { temporaryFolder } from "../../support/folder.ts";

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { METRICS } from "../../../api/metrics/catalog.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { type Scrape, scrape, scrapeOnce } from "./support.ts";
 
 describe("/metrics", () => {

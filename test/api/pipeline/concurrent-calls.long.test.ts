@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { createProgram } from "../../../api/cli/program.ts";
 import { type Answer, ApiClient } from "../../support/api-client.ts";
-import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
 import { createAppIn } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { EventReader } from "../../support/event-reader.ts";
 import type { TestProcess } from "../../support/process.ts";

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 
 import { describeOn } from "../../support/engine.ts";
-import { type PostgresProxy, startPostgresProxy } from "../../support/postgres-proxy.ts";
+import {
+  type CommitProxy as PostgresProxy,
+  startCommitProxy as startPostgresProxy,
+} from "../../../scripts/scene/postgres-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** The server commits, and the answer is lost with the connection: the service cannot know whether it was committed. */

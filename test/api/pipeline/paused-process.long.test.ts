@@ -6,8 +6,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
-import { pause } from "../../../scripts/processes/pause.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { pause } from "../../../scripts/scene/program.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { TestProcess } from "../../support/process.ts";

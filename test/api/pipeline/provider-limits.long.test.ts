@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { readMeta } from "../../../api/store/db/meta.ts";
-import { LimitedProvider, type ProviderLimits } from "../../../scripts/nodes/limited-provider.ts";
+import { LimitedProvider, type ProviderLimits } from "../../../scripts/scene/limited-provider.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 

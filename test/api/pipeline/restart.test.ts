@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { startNode } from "../../support/node.ts";
 import { useService } from "../../support/use-service.ts";
 

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { Examination } from "../../../api/doctor/examine.ts";
 import { prune } from "../../../api/operator/prune.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 

@@ -7,7 +7,7 @@ import { prune } from "../../../api/operator/prune.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { rollback } from "../../../api/store/ledger/rollback.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";

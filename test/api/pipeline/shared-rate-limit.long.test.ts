@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -4,7 +4,7 @@ import { ERC721Collection__factory, ProgrammableReceiver__factory } from "../../
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
-import type { ProxiedCall } from "../../support/rpc-proxy.ts";
+import type { ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** For the simulations of a batch: the node answers the others within this time, however slow the machine is. */

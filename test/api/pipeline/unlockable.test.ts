@@ -7,7 +7,7 @@ import pino from "pino";
 import { createProgram } from "../../../api/cli/program.ts";
 import { ERC721Collection__factory, factories } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { useService } from "../../support/use-service.ts";
 import { everythingStored } from "../support/stored.ts";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import type { Examination } from "../../../api/doctor/examine.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
-import { anvilBinary } from "../../../scripts/nodes/anvil-binary.ts";
+import { anvilBinary } from "../../../scripts/scene/node.ts";
 import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import { TEST_ENGINE } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -4,7 +4,7 @@ import { factories } from "../../../types/ethers-contracts/index.js";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { isSigned } from "../../support/is-signed.ts";
 import { useService } from "../../support/use-service.ts";
 

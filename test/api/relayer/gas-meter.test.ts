@@ -4,7 +4,7 @@ import { type GasMeasurement, measurementFromSlotPrice, UNMEASURED_GAS } from ".
 import { readGasMeasurement, writeGasMeasurement } from "../../../api/store/sending/gas-measurement.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
-import type { ProxiedCall } from "../../support/rpc-proxy.ts";
+import type { ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Figures of a chain on which everything costs next to nothing. */

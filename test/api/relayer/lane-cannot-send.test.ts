@@ -6,7 +6,7 @@ import { Transaction } from "ethers";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { eventually } from "../../support/eventually.ts";
-import type { Interception, ProxiedCall } from "../../support/rpc-proxy.ts";
+import type { Interception, ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };

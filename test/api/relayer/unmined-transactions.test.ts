@@ -7,7 +7,7 @@ import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
-import type { Interception, ProxiedCall } from "../../support/rpc-proxy.ts";
+import type { Interception, ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 const GWEI = 10n ** 9n;

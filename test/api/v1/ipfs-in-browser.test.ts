@@ -4,7 +4,7 @@ import { expect } from "chai";
 
 import { eventually } from "../../support/eventually.ts";
 import { useBrowser } from "../../support/browser.ts";
-import { listenOnLoopback } from "../../support/loopback-server.ts";
+import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { useService } from "../../support/use-service.ts";
 
 const SVG =

@@ -8,7 +8,7 @@ import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { Dispatcher } from "../../../api/webhooks/dispatcher.ts";
 import { eventually } from "../../support/eventually.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { isSigned } from "../../support/is-signed.ts";
 import { type Item, type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";

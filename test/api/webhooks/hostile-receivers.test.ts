@@ -7,7 +7,7 @@ import { expect } from "chai";
 
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { NoAnswerInTime, Poster } from "../../../api/webhooks/poster.ts";
-import { WebhookReceiver } from "../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { eventually } from "../../support/eventually.ts";
 import { addApp, APP } from "../support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { freePort } from "../../../scripts/nodes/free-port.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
 import type { ServiceFixture } from "../../support/use-service.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { Client } from "pg";
 
-import { type ConnectionFault, PostgresProxy } from "../../../scripts/campaign/postgres-proxy.ts";
-import { Random } from "../../../scripts/campaign/random.ts";
+import { type ConnectionFault, PostgresProxy } from "../../../scripts/scene/postgres-proxy.ts";
+import { Random } from "../../../scripts/scene/random.ts";
 import { PostgresServer } from "../../../scripts/postgres/server.ts";
 
 describe("campaign: PostgresProxy", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { Random } from "../../../scripts/campaign/random.ts";
+import { Random } from "../../../scripts/scene/random.ts";
 
 function numbers(seed: number): number[] {
   const random = new Random(seed);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { drill } from "../../../scripts/drill/drill.ts";
-import type { Engine } from "../../../scripts/drill/scene.ts";
+import type { Engine } from "../../../scripts/drill/world.ts";
 import { hasSystemPostgres } from "../../../scripts/postgres/programs.ts";
 
 /** PostgreSQL's own programs are a part of the drill. */

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import type { JsonRpcProvider } from "ethers";
 
-import { anvilBinary } from "../../../scripts/nodes/anvil-binary.ts";
-import { NodeProcess } from "../../../scripts/nodes/node-process.ts";
+import { anvilBinary, NodeProcess } from "../../../scripts/scene/node.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/folder.ts";
 
 const SENDERS = 4;

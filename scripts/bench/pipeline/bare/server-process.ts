@@ -1,8 +1,9 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
 
-import { Instruments } from "../../harness/instruments.ts";
+import { Program } from "../../../scene/program.ts";
+import { Instruments } from "../../harness/measured-service.ts";
+
+const HARNESS = join(import.meta.dirname, "..", "..", "harness");
 
 export interface BareServer {
   url: string;
@@ -19,17 +20,14 @@ export interface BareStorage {
 
 /** Runs `server.ts` as a separate process, with the same instruments inside as the service. */
 export async function startBareServer({ database, file }: BareStorage): Promise<BareServer> {
-  const child = fork(join(import.meta.dirname, "server.ts"), [database, file], {
-    execArgv: ["--import", join(import.meta.dirname, "..", "..", "harness", "preload.ts")],
-  });
-  const [port] = (await once(child, "message")) as [number];
+  const preload = ["--import", join(HARNESS, "preload.ts")];
+  const server = new Program([...preload, join(import.meta.dirname, "server.ts"), database, file], { channel: true });
+  const port = await server.message<number>();
   return {
     url: `http://127.0.0.1:${port.toString()}`,
-    instruments: new Instruments(child),
+    instruments: new Instruments(server),
     stop: async () => {
-      const gone = once(child, "exit");
-      child.kill();
-      await gone;
+      await server.end("SIGTERM");
     },
   };
 }

@@ -1,6 +1,6 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
+
+import { Program } from "../../../scene/program.ts";
 
 /** Bodies to sign and to post. */
 export interface Errand {
@@ -13,11 +13,10 @@ export interface Errand {
 
 /** Runs `sender.ts` for one errand. Resolves when everything is delivered. */
 export async function sendBare(errand: Errand): Promise<void> {
-  const child = fork(join(import.meta.dirname, "sender.ts"), [], { execArgv: [] });
-  const gone = once(child, "exit");
-  child.send(errand);
-  const ended = await Promise.race([once(child, "message"), gone.then(() => null)]);
-  child.kill();
-  await gone;
-  if (ended === null) throw new Error("the bare sender failed");
+  const sender = new Program([join(import.meta.dirname, "sender.ts")], { channel: true });
+  try {
+    await sender.ask(errand);
+  } finally {
+    await sender.end("SIGTERM");
+  }
 }

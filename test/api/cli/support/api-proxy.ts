@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
-import { listenOnLoopback } from "../../../support/loopback-server.ts";
+import { listenOnLoopback } from "../../../../scripts/scene/loopback.ts";
 
 export interface ApiCall {
   /** Such as `POST /v1/media`. */

@@ -10,7 +10,7 @@ import { Signal } from "../../../../api/shared/signal.ts";
 import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { Dispatcher } from "../../../../api/webhooks/dispatcher.ts";
-import { WebhookReceiver } from "../../../../scripts/webhooks/receiver.ts";
+import { WebhookReceiver } from "../../../../scripts/scene/receiver.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { addApp, addRequest, APP, creation } from "../../support/rows.ts";

@@ -1,6 +1,9 @@
 import BetterSqlite3 from "better-sqlite3";
 import pg from "pg";
 
+import { pathOf } from "../../api/store/db/database.ts";
+import { isPostgres } from "../../api/store/db/database-name.ts";
+
 /** Reads the service's database, without the service's code. */
 export interface Records {
   /** @param text SQL with `?` for each value. */
@@ -12,7 +15,12 @@ export interface Records {
   close(): Promise<void>;
 }
 
-export class SqliteRecords implements Records {
+export async function openRecords(databaseUrl: string): Promise<Records> {
+  if (isPostgres(databaseUrl)) return PostgresRecords.open(databaseUrl);
+  return new SqliteRecords(pathOf(databaseUrl));
+}
+
+class SqliteRecords implements Records {
   readonly #database: BetterSqlite3.Database;
 
   constructor(file: string) {
@@ -40,7 +48,7 @@ export class SqliteRecords implements Records {
 /** Type ids of `bigint` and `numeric`, which count and add up. */
 const NUMBERS = [20, 1700];
 
-export class PostgresRecords implements Records {
+class PostgresRecords implements Records {
   readonly #client: pg.Client;
 
   private constructor(client: pg.Client) {

@@ -1,19 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { writeSeedFile } from "../../api/keys/seed-file.ts";
 import type { Engine } from "../../api/store/db/engine.ts";
-import { type Database, openDatabase, pathOf } from "../../api/store/db/database.ts";
-import { isPostgres } from "../../api/store/db/database-name.ts";
-import { FaultProxy } from "../campaign/proxy.ts";
-import { PostgresRecords, type Records, SqliteRecords } from "../campaign/records.ts";
-import { ServiceProcess } from "../campaign/service-process.ts";
-import { freePort } from "../nodes/free-port.ts";
-import { NodeProcess } from "../nodes/node-process.ts";
+import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { PostgresServer } from "../postgres/server.ts";
+import { FaultProxy } from "../scene/fault-proxy.ts";
+import { freePort } from "../scene/loopback.ts";
+import { NodeProcess } from "../scene/node.ts";
+import { Random } from "../scene/random.ts";
+import { openRecords, type Records } from "../scene/records.ts";
+import { Scene, sqliteUrl } from "../scene/scene.ts";
+import { ServiceProcess } from "../scene/service.ts";
 import { Outside } from "./outside.ts";
 
 /** Published in BIP-39: a seed that only tests use. */
@@ -39,11 +38,11 @@ export interface App {
   token: string;
 }
 
-/** Milliseconds for a step of the scene. */
+/** Milliseconds for a step. */
 const STEP_TIMEOUT = 120_000;
 
 /** A node, a database, and processes of the service that are started and killed one after the other. */
-export class Scene {
+export class World {
   readonly folder: string;
   readonly engine: Engine;
   readonly node: NodeProcess;
@@ -51,48 +50,47 @@ export class Scene {
   readonly outside: Outside;
   readonly database: Database;
   readonly databaseUrl: string;
-  readonly #postgres: PostgresServer | null;
+  readonly #scene: Scene;
+  readonly #records: Records;
   readonly #running = new Set<ServiceProcess>();
-  #records: Records | null = null;
   #port = 0;
 
   private constructor(
-    parts: Pick<Scene, "folder" | "engine" | "node" | "proxy" | "outside" | "database" | "databaseUrl">,
-    postgres: PostgresServer | null,
+    parts: Pick<World, "engine" | "node" | "proxy" | "outside" | "database" | "databaseUrl">,
+    scene: Scene,
+    records: Records,
   ) {
-    this.folder = parts.folder;
+    this.folder = scene.folder;
     this.engine = parts.engine;
     this.node = parts.node;
     this.proxy = parts.proxy;
     this.outside = parts.outside;
     this.database = parts.database;
     this.databaseUrl = parts.databaseUrl;
-    this.#postgres = postgres;
+    this.#scene = scene;
+    this.#records = records;
   }
 
-  static async open(engine: Engine): Promise<Scene> {
-    const folder = await mkdtemp(join(tmpdir(), "moneta-fixture-"));
-    await writeSeedFile(join(folder, "seed.jwe"), SEED_PHRASE, SETTINGS.SEED_PASSPHRASE);
-    // The version that the machine has: a dump of an old version loads into newer ones too.
-    const postgres = engine === "postgres" ? await PostgresServer.start("system") : null;
-    const databaseUrl = (await postgres?.createDatabase("fixture")) ?? `file:${join(folder, "moneta.sqlite")}`;
-    const node = await NodeProcess.start("anvil", folder);
-    const [proxy, outside] = [await FaultProxy.start(node.url, 1), await Outside.listen()];
-    return new Scene(
-      { folder, engine, node, proxy, outside, databaseUrl, database: await openDatabase(databaseUrl) },
-      postgres,
-    );
+  static open(engine: Engine): Promise<World> {
+    return Scene.open("fixture", async (scene) => {
+      const { folder } = scene;
+      await writeSeedFile(join(folder, "seed.jwe"), SEED_PHRASE, SETTINGS.SEED_PASSPHRASE);
+      // The version that the machine has: a dump of an old version loads into newer ones too.
+      const postgres = engine === "postgres" ? await scene.add(PostgresServer.start("system")) : null;
+      const databaseUrl = (await postgres?.createDatabase("fixture")) ?? sqliteUrl(folder);
+      const node = await scene.add(NodeProcess.start("anvil", folder));
+      const proxy = await scene.add(FaultProxy.start(node.url, new Random(1)));
+      const outside = await scene.add(Outside.listen());
+      const database = await scene.add(openDatabase(databaseUrl));
+      const records = await scene.add(openRecords(databaseUrl));
+      const world = new World({ engine, node, proxy, outside, database, databaseUrl }, scene, records);
+      await scene.add({ stop: () => world.killAll() });
+      return world;
+    });
   }
 
-  async close(): Promise<void> {
-    await this.killAll();
-    await this.#records?.close();
-    await this.database.close();
-    await this.proxy.stop();
-    await this.node.stop();
-    await this.outside.close();
-    await this.#postgres?.stop();
-    await rm(this.folder, { recursive: true, force: true });
+  close(): Promise<void> {
+    return this.#scene.close();
   }
 
   get env(): Record<string, string> {
@@ -170,9 +168,6 @@ export class Scene {
 
   /** @param rows a table and a condition. */
   async count(rows: string): Promise<number> {
-    this.#records ??= isPostgres(this.databaseUrl)
-      ? await PostgresRecords.open(this.databaseUrl)
-      : new SqliteRecords(pathOf(this.databaseUrl));
     return (await this.#records.one<{ n: number }>(`select count(*) as n from ${rows}`)).n;
   }
 

@@ -1,87 +1,88 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { createProgram } from "../../api/cli/program.ts";
-import { createApp } from "../../api/operator/create-app.ts";
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
-import { ServiceProcess } from "../campaign/service-process.ts";
-import { anvilBinary } from "../nodes/anvil-binary.ts";
-import { freePort } from "../nodes/free-port.ts";
-import { NodeProcess } from "../nodes/node-process.ts";
 import { findPostgres } from "../postgres/programs.ts";
 import { PostgresServer } from "../postgres/server.ts";
-import { WebhookReceiver } from "../webhooks/receiver.ts";
+import { freePort } from "../scene/loopback.ts";
+import { anvilBinary, NodeProcess } from "../scene/node.ts";
+import { WebhookReceiver } from "../scene/receiver.ts";
+import { createAppIn, Scene, sqliteUrl } from "../scene/scene.ts";
+import { ServiceProcess } from "../scene/service.ts";
 
 export type Engine = "sqlite" | "postgres";
 
 const DATABASE = "drill";
 
 /** A chain, a service with its data on a "disk" that can be lost, and a receiver of webhooks. Keys are elsewhere. */
-export class Scene {
+export class World {
   readonly folder: string;
   readonly node: NodeProcess;
   readonly receiver: WebhookReceiver;
   readonly baseUrl: string;
   readonly env: Record<string, string>;
+  readonly #scene: Scene;
   readonly #server: PostgresServer | null;
   #service: ServiceProcess | null = null;
   token = "";
 
   private constructor(
-    folder: string,
-    node: NodeProcess,
-    receiver: WebhookReceiver,
-    server: PostgresServer | null,
-    env: Record<string, string>,
+    scene: Scene,
+    parts: Pick<World, "node" | "receiver" | "env"> & { server: PostgresServer | null },
   ) {
-    this.folder = folder;
-    this.node = node;
-    this.receiver = receiver;
-    this.#server = server;
-    this.env = env;
-    this.baseUrl = `http://127.0.0.1:${env["PORT"] ?? ""}`;
+    this.#scene = scene;
+    this.folder = scene.folder;
+    this.node = parts.node;
+    this.receiver = parts.receiver;
+    this.#server = parts.server;
+    this.env = parts.env;
+    this.baseUrl = `http://127.0.0.1:${parts.env["PORT"] ?? ""}`;
   }
 
-  static async create(engine: Engine): Promise<Scene> {
-    const folder = await mkdtemp(join(tmpdir(), "moneta-drill-"));
-    const node = await NodeProcess.start(anvilBinary() === null ? "hardhat" : "anvil", folder);
-    const receiver = await WebhookReceiver.listen();
-    const server = engine === "postgres" ? await PostgresServer.start("system") : null;
-    const database =
-      server === null
-        ? {}
-        : { DATABASE_URL: await server.createDatabase(DATABASE), PG_BIN: findPostgres("system").folder };
-    await mkdir(join(folder, "keys"));
-    return new Scene(folder, node, receiver, server, {
-      PORT: (await freePort()).toString(),
-      RPC_URL: node.url,
-      DATA_DIR: join(folder, "disk"),
-      DEPLOYMENTS_DIR: join(folder, "disk", "deployments"),
-      MEDIA_STORE: "files",
-      SEED_FILE: join(folder, "keys", "seed.jwe"),
-      SEED_PASSPHRASE: randomBytes(16).toString("hex"),
-      SECRET_KEYS: randomBytes(32).toString("base64"),
-      RATE_LIMIT_PER_MINUTE: "1000000",
-      NODE_COMPILE_CACHE: join(folder, "compiled"),
-      ...database,
+  static create(engine: Engine): Promise<World> {
+    return Scene.open("drill", async (scene) => {
+      const { folder } = scene;
+      const node = await scene.add(NodeProcess.start(anvilBinary() === null ? "hardhat" : "anvil", folder));
+      const receiver = await scene.add(WebhookReceiver.listen());
+      const server = engine === "postgres" ? await scene.add(PostgresServer.start("system")) : null;
+      const database =
+        server === null
+          ? {}
+          : { DATABASE_URL: await server.createDatabase(DATABASE), PG_BIN: findPostgres("system").folder };
+      await mkdir(join(folder, "keys"));
+      const env = {
+        PORT: (await freePort()).toString(),
+        RPC_URL: node.url,
+        DATA_DIR: join(folder, "disk"),
+        DEPLOYMENTS_DIR: join(folder, "disk", "deployments"),
+        MEDIA_STORE: "files",
+        SEED_FILE: join(folder, "keys", "seed.jwe"),
+        SEED_PASSPHRASE: randomBytes(16).toString("hex"),
+        SECRET_KEYS: randomBytes(32).toString("base64"),
+        RATE_LIMIT_PER_MINUTE: "1000000",
+        NODE_COMPILE_CACHE: join(folder, "compiled"),
+        ...database,
+      };
+      const world = new World(scene, { node, receiver, server, env });
+      await scene.add({ stop: () => world.kill() });
+      return world;
     });
   }
 
   get databaseUrl(): string {
-    return this.env["DATABASE_URL"] ?? `file:${join(this.folder, "disk", "moneta.sqlite")}`;
+    return this.env["DATABASE_URL"] ?? sqliteUrl(join(this.folder, "disk"));
   }
 
   /** @param more settings for this start. */
   async start(more: Record<string, string> = {}): Promise<void> {
     this.#service = await ServiceProcess.start({ ...this.env, ...more }, join(this.folder, "service.log"));
-    if (this.token !== "") return;
-    this.token = await this.inDatabase(async (database) => (await createApp({ database }, "drill")).token);
+    if (this.token === "") this.token = (await createAppIn(this.databaseUrl, "drill")).token;
   }
 
   async kill(): Promise<void> {
-    if (this.#service?.running === true) await this.#service.kill();
+    await this.#service?.kill();
   }
 
   /** Deletes everything but the keys and the back-ups. On PostgreSQL, an empty database takes the place of the old one. */
@@ -129,11 +130,7 @@ export class Scene {
     }
   }
 
-  async stop(): Promise<void> {
-    await this.kill();
-    await this.receiver.close();
-    await this.node.stop();
-    await this.#server?.stop();
-    await rm(this.folder, { recursive: true, force: true });
+  stop(): Promise<void> {
+    return this.#scene.close();
   }
 }

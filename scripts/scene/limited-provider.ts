@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
+import type { Listening } from "./loopback.ts";
+import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
 
 /** Limits as providers of nodes set them. An absent one does not apply. */
 export interface ProviderLimits {
@@ -14,12 +13,6 @@ export interface ProviderLimits {
   batch?: number;
   /** Calls in one second; every call of a batch counts. */
   callsPerSecond?: number;
-}
-
-interface Call {
-  id: number;
-  method: string;
-  params: unknown[];
 }
 
 interface Query {
@@ -36,8 +29,8 @@ interface RpcFailure {
 
 /** A proxy in front of a real node that refuses what a provider refuses, in the words of known providers. */
 export class LimitedProvider {
-  readonly #server: Server;
   readonly #target: string;
+  #server: Listening | null = null;
   limits: ProviderLimits;
   /** How often each limit refused something. */
   readonly refused = { blocks: 0, addresses: 0, results: 0, batch: 0, rate: 0 };
@@ -49,19 +42,16 @@ export class LimitedProvider {
   private constructor(target: string, limits: ProviderLimits) {
     this.#target = target;
     this.limits = limits;
-    this.#server = createServer((request, response) => {
-      this.#handle(request, response).catch(() => response.destroy());
-    });
   }
 
   static async start(target: string, limits: ProviderLimits): Promise<LimitedProvider> {
     const provider = new LimitedProvider(target, limits);
-    await new Promise<void>((resolve) => provider.#server.listen(0, "127.0.0.1", resolve));
+    provider.#server = await serveRpc((exchange) => provider.#handle(exchange));
     return provider;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
+    return this.#server?.url ?? "";
   }
 
   get refusals(): number {
@@ -69,13 +59,10 @@ export class LimitedProvider {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#server?.stop();
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = JSON.parse(await text(request)) as Call | Call[];
-    const calls = Array.isArray(body) ? body : [body];
+  async #handle({ calls, response, answer }: Exchange): Promise<void> {
     const { batch } = this.limits;
     if (batch !== undefined && calls.length > batch) {
       this.refused.batch += 1;
@@ -89,10 +76,7 @@ export class LimitedProvider {
       response.writeHead(429, { "retry-after": "1" }).end("Too Many Requests");
       return;
     }
-    const answers = await Promise.all(calls.map((call) => this.#answer(call)));
-    response
-      .setHeader("content-type", "application/json")
-      .end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+    answer(await Promise.all(calls.map((call) => this.#answer(call))));
   }
 
   #exceedsRate(calls: number): boolean {
@@ -104,15 +88,11 @@ export class LimitedProvider {
     return this.#calls > callsPerSecond;
   }
 
-  async #answer(call: Call): Promise<object> {
+  async #answer(call: ProxiedCall): Promise<object> {
     const query = call.method === "eth_getLogs" ? (call.params[0] as Query) : null;
     const refusal = query === null ? null : this.#refusal(query);
     if (refusal !== null) return { jsonrpc: "2.0", id: call.id, error: refusal };
-    const answer = await fetch(this.#target, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(call),
-    });
+    const answer = await postToNode(this.#target, JSON.stringify(call));
     const json = (await answer.json()) as { result?: unknown[] };
     if (query === null) return json;
     const { results = Infinity } = this.limits;

@@ -1,21 +1,22 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
+import { type Listening, listenOnLoopback } from "./loopback.ts";
+
 export interface ReceivedCall {
+  method: string;
   path: string;
   headers: IncomingHttpHeaders;
   /** The body as it arrived: the signature covers these bytes. */
   text: string;
-  /** The parsed body. */
+  /** The parsed body; empty when there is none. */
   body: Record<string, unknown>;
 }
 
 /** Milliseconds to wait for a call. It only ends a wait for a call that never comes. */
 const PATIENCE = 240_000;
 
-/** The webhook receiver of the tests and the campaign. It keeps every call, and verifies no signature. */
+/** A webhook receiver, and whatever else an app has outside of the service. It keeps every call, and verifies no signature. */
 export class WebhookReceiver {
   readonly calls: ReceivedCall[] = [];
   /** Status of the answers, unless `respond` is replaced. */
@@ -23,31 +24,27 @@ export class WebhookReceiver {
   /** Answers one call, which is in `calls` already. */
   respond: (call: ReceivedCall, response: ServerResponse) => void = (_call, response) =>
     response.writeHead(this.status).end();
-  readonly #server: Server;
   readonly #waiting = new Set<() => void>();
-
-  private constructor() {
-    this.#server = createServer((request, response) => {
-      void text(request).then((content) => {
-        const body = JSON.parse(content) as Record<string, unknown>;
-        const call = { path: request.url ?? "", headers: request.headers, text: content, body };
-        this.calls.push(call);
-        this.respond(call, response);
-        for (const wake of [...this.#waiting]) wake();
-      });
-    });
-  }
+  #server: Listening | null = null;
 
   /** Listens on a free port of this machine. */
   static async listen(): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver();
-    receiver.#server.listen(0, "127.0.0.1");
-    await once(receiver.#server, "listening");
+    const server = createServer((request, response) => {
+      void text(request).then((content) => {
+        receiver.#receive(request, content, response);
+      });
+    });
+    receiver.#server = await listenOnLoopback(server);
     return receiver;
   }
 
+  get origin(): string {
+    return this.#server?.url ?? "";
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}/hook`;
+    return `${this.origin}/hook`;
   }
 
   /** The first call that fits, among those that arrived and those that will. @throws after four minutes. */
@@ -70,9 +67,15 @@ export class WebhookReceiver {
   }
 
   async close(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, "close");
+    await this.#server?.stop();
+  }
+
+  #receive({ method = "", url: path = "", headers }: IncomingMessage, content: string, response: ServerResponse): void {
+    const body = (content === "" ? {} : JSON.parse(content)) as Record<string, unknown>;
+    const call = { method, path, headers, text: content, body };
+    this.calls.push(call);
+    this.respond(call, response);
+    for (const wake of [...this.#waiting]) wake();
   }
 
   #next(deadline: AbortSignal): Promise<void> {

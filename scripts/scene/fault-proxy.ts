@@ -1,16 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { Random } from "./random.ts";
-
-/** A JSON-RPC call. */
-interface Call {
-  id: number;
-  method: string;
-  params: unknown[];
-}
+import type { Listening } from "./loopback.ts";
+import type { Random } from "./random.ts";
+import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
 
 /** What the proxy does to calls while a fault lasts. */
 export interface RpcFault {
@@ -41,33 +33,27 @@ interface Answer {
 
 /** A proxy between the service and its node, which injects faults. */
 export class FaultProxy {
-  readonly #server: Server;
   readonly #random: Random;
-  #target: string;
+  #server: Listening | null = null;
   #fault: RpcFault | null = null;
+  /** URL of the node. */
+  target: string;
   /** How many HTTP requests the current fault has affected. */
   injected = 0;
 
-  private constructor(target: string, seed: number) {
-    this.#target = target;
-    this.#random = new Random(seed);
-    this.#server = createServer((request, response) => {
-      this.#handle(request, response).catch(() => response.destroy());
-    });
+  private constructor(target: string, random: Random) {
+    this.target = target;
+    this.#random = random;
   }
 
-  static async start(target: string, seed: number): Promise<FaultProxy> {
-    const proxy = new FaultProxy(target, seed);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+  static async start(target: string, random: Random): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target, random);
+    proxy.#server = await serveRpc((exchange) => proxy.#handle(exchange));
     return proxy;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
-  }
-
-  set target(url: string) {
-    this.#target = url;
+    return this.#server?.url ?? "";
   }
 
   set fault(fault: RpcFault | null) {
@@ -76,30 +62,24 @@ export class FaultProxy {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#server?.stop();
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await text(request);
-    const parsed = JSON.parse(body) as Call | Call[];
-    const calls = Array.isArray(parsed) ? parsed : [parsed];
+  async #handle(exchange: Exchange): Promise<void> {
     const fault = this.#fault;
     const affected =
-      fault !== null && calls.some((call) => canAffect(fault, call)) && this.#random.chance(fault.probability);
+      fault !== null && exchange.calls.some((call) => canAffect(fault, call)) && this.#random.chance(fault.probability);
     if (!affected) {
-      await this.#pass(body, response);
+      await this.#pass(exchange);
       return;
     }
     this.injected++;
-    await this.#inject(fault, calls, body, response);
+    await this.#inject(fault, exchange);
   }
 
-  async #inject(fault: RpcFault, calls: Call[], body: string, response: ServerResponse): Promise<void> {
-    const json = (answers: unknown[]) =>
-      response
-        .setHeader("content-type", "application/json")
-        .end(JSON.stringify(calls.length === 1 ? answers[0] : answers));
+  async #inject(fault: RpcFault, { calls, body, response, answer }: Exchange): Promise<void> {
+    const answerAll = (one: { result: unknown } | { error: object }) =>
+      answer(calls.map(({ id }) => ({ jsonrpc: "2.0", id, ...one })));
     switch (fault.kind) {
       case "drop":
         response.destroy();
@@ -123,28 +103,26 @@ export class FaultProxy {
         return;
       case "lose-broadcast":
         // Answers that it accepted the transaction, and drops it.
-        json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: `0x${"00".repeat(32)}` })));
+        answerAll({ result: `0x${"00".repeat(32)}` });
         return;
       case "answer-broadcast-with-error":
         await this.#forward(body);
-        json(
-          calls.map((call) => ({ jsonrpc: "2.0", id: call.id, error: { code: -32000, message: "internal error" } })),
-        );
+        answerAll({ error: { code: -32000, message: "internal error" } });
         return;
       case "hide-receipts":
-        json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: null })));
+        answerAll({ result: null });
         return;
       case "old-nonce":
-        json(calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: "0x0" })));
+        answerAll({ result: "0x0" });
         return;
       case "lag": {
         const answers = JSON.parse(await this.#forward(body)) as Answer | Answer[];
-        json(
-          [answers].flat().map((answer) => {
-            const call = calls.find(({ id }) => id === answer.id);
-            if (call?.method !== "eth_blockNumber") return answer;
-            const head = Math.max(0, Number(answer.result) - (fault.amount ?? 2));
-            return { ...answer, result: `0x${head.toString(16)}` };
+        answer(
+          [answers].flat().map((one) => {
+            const call = calls.find(({ id }) => id === one.id);
+            if (call?.method !== "eth_blockNumber") return one;
+            const head = Math.max(0, Number(one.result) - (fault.amount ?? 2));
+            return { ...one, result: `0x${head.toString(16)}` };
           }),
         );
         return;
@@ -153,16 +131,15 @@ export class FaultProxy {
   }
 
   /** Passes a call on unchanged, with the status and the headers of a refusal. */
-  async #pass(body: string, response: ServerResponse): Promise<void> {
-    const answer = await fetch(this.#target, { method: "POST", headers: { "content-type": "application/json" }, body });
+  async #pass({ body, response }: Exchange): Promise<void> {
+    const answer = await postToNode(this.target, body);
     const retryAfter = answer.headers.get("retry-after");
     if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
     response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
   }
 
   async #forward(body: string): Promise<string> {
-    const answer = await fetch(this.#target, { method: "POST", headers: { "content-type": "application/json" }, body });
-    return answer.text();
+    return (await postToNode(this.target, body)).text();
   }
 }
 
@@ -170,6 +147,6 @@ export class FaultProxy {
  * A fault that rewrites answers rewrites all answers of an HTTP request. So its methods must be ones that the service sends
  * alone, or in batches of the same method.
  */
-function canAffect(fault: RpcFault, call: Call): boolean {
+function canAffect(fault: RpcFault, call: ProxiedCall): boolean {
   return fault.methods === undefined || fault.methods.includes(call.method);
 }

@@ -1,0 +1,65 @@
+import { randomInt } from "node:crypto";
+import type { Server } from "node:http";
+import { type AddressInfo, createServer, type Server as TcpServer } from "node:net";
+
+/** A server on a free port of this machine. */
+export interface Listening {
+  url: string;
+  port: number;
+  stop: () => Promise<void>;
+}
+
+/** Lets the server listen on a free port of this machine. @returns its URL, and how to stop it. */
+export async function listenOnLoopback(server: Server | TcpServer): Promise<Listening> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port.toString()}`,
+    port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        // Clients keep connections open between calls.
+        if ("closeAllConnections" in server) server.closeAllConnections();
+      }),
+  };
+}
+
+/**
+ * Operating systems take the ports of outgoing connections, and of servers that name none, from above this range. A port from
+ * there may be taken before the server that it is for listens, or while that server restarts.
+ */
+const [FIRST, LAST] = [15_000, 31_999];
+/** Ports that this process has chosen. Their servers may not listen yet. */
+const chosen = new Set<number>();
+
+/** A loopback port that is free, and that nobody takes who has not chosen it. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST, LAST + 1);
+    if (chosen.has(port) || !(await isFree(port))) continue;
+    chosen.add(port);
+    return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) => {
+      // Some systems reserve ranges of ports.
+      if (error.code === "EADDRINUSE" || error.code === "EACCES") resolve(false);
+      else reject(error);
+    });
+    probe.listen(port, "127.0.0.1", () => {
+      probe.close(() => {
+        resolve(true);
+      });
+    });
+  });
+}

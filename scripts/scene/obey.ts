@@ -1,0 +1,60 @@
+import { BroadcastChannel, isMainThread } from "node:worker_threads";
+
+type BetweenThreads<Order, Answer> = { ready: true } | { order: Order } | { answer: Answer };
+
+/**
+ * Called in a process with a channel, by a file that each of its threads loads first. Every thread carries out the orders of
+ * `Program.ask`, and the main thread answers. Without another thread, it answers alone.
+ * @param sum the answer of both threads.
+ */
+export function obey<Order, Answer>(
+  carryOut: (order: Order) => Answer | Promise<Answer>,
+  sum: (main: Answer, other: Answer) => Answer,
+): void {
+  const threads = new BroadcastChannel("moneta-orders");
+  threads.unref();
+  if (isMainThread) obeyChannel(threads, carryOut, sum);
+  else obeyMainThread(threads, carryOut);
+}
+
+function obeyChannel<Order, Answer>(
+  threads: BroadcastChannel,
+  carryOut: (order: Order) => Answer | Promise<Answer>,
+  sum: (main: Answer, other: Answer) => Answer,
+): void {
+  let hasOther = false;
+  let answered: (answer: Answer) => void = () => undefined;
+  threads.onmessage = (message) => {
+    const { data } = message as { data: BetweenThreads<Order, Answer> };
+    if ("ready" in data) hasOther = true;
+    if ("answer" in data) answered(data.answer);
+  };
+  const elsewhere = (order: Order) =>
+    new Promise<Answer>((resolve) => {
+      answered = resolve;
+      threads.postMessage({ order } satisfies BetweenThreads<Order, Answer>);
+    });
+  process.on("message", (order: Order) => {
+    void (async () => {
+      const other = hasOther ? elsewhere(order) : null;
+      const here = await carryOut(order);
+      process.send?.(other === null ? here : sum(here, await other));
+    })();
+  });
+  // The channel must not keep the process alive.
+  process.channel?.unref();
+}
+
+function obeyMainThread<Order, Answer>(
+  threads: BroadcastChannel,
+  carryOut: (order: Order) => Answer | Promise<Answer>,
+): void {
+  threads.onmessage = (message) => {
+    const { data } = message as { data: BetweenThreads<Order, Answer> };
+    if (!("order" in data)) return;
+    void Promise.resolve(carryOut(data.order)).then((answer) => {
+      threads.postMessage({ answer } satisfies BetweenThreads<Order, Answer>);
+    });
+  };
+  threads.postMessage({ ready: true } satisfies BetweenThreads<Order, Answer>);
+}

@@ -1,0 +1,165 @@
+import { connect, createServer, type Socket } from "node:net";
+
+import { type Listening, listenOnLoopback } from "./loopback.ts";
+import { Random } from "./random.ts";
+
+/** What the proxy does to connections while a fault lasts. */
+export type ConnectionFault =
+  | {
+      /** Ends a connection before the server has got the COMMIT, or before the client has got the answer. */
+      kind: "drop-before-commit" | "drop-after-commit";
+      /** How likely it affects a COMMIT, from 0 to 1. */
+      probability: number;
+    }
+  /** Passes nothing on, and keeps all connections. */
+  | { kind: "stall" };
+
+/** What happens to a message of a client. With "lose", the connection ends when the server answers. */
+type Verdict = "pass" | "end" | { lose: () => void };
+
+/** A message of PostgreSQL's protocol: a simple query (Q), its length, its text. */
+const COMMIT = Buffer.from("Q\0\0\0\x0bcommit\0");
+/** The name of a prepared statement with the text that follows where it is prepared. */
+const PREPARED = /(m_[0-9a-f]{32})\0([^\0]*)/g;
+
+/** A proxy between the service and a PostgreSQL server on loopback, which injects faults. */
+export class PostgresProxy {
+  readonly #target: number;
+  readonly #random: Random;
+  readonly #sockets = new Set<Socket>();
+  #server: Listening | null = null;
+  #fault: ConnectionFault | null = null;
+  /** How many connections the current fault has affected. */
+  injected = 0;
+
+  private constructor(target: number, random: Random) {
+    this.#target = target;
+    this.#random = random;
+  }
+
+  /**
+   * @param target port of the server.
+   * @param judge decides for a connection, and then for each of its messages, what happens; by default the fault does.
+   */
+  static async start(
+    target: number,
+    random: Random,
+    judge?: () => (message: Buffer) => Verdict,
+  ): Promise<PostgresProxy> {
+    const proxy = new PostgresProxy(target, random);
+    const byFault = (message: Buffer) => proxy.#judge(message);
+    const server = createServer((client) => {
+      proxy.#handle(client, judge?.() ?? byFault);
+    });
+    proxy.#server = await listenOnLoopback(server);
+    return proxy;
+  }
+
+  get port(): number {
+    return this.#server?.port ?? 0;
+  }
+
+  set fault(fault: ConnectionFault | null) {
+    this.#fault = fault;
+    this.injected = 0;
+    if (fault?.kind === "stall") {
+      this.injected = this.#sockets.size / 2;
+      for (const socket of this.#sockets) socket.pause();
+    } else {
+      for (const socket of this.#sockets) socket.resume();
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await this.#server?.stop();
+  }
+
+  #handle(client: Socket, judge: (message: Buffer) => Verdict): void {
+    const server = connect(this.#target, "127.0.0.1");
+    let verdict: Verdict = "pass";
+    const end = () => {
+      client.destroy();
+      server.destroy();
+    };
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.setNoDelay(true);
+      // Either side may end the connection in any way. Then the other side must notice, after the last message.
+      socket.on("error", end);
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        other.end();
+      });
+    }
+    client.on("data", (message) => {
+      verdict = judge(message);
+      if (verdict === "end") end();
+      else server.write(message);
+    });
+    server.on("data", (message) => {
+      if (typeof verdict === "string") {
+        client.write(message);
+        return;
+      }
+      // The server answers after it has committed.
+      end();
+      verdict.lose();
+    });
+    if (this.#fault?.kind === "stall") for (const socket of [client, server]) socket.pause();
+  }
+
+  #judge(message: Buffer): Verdict {
+    const fault = this.#fault;
+    if (fault === null || fault.kind === "stall" || !message.includes(COMMIT)) return "pass";
+    if (!this.#random.chance(fault.probability)) return "pass";
+    this.injected++;
+    return fault.kind === "drop-before-commit" ? "end" : { lose: () => undefined };
+  }
+}
+
+/** A proxy that loses the answer to a chosen commit. */
+export interface CommitProxy {
+  /** The database's URL, through the proxy. */
+  url: string;
+  /**
+   * The next transaction with a statement that contains this text is committed, but its answer is lost with its connection.
+   * @returns when that has happened.
+   */
+  loseCommitOf(statement: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startCommitProxy(databaseUrl: string): Promise<CommitProxy> {
+  const url = new URL(databaseUrl);
+  let plan: { statement: string; lose: () => void } | null = null;
+  /** The texts of prepared statements by their names. A text is sent once for each connection. */
+  const texts = new Map<string, string>();
+  const runs = (sent: string, statement: string) =>
+    sent.includes(statement) ||
+    [...sent.matchAll(PREPARED)].some(([, name = ""]) => texts.get(name)?.includes(statement));
+  const judge = () => {
+    let doomed: { lose: () => void } | null = null;
+    return (message: Buffer): Verdict => {
+      const sent = message.toString("latin1");
+      for (const [, name = "", text = ""] of sent.matchAll(PREPARED)) {
+        if (/^\s*\w+ /.test(text)) texts.set(name, text);
+      }
+      if (plan !== null && runs(sent, plan.statement)) [doomed, plan] = [plan, null];
+      return doomed !== null && message.includes(COMMIT) ? doomed : "pass";
+    };
+  };
+  const proxy = await PostgresProxy.start(Number(url.port), new Random(1), judge);
+  url.port = proxy.port.toString();
+  return {
+    url: url.href,
+    loseCommitOf: (statement) =>
+      new Promise((resolve) => {
+        plan = { statement, lose: resolve };
+      }),
+    stop: () => proxy.stop(),
+  };
+}

@@ -1,0 +1,180 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+/** Folder of the project. */
+export const ROOT = join(import.meta.dirname, "..", "..");
+
+/** Milliseconds within which every thread must pause. A thread that writes to the disk pauses when the write is over. */
+const PAUSE_TIMEOUT = 60_000;
+
+export interface ProgramOptions {
+  /** The whole environment; by default that of this process. */
+  env?: NodeJS.ProcessEnv;
+  /** Another program than Node. */
+  command?: string;
+  /** Opens a channel for messages: see `ask`. */
+  channel?: boolean;
+  /** File to which the output is appended, too. */
+  log?: string;
+}
+
+/** A program in a separate process, with its output so far. */
+export class Program {
+  readonly child: ChildProcess;
+  readonly #closed: Promise<unknown>;
+  #output = "";
+  #isClosed = false;
+  #changed: (() => void)[] = [];
+
+  /** @param args for Node, TypeScript entry included, unless another program is named. */
+  constructor(args: string[], { env = process.env, command = process.execPath, channel, log }: ProgramOptions = {}) {
+    this.child = spawn(command, args, {
+      cwd: ROOT,
+      env,
+      stdio: ["ignore", "pipe", "pipe", ...(channel === true ? (["ipc"] as const) : [])],
+    });
+    const file = log === undefined ? null : createWriteStream(log, { flags: "a" });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on("data", this.#keep);
+      if (file !== null) stream?.pipe(file, { end: false });
+    }
+    // Not "exit": the rest of the output may come after it.
+    this.#closed = once(this.child, "close").then(() => {
+      this.#isClosed = true;
+      file?.end();
+      this.#wake();
+    });
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  get pid(): number {
+    if (this.child.pid === undefined) throw new Error("the program is not running");
+    return this.child.pid;
+  }
+
+  get exited(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Resolves when the output matches. @throws when the process ends, or the time is over, before that. */
+  async printed(pattern: RegExp, timeoutMs = 240_000): Promise<RegExpExecArray> {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    for (;;) {
+      const found = pattern.exec(this.#output);
+      if (found !== null) return found;
+      if (this.#isClosed) throw new Error(`the process ended without printing ${String(pattern)}:\n${this.#output}`);
+      if (deadline.aborted) throw new Error(`nothing matched ${String(pattern)} in time:\n${this.#output}`);
+      await this.#change(deadline);
+    }
+  }
+
+  /** Keeps no more output. It is read all the same: a program that prints into a full pipe would wait. */
+  ignoreOutput(): void {
+    for (const stream of [this.child.stdout, this.child.stderr]) stream?.off("data", this.#keep).resume();
+  }
+
+  /** The next message of the program. @throws when it ends before that. */
+  message<T>(): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const gone = () => {
+        this.child.off("message", arrived);
+        reject(new Error(`the process ended without a message:\n${this.#output}`));
+      };
+      const arrived = (message: unknown) => {
+        this.child.off("exit", gone);
+        resolve(message as T);
+      };
+      this.child.once("message", arrived);
+      this.child.once("exit", gone);
+      if (this.exited) gone();
+    });
+  }
+
+  /** Sends a message to the program, which answers each with one. @throws when it ends before that. */
+  ask<T>(order: object | string): Promise<T> {
+    const answer = this.message<T>();
+    // The message does not arrive when the process has ended. Then there is no answer either.
+    this.child.send(order, () => undefined);
+    return answer;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /**
+   * Sends the signal and waits until the process has ended. @param force milliseconds after which it is killed.
+   * @returns the exit code, or the signal that ended it.
+   */
+  async end(signal: NodeJS.Signals, force?: number): Promise<number | NodeJS.Signals> {
+    this.signal(signal);
+    const timer = force === undefined ? undefined : setTimeout(() => this.child.kill("SIGKILL"), force);
+    const how = await this.gone();
+    clearTimeout(timer);
+    return how;
+  }
+
+  /** Waits until the process has ended, and all of its output is here. */
+  async gone(): Promise<number | NodeJS.Signals> {
+    await this.#closed;
+    return this.child.signalCode ?? this.child.exitCode ?? 0;
+  }
+
+  readonly #keep = (chunk: Buffer): void => {
+    this.#output += chunk.toString();
+    this.#wake();
+  };
+
+  #change(deadline: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#changed.push(resolve);
+      deadline.addEventListener("abort", () => {
+        resolve();
+      });
+    });
+  }
+
+  #wake(): void {
+    for (const wake of this.#changed.splice(0)) wake();
+  }
+}
+
+/**
+ * Stops a process with SIGSTOP, until it gets SIGCONT. Resolves when every thread has stopped: after the signal, a thread
+ * may run on for a moment, and begin a transaction.
+ */
+export async function pause(pid: number): Promise<void> {
+  process.kill(pid, "SIGSTOP");
+  const deadline = performance.now() + PAUSE_TIMEOUT;
+  while (!statesOf(pid).every((state) => state === "T")) {
+    if (performance.now() > deadline) throw new Error(`process ${pid.toString()} did not stop on SIGSTOP`);
+    await wait(1);
+  }
+}
+
+/** The states of the threads, as letters; of the whole process on systems without /proc. */
+function statesOf(pid: number): string[] {
+  if (process.platform !== "linux") {
+    return [execFileSync("ps", ["-o", "stat=", "-p", pid.toString()], { encoding: "utf8" }).trim().charAt(0)];
+  }
+  const folder = `/proc/${pid.toString()}/task`;
+  return readdirSync(folder).map((thread) => stateOf(`${folder}/${thread}/stat`));
+}
+
+/** Empty when the thread has just ended. */
+function stateOf(statFile: string): string {
+  try {
+    const text = readFileSync(statFile, "utf8");
+    // The state follows the program's name, which is in parentheses and may itself contain some.
+    return text.charAt(text.lastIndexOf(")") + 2);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH")) return "";
+    throw error;
+  }
+}

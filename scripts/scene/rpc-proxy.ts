@@ -1,0 +1,76 @@
+import { createServer, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+
+import { type Listening, listenOnLoopback } from "./loopback.ts";
+
+export interface ProxiedCall {
+  id: number;
+  method: string;
+  params: unknown[];
+}
+
+/** An HTTP request to a node, with one call or a batch of them, and its response. */
+export interface Exchange {
+  /** The body as it arrived. */
+  body: string;
+  calls: ProxiedCall[];
+  response: ServerResponse;
+  /** Sends the answers of the calls, in their order. */
+  answer(answers: readonly unknown[]): void;
+}
+
+/** Serves JSON-RPC on a free port. @param handle sends the response. When it fails, the connection is closed. */
+export async function serveRpc(handle: (exchange: Exchange) => Promise<void>): Promise<Listening> {
+  const receive = async (body: string, response: ServerResponse) => {
+    const parsed = JSON.parse(body) as ProxiedCall | ProxiedCall[];
+    const isBatch = Array.isArray(parsed);
+    await handle({
+      body,
+      calls: isBatch ? parsed : [parsed],
+      response,
+      answer: (answers) =>
+        response.setHeader("content-type", "application/json").end(JSON.stringify(isBatch ? answers : answers[0])),
+    });
+  };
+  const server = createServer((request, response) => {
+    text(request)
+      .then((body) => receive(body, response))
+      .catch(() => response.destroy());
+  });
+  return listenOnLoopback(server);
+}
+
+/** Sends a body to a node as it is. */
+export function postToNode(url: string, body: string): Promise<Response> {
+  return fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+}
+
+type Answer = { result: unknown } | { error: { code: number; message: string } } | undefined;
+
+/** Answers a call in place of the node, now or later. undefined lets the node answer. */
+export type Interception = (call: ProxiedCall) => Answer | Promise<Answer>;
+
+/** A proxy between a service and a real node. A test can replace the node's answers. */
+export interface RpcProxy {
+  url: string;
+  intercept: Interception;
+  stop(): Promise<void>;
+}
+
+export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
+  const proxy: RpcProxy = { url: "", intercept: () => undefined, stop: () => Promise.resolve() };
+  const listening = await serveRpc(async ({ calls, answer }) => {
+    const answers = new Map<number, unknown>();
+    for (const call of calls) {
+      const own = await proxy.intercept(call);
+      if (own !== undefined) answers.set(call.id, { jsonrpc: "2.0", id: call.id, ...own });
+    }
+    const rest = calls.filter(({ id }) => !answers.has(id));
+    if (rest.length > 0) {
+      const forwarded = await postToNode(nodeUrl, JSON.stringify(rest));
+      for (const one of (await forwarded.json()) as { id: number }[]) answers.set(one.id, one);
+    }
+    answer(calls.map(({ id }) => answers.get(id)));
+  });
+  return Object.assign(proxy, listening);
+}
