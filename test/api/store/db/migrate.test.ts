@@ -3,21 +3,21 @@ import { expect } from "chai";
 import { openDatabase } from "../../../../api/store/db/database.ts";
 import { SchemaError } from "../../../../api/store/db/migrate.ts";
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
-import { TestProcess } from "../../../support/process.ts";
 import { rawSql, tablesOf } from "../../../support/raw-sql.ts";
+import { startTogether } from "../../../support/start-together.ts";
+import { useFolder } from "../../../support/use-folder.ts";
 
-/** Opens the database at a given second of the clock, so that several processes start at the same time. */
-const OPEN_AT = `
-  const [url, at] = process.argv.slice(1);
+const OPEN = `
   const { openDatabase } = await import("./api/store/db/database.ts");
-  while (Date.now() < Number(at));
-  const database = await openDatabase(url);
+  await together();
+  const database = await openDatabase(process.argv[2]);
   await database.close();
   console.log("opened");
 `;
-const PROCESSES = 5;
+const PROCESSES = 3;
 
 describe("migrate", () => {
+  const folder = useFolder();
   let place: DatabasePlace;
 
   beforeEach(async () => {
@@ -27,14 +27,9 @@ describe("migrate", () => {
 
   describe("given several processes that open a new database at once", () => {
     it("lets each of them open it", async () => {
-      const at = (Date.now() + 3_000).toString();
-      const opening = Array.from(
-        { length: PROCESSES },
-        () => new TestProcess(["--input-type=module", "-e", OPEN_AT, place.url, at], {}),
-      );
-      const codes = await Promise.all(opening.map((one) => one.gone()));
-      expect(opening.map((one) => one.output.trim())).to.deep.equal(Array(PROCESSES).fill("opened"));
-      expect(codes).to.deep.equal(Array(PROCESSES).fill(0));
+      const ended = await startTogether(PROCESSES, folder.path, OPEN, [place.url]);
+      expect(ended.map(({ output }) => output)).to.deep.equal(Array(PROCESSES).fill("ready\nopened\n"));
+      expect(ended.map(({ child }) => child.exitCode)).to.deep.equal(Array(PROCESSES).fill(0));
     });
   });
 

@@ -10,6 +10,8 @@ import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
+type Pragma = BetterSqlite3.Database["pragma"];
+
 describeOn("sqlite", "opening the database", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let file: string;
@@ -121,11 +123,26 @@ describeOn("sqlite", "opening the database", () => {
   });
 
   describe("given another process that keeps the write lock", () => {
+    // SQLite waits by itself, and blocks this process meanwhile: only the time is shorter here.
+    const pragma = Object.getOwnPropertyDescriptor(BetterSqlite3.prototype, "pragma")?.value as Pragma;
+    const timeouts: string[] = [];
+    before(() => {
+      BetterSqlite3.prototype.pragma = function (source, options) {
+        if (!source.startsWith("busy_timeout")) return pragma.call(this, source, options);
+        timeouts.push(source);
+        return pragma.call(this, "busy_timeout = 100", options);
+      };
+    });
+    after(() => {
+      BetterSqlite3.prototype.pragma = pragma;
+    });
+
     it("says so, and what to do, after the busy timeout", async () => {
       await (await openDatabase(`file:${file}`)).close();
       const other = new BetterSqlite3(file);
       other.exec("begin immediate");
       const error = await failure(`file:${file}`).finally(() => other.close());
+      expect(new Set(timeouts)).to.deep.equal(new Set(["busy_timeout = 10000"]));
       expect(error).to.be.instanceOf(DatabaseUnavailable);
       expect((error as Error).message).to.equal(
         `Another process has held the write lock of the database ${file} for more than 10 seconds. It may be paused, or ` +

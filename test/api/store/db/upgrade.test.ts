@@ -7,23 +7,25 @@ import { recordProcess, removeProcess } from "../../../../api/store/db/processes
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
 import { TestProcess } from "../../../support/process.ts";
 import { rawSql, tablesOf } from "../../../support/raw-sql.ts";
+import { startTogether } from "../../../support/start-together.ts";
+import { useFolder } from "../../../support/use-folder.ts";
 import { openLater } from "../support/later-version.ts";
 
-/** Opens the database with a later version at a given second of the clock, so that several processes do it at once. */
-const OPEN_AT = `
-  const [url, at] = process.argv.slice(1);
+/** Opens the database with a later version. */
+const OPEN_LATER = `
   const { openLater } = await import("./test/api/store/support/later-version.ts");
-  while (Date.now() < Number(at));
-  await openLater(url);
+  await together();
+  await openLater(process.argv[2]);
   console.log("opened");
 `;
 const PROCESSES = 3;
 
 describe("migrate, between two versions", () => {
+  const folder = useFolder();
   let place: DatabasePlace;
 
   beforeEach(async () => {
-    place = await createTestDatabase({ schema: "none" });
+    place = await createTestDatabase();
     await (await openDatabase(place.url)).close();
   });
   afterEach(() => place.remove());
@@ -52,13 +54,8 @@ describe("migrate, between two versions", () => {
 
   describe("given several processes of a later version that start at once", () => {
     it("lets one update the tables and the others wait for it", async () => {
-      const at = (Date.now() + 3_000).toString();
-      const opening = Array.from(
-        { length: PROCESSES },
-        () => new TestProcess(["--input-type=module", "-e", OPEN_AT, place.url, at], {}),
-      );
-      await Promise.all(opening.map((one) => one.gone()));
-      expect(opening.map((one) => one.output.trim())).to.deep.equal(Array(PROCESSES).fill("opened"));
+      const ended = await startTogether(PROCESSES, folder.path, OPEN_LATER, [place.url]);
+      expect(ended.map(({ output }) => output)).to.deep.equal(Array(PROCESSES).fill("ready\nopened\n"));
       expect(await tablesOf(place.url)).to.include("labels");
     });
   });
