@@ -5,6 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a stopped node", () => {
+  // The node is stopped.
   const moneta = useService({ node: "own" });
   const { api } = moneta;
   let wallet: string;

@@ -11,7 +11,8 @@ import { useService } from "../../support/use-service.ts";
 const SECONDS = "5";
 
 describe("receivers whose simulation takes too long", () => {
-  const moneta = useService({ proxy: true, per: "test", settings: { SIMULATION_SECONDS: SECONDS } });
+  // The time for a simulation is short, and one test starts the service again.
+  const moneta = useService({ proxy: true, settings: { SIMULATION_SECONDS: SECONDS } });
   const { api } = moneta;
   let other: ApiClient;
   let slow: string;
