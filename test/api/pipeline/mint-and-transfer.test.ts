@@ -31,12 +31,13 @@ describe("minting and transferring on a real node", () => {
       const to = await api.wallet();
       const collection = await api.collection({ type: "ERC721", mint_supply_count: 100 });
       // However slowly the machine accepts them, they wait together: the lane cannot send without knowing its funds.
-      moneta.intercept = ({ method }) =>
-        method === "eth_getBalance" ? { error: { code: -32_000, message: "?" } } : undefined;
+      const { promise: accepted, resolve: goOn } = Promise.withResolvers<undefined>();
+      moneta.intercept = ({ method }) => (method === "eth_getBalance" ? accepted : undefined);
       const ids = await Promise.all(
         Array.from({ length: 100 }, () => api.accept("/v1/nfts", { collection_address: collection, to_address: to })),
       );
       moneta.intercept = null;
+      goOn(undefined);
       const requests = await Promise.all(ids.map((id) => api.settled(id)));
       expect(requests.map((request) => request.status)).to.deep.equal(Array(100).fill("completed"));
       expect(new Set(requests.map((request) => request.transaction_hash)).size).to.be.at.most(3);
