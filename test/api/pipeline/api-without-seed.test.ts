@@ -50,7 +50,7 @@ describe("an API process with XPUB and without the seed", () => {
   before(async () => {
     seed = await jsonOfCli<Created>(signs(), "keys", "create", "--show-phrase");
     expect(await jsonOfCli<Created>(signs(), "keys", "check")).to.include({ xpub: seed.xpub });
-    await moneta.start(accepts());
+    await moneta.startProcess(accepts());
   });
 
   it("creates wallets with the addresses that the seed gives, and no seed", async () => {

@@ -27,8 +27,10 @@ describe("receivers whose simulation takes too long", () => {
     return receiver.getAddress();
   }
 
-  beforeEach(async () => {
+  before(async () => {
     other = await moneta.createApp("other");
+  });
+  beforeEach(async () => {
     collections = {
       own: await api.collection({ type: "ERC721" }),
       others: await other.collection({ type: "ERC721" }),
