@@ -1,18 +1,23 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import hre from "hardhat";
 import { z } from "zod";
 
-import type { Counts } from "./counts.ts";
+import type { FileResult, Message } from "./messages.ts";
 
-// Runs `hardhat test` and writes the counts to `solidity.json` and `contracts.json` in the given folder. The output of
-// `hardhat test` itself cannot be used: its sum counts Mocha's skipped tests as passed.
+// Runs `hardhat test` and sends the results to the process that started this one. The output of `hardhat test` itself cannot be
+// used: its sum counts Mocha's skipped tests as passed.
 
 const suites = z.object({
   suiteResults: z.array(
     z.object({
-      testResults: z.array(z.object({ name: z.string(), status: z.enum(["Success", "Failure", "Skipped"]) })),
+      testResults: z.array(
+        z.object({
+          name: z.string(),
+          status: z.enum(["Success", "Failure", "Skipped"]),
+          reason: z.string().optional(),
+        }),
+      ),
     }),
   ),
 });
@@ -22,13 +27,14 @@ const solidityResult = z.discriminatedUnion("success", [
 ]);
 const mochaResult = z.object({ success: z.boolean() });
 
-function countSolidity(result: z.infer<typeof solidityResult>): Counts {
+function countSolidity(result: z.infer<typeof solidityResult>, seconds: number): FileResult {
   const { suiteResults } = result.success ? result.value : result.error;
   const tests = suiteResults.flatMap(({ testResults }) => testResults);
-  const named = (wanted: (typeof tests)[number]["status"]) =>
-    tests.filter(({ status }) => status === wanted).map(({ name }) => name);
-  const failures = named("Failure");
+  const named = (wanted: (typeof tests)[number]["status"]) => tests.filter(({ status }) => status === wanted);
+  const failures = named("Failure").map(({ name, reason }) => ({ title: name, text: `  ${name}: ${reason ?? ""}` }));
   return {
+    path: "test/contracts/**/*.t.sol",
+    seconds,
     passed: named("Success").length,
     failed: failures.length,
     skipped: named("Skipped").length,
@@ -36,15 +42,14 @@ function countSolidity(result: z.infer<typeof solidityResult>): Counts {
   };
 }
 
-const folder = process.argv[2];
-if (folder === undefined) throw new Error("usage: contracts.ts <folder for the counts>");
-
-hre.config.test.mocha.reporter = "scripts/test/reporter.cjs";
-hre.config.test.mocha.reporterOptions = { counts: join(folder, "contracts.json") };
+hre.config.test.mocha.reporter = join(import.meta.dirname, "reporter.cjs");
 hre.config.test.mocha.forbidOnly = true;
 
+const began = performance.now();
 const solidity = solidityResult.parse(await hre.tasks.getTask(["test", "solidity"]).run());
-writeFileSync(join(folder, "solidity.json"), JSON.stringify(countSolidity(solidity)));
+const file = countSolidity(solidity, (performance.now() - began) / 1000);
+await new Promise((resolve) => process.send?.({ file } satisfies Message, resolve));
 const mocha = mochaResult.parse(await hre.tasks.getTask(["test", "mocha"]).run());
-// A handle that a test left open must not keep this process running.
+// A handle that a test left open must not keep this process running. What was sent before arrives before the end.
+process.disconnect();
 process.exit(solidity.success && mocha.success ? 0 : 1);

@@ -1,0 +1,82 @@
+import { globSync } from "node:fs";
+
+import type { Engine } from "../../api/store/db/engine.ts";
+import { engineTests, filesOf } from "./engine-tests.ts";
+
+/** "short": `npm test`. "long": `npm run test:long`, which runs what `npm test` leaves out. */
+export type Tier = "short" | "long";
+
+/** Where the databases of a file are. "embedded" is a second version of PostgreSQL. */
+export type Place = Engine | "embedded";
+
+/** What one worker runs at a time: a test file, or all tests of the contracts, which Hardhat runs. */
+export interface Job {
+  path: string;
+  place: Place;
+  /** Whether it uses what Hardhat compiles: the contracts for tests, or the types of contracts. */
+  compiled: boolean;
+}
+
+/** The tests of the contracts, as one job. */
+export const CONTRACTS = "test/contracts";
+
+/**
+ * Of the name of a file that belongs to the long tier: it kills, pauses or restarts processes, uses several chains or
+ * versions, or waits long for another reason.
+ */
+const LONG = /\.long\.test\.ts$/;
+const STORE = /^test\/api\/store\//;
+/** What Hardhat writes when it compiles. */
+const BUILT = /^types\/|\bartifacts\b/;
+
+/** One path of each kind of request, which `npm test` runs on PostgreSQL too. */
+export const PIPELINE_ON_BOTH = [
+  "test/api/pipeline/event-stream.test.ts",
+  "test/api/pipeline/freeze.test.ts",
+  "test/api/pipeline/media.test.ts",
+  "test/api/pipeline/mint-and-transfer.test.ts",
+  "test/api/pipeline/unlockable.test.ts",
+  "test/api/pipeline/webhooks.test.ts",
+];
+
+/** All jobs of a tier. The two tiers together have each test file, and on PostgreSQL each to which the engine can matter. */
+export function jobsOf(tier: Tier): Job[] {
+  const files = globSync("test/**/*.test.ts", { exclude: [`${CONTRACTS}/**`] }).map((path) =>
+    path.replaceAll("\\", "/"),
+  );
+  const isShort = (path: string) => !LONG.test(path);
+  const byEngine = engineTests(files.filter((path) => path.startsWith("test/api/")));
+  const onBoth = (path: string) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
+  const imports = new Map<string, string[]>();
+  const compiled = (path: string) => [...filesOf(path, imports)].some((file) => BUILT.test(file));
+  const on = (place: Place, paths: string[]) => paths.sort().map((path) => ({ path, place, compiled: compiled(path) }));
+  if (tier === "short") {
+    return [
+      { path: CONTRACTS, place: "sqlite", compiled: true },
+      ...on("postgres", byEngine.filter(onBoth)),
+      ...on("sqlite", files.filter(isShort)),
+    ];
+  }
+  const storeTests = byEngine.filter((path) => STORE.test(path));
+  return [
+    ...on(
+      "sqlite",
+      files.filter((path) => !isShort(path)),
+    ),
+    ...on(
+      "postgres",
+      byEngine.filter((path) => !onBoth(path)),
+    ),
+    ...on("embedded", storeTests),
+  ];
+}
+
+/**
+ * The jobs that a name on the command line means: a folder or a file below `test` (`api/relayer`, `contracts`), or the engine
+ * `postgres`.
+ */
+export function named(jobs: readonly Job[], name: string): Job[] {
+  if (name === "postgres") return jobs.filter(({ place }) => place === "postgres");
+  const path = `test/${name.replace(/^test\//, "").replace(/\/$/, "")}`;
+  return jobs.filter((job) => job.path === path || job.path.startsWith(`${path}/`) || job.path.startsWith(`${path}.`));
+}

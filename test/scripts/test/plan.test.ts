@@ -1,0 +1,62 @@
+import { globSync } from "node:fs";
+
+import { expect } from "chai";
+
+import { CONTRACTS, type Job, jobsOf, named, PIPELINE_ON_BOTH } from "../../../scripts/test/plan.ts";
+
+describe("the plan of the tests", () => {
+  const short = jobsOf("short");
+  const long = jobsOf("long");
+  const paths = (jobs: Job[], place: Job["place"]) => jobs.filter((job) => job.place === place).map(({ path }) => path);
+
+  it("has each file on SQLite in one of the two tiers", () => {
+    const files = globSync("test/**/*.test.ts", { exclude: [`${CONTRACTS}/**`] });
+    expect([...paths(short, "sqlite"), ...paths(long, "sqlite")]).to.have.members([CONTRACTS, ...files]);
+    expect(paths(short, "sqlite").filter((path) => path.endsWith(".long.test.ts"))).to.deep.equal([]);
+  });
+
+  it("has no job twice", () => {
+    const names = [...short, ...long].map(({ path, place }) => `${place} ${path}`);
+    expect(new Set(names).size).to.equal(names.length);
+  });
+
+  it("knows which files need the compiled contracts", () => {
+    const compiled = (path: string) => short.find((job) => job.path === path)?.compiled;
+    expect(compiled("test/api/relayer/lane.test.ts")).to.equal(true);
+    expect(compiled("test/api/v1/pages.test.ts")).to.equal(false);
+  });
+
+  it("has the store and a path of each kind of request on PostgreSQL in the short tier", () => {
+    const onBoth = paths(short, "postgres");
+    expect(onBoth).to.include.members([...PIPELINE_ON_BOTH, "test/api/store/db/row-set.test.ts"]);
+    expect(onBoth.filter((path) => !path.startsWith("test/api/store/"))).to.have.members(PIPELINE_ON_BOTH);
+  });
+
+  describe("named", () => {
+    const jobs: Job[] = [
+      { path: CONTRACTS, place: "sqlite", compiled: true },
+      { path: "test/api/relayer/lane.test.ts", place: "sqlite", compiled: false },
+      { path: "test/api/relayer-x/lane.test.ts", place: "sqlite", compiled: false },
+      { path: "test/api/store/a.test.ts", place: "postgres", compiled: false },
+      { path: "test/api/store/a.test.ts", place: "sqlite", compiled: false },
+    ];
+    const [contracts, lane, laneX, storeOnPostgres, store] = jobs;
+
+    const cases: [string, (Job | undefined)[]][] = [
+      ["contracts", [contracts]],
+      ["api/relayer", [lane]],
+      ["api/relayer/", [lane]],
+      ["test/api/relayer/lane.test.ts", [lane]],
+      ["api/relayer/lane", [lane]],
+      ["api/relayer-x", [laneX]],
+      ["api/store", [storeOnPostgres, store]],
+      ["postgres", [storeOnPostgres]],
+      ["api/nothing", []],
+    ];
+    for (const [name, expected] of cases) {
+      it(`finds what "${name}" means`, () => {
+        expect(named(jobs, name)).to.deep.equal(expected);
+      });
+    }
+  });
+});

@@ -1,0 +1,2 @@
+// Not a test of the project: `pool.test.ts` lets the runner run it.
+throw new Error("this file does not load");
