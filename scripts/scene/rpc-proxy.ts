@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from "node:http";
+import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
 import { type Listening, listenOnLoopback } from "./loopback.ts";
@@ -19,8 +19,18 @@ export interface Exchange {
   answer(answers: readonly unknown[]): void;
 }
 
-/** Serves JSON-RPC on a free port. @param handle sends the response. When it fails, the connection is closed. */
-export async function serveRpc(handle: (exchange: Exchange) => Promise<void>): Promise<Listening> {
+/** Passes the bytes of an HTTP request on to the node at the URL, and those of its response back. */
+type Pass = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Serves JSON-RPC on a free port.
+ * @param handle sends the response. When it fails, the connection is closed.
+ * @param passOn gives what passes a request on without reading it; null when `handle` gets the request.
+ */
+export async function serveRpc(
+  handle: (exchange: Exchange) => Promise<void>,
+  passOn: () => Pass | null = () => null,
+): Promise<Listening> {
   const receive = async (body: string, response: ServerResponse) => {
     const parsed = JSON.parse(body) as ProxiedCall | ProxiedCall[];
     const isBatch = Array.isArray(parsed);
@@ -33,6 +43,11 @@ export async function serveRpc(handle: (exchange: Exchange) => Promise<void>): P
     });
   };
   const server = createServer((request, response) => {
+    const pass = passOn();
+    if (pass !== null) {
+      pass(request, response);
+      return;
+    }
     text(request)
       .then((body) => receive(body, response))
       .catch(() => response.destroy());
@@ -53,24 +68,53 @@ export type Interception = (call: ProxiedCall) => Answer | Promise<Answer>;
 /** A proxy between a service and a real node. A test can replace the node's answers. */
 export interface RpcProxy {
   url: string;
-  intercept: Interception;
+  /** null: the node answers everything, and the proxy passes the bytes on without reading them. */
+  intercept: Interception | null;
   stop(): Promise<void>;
 }
 
 export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
-  const proxy: RpcProxy = { url: "", intercept: () => undefined, stop: () => Promise.resolve() };
-  const listening = await serveRpc(async ({ calls, answer }) => {
-    const answers = new Map<number, unknown>();
-    for (const call of calls) {
-      const own = await proxy.intercept(call);
-      if (own !== undefined) answers.set(call.id, { jsonrpc: "2.0", id: call.id, ...own });
-    }
-    const rest = calls.filter(({ id }) => !answers.has(id));
-    if (rest.length > 0) {
-      const forwarded = await postToNode(nodeUrl, JSON.stringify(rest));
-      for (const one of (await forwarded.json()) as { id: number }[]) answers.set(one.id, one);
-    }
-    answer(calls.map(({ id }) => answers.get(id)));
+  const proxy: RpcProxy = { url: "", intercept: null, stop: () => Promise.resolve() };
+  const agent = new Agent({ keepAlive: true });
+  const { url, stop } = await serveRpc(
+    async ({ calls, answer }) => {
+      const answers = new Map<number, unknown>();
+      for (const call of calls) {
+        const own = await proxy.intercept?.(call);
+        if (own !== undefined) answers.set(call.id, { jsonrpc: "2.0", id: call.id, ...own });
+      }
+      const rest = calls.filter(({ id }) => !answers.has(id));
+      if (rest.length > 0) {
+        const forwarded = await postToNode(nodeUrl, JSON.stringify(rest));
+        for (const one of (await forwarded.json()) as { id: number }[]) answers.set(one.id, one);
+      }
+      answer(calls.map(({ id }) => answers.get(id)));
+    },
+    () => (proxy.intercept === null ? passTo(nodeUrl, agent) : null),
+  );
+  return Object.assign(proxy, {
+    url,
+    stop: async () => {
+      await stop();
+      agent.destroy();
+    },
   });
-  return Object.assign(proxy, listening);
+}
+
+function passTo(nodeUrl: string, agent: Agent): Pass {
+  return (request, response) => {
+    const { "content-length": length } = request.headers;
+    const sized = length === undefined ? {} : { "content-length": length };
+    const headers = { "content-type": "application/json", ...sized };
+    const forwarded = httpRequest(nodeUrl, { method: "POST", agent, headers }, (answered) => {
+      response.writeHead(answered.statusCode ?? 502, { "content-type": "application/json" });
+      answered.on("error", () => response.destroy()).pipe(response);
+    });
+    forwarded.on("error", () => response.destroy());
+    response.on("close", () => {
+      // The service has given up.
+      if (!response.writableFinished) forwarded.destroy();
+    });
+    request.pipe(forwarded);
+  };
 }

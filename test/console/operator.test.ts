@@ -5,7 +5,8 @@ import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useCons
 const HOSTILE = "<img src=x onerror=\"document.title='ran'\">";
 
 describe("console > operator", () => {
-  const web = useConsole();
+  // The screen shows all apps and the whole backlog.
+  const web = useConsole({ node: "deployed" });
 
   it("says that nothing happened yet", async () => {
     const page = await web.open({ operator: true, screen: "/operator" });

@@ -82,7 +82,7 @@ describe("the example shop", () => {
         /^Moneta refused a call: 401 .* Check MONETA_TOKEN\.$/m,
       ],
       ["no service", () => ({ MONETA_URL: "http://127.0.0.1:1" }), /^No answer from the service .* Start Moneta/m],
-      ["a port in use", () => ({ SHOP_DATA: join(moneta.folder, "second") }), /^Another program uses the shop's port/m],
+      ["a port in use", () => ({ SHOP_DATA: join(shop.dataFolder, "second") }), /^Another program uses the shop's port/m],
       [
         "an address with a path",
         () => ({ SHOP_URL: "https://shop.example/a" }),
@@ -91,7 +91,7 @@ describe("the example shop", () => {
     ];
     for (const [title, change, message] of mistakes) {
       it(`says what to do: ${title}`, async () => {
-        await mkdir(join(moneta.folder, "second"), { recursive: true });
+        await mkdir(join(shop.dataFolder, "second"), { recursive: true });
         const program = new TestProcess(SHOP, { ...shop.env, ...change() });
         expect(await program.gone(), program.output).to.equal(1);
         expect(program.output)

@@ -17,7 +17,7 @@ interface Minted {
 }
 
 describe("the example shop", () => {
-  const moneta = useService({ proxy: true });
+  const moneta = useService();
   const browser = useBrowser();
   const shop = useShop(moneta);
 

@@ -12,6 +12,7 @@ describe("command line: keys rotate", () => {
   const OLD = { SECRET_KEYS: oldKey };
   const BOTH = { SECRET_KEYS: `${newKey},${oldKey}` };
   const NEW = { SECRET_KEYS: newKey };
+  // Each test starts with the old key again, and counts all that is encrypted.
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
 

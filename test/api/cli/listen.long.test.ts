@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { verifyWebhook } from "../../../api/client/webhooks.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
+import type { ServiceFixture } from "../../support/service-fixture.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
@@ -47,11 +48,13 @@ class LocalReceiver {
 }
 
 describe("listen", () => {
-  const moneta = useService({ per: "test" });
+  const moneta = useService();
   const { api } = moneta;
   let receiver: LocalReceiver;
   let listening: TestProcess | null = null;
-  beforeEach(() => {
+  beforeEach(async () => {
+    // Tests look at all events of their app.
+    await moneta.newApp();
     receiver = new LocalReceiver();
   });
   afterEach(async () => {
@@ -59,12 +62,13 @@ describe("listen", () => {
     await receiver.close();
   });
 
-  const listen = (port: number, ...options: string[]) => {
+  const listenAt = ({ baseUrl, app }: ServiceFixture, port: number, ...options: string[]) => {
     const forwardTo = `http://127.0.0.1:${port.toString()}/hook`;
-    const words = ["listen", "--forward-to", forwardTo, "--url", moneta.baseUrl, "--secret", SECRET, ...options];
-    listening = new TestProcess(["api/cli/main.ts", ...words], { MONETA_TOKEN: moneta.app.token });
+    const words = ["listen", "--forward-to", forwardTo, "--url", baseUrl, "--secret", SECRET, ...options];
+    listening = new TestProcess(["api/cli/main.ts", ...words], { MONETA_TOKEN: app.token });
     return listening;
   };
+  const listen = (port: number, ...options: string[]) => listenAt(moneta, port, ...options);
   const collection = () => api.collection({ type: "ERC721" });
 
   it("delivers each event signed like a webhook, and prints a line", async () => {
@@ -93,28 +97,34 @@ describe("listen", () => {
     expect(receiver.types).to.deep.equal(["sent", "completed", "sent", "completed"]);
   });
 
-  it("continues after a restart of the service, and again where Ctrl-C ended it", async () => {
-    const port = await receiver.listen();
-    await moneta.stop();
-    const service = await moneta.startProcess();
-    const command = listen(port);
-    await command.printed(/Forwarding events/);
-    await collection();
-    await command.printed(/completed/);
-    expect(await service.end("SIGTERM")).to.equal(0);
-    await command.printed(/Trying again/);
-    await moneta.startProcess();
-    await collection();
-    await command.printed(/(completed[^]*){2}/);
-    expect(await command.end("SIGINT")).to.equal(0);
-    const [, cursor = ""] = await command.printed(/Continue with --after (\S+)/);
-    const before = receiver.calls.length;
-    await collection();
-    const again = listen(port, "--after", cursor);
-    await again.printed(/completed/);
-    expect(receiver.types.slice(before)).to.deep.equal(["sent", "completed"]);
-    expect(new Set(receiver.requests).size).to.equal(3);
-    expect(receiver.calls).to.have.length(6);
+  describe("given a service that restarts", () => {
+    // It is stopped, and starts again at the same port.
+    const own = useService({ start: false });
+    const create = () => own.api.collection({ type: "ERC721" });
+
+    it("continues, and again where Ctrl-C ended it", async () => {
+      const port = await receiver.listen();
+      const PORT = (await freePort()).toString();
+      await own.start({ PORT });
+      const command = listenAt(own, port);
+      await command.printed(/Forwarding events/);
+      await create();
+      await command.printed(/completed/);
+      await own.stop();
+      await command.printed(/Trying again/);
+      await own.start({ PORT });
+      await create();
+      await command.printed(/(completed[^]*){2}/);
+      expect(await command.end("SIGINT")).to.equal(0);
+      const [, cursor = ""] = await command.printed(/Continue with --after (\S+)/);
+      const before = receiver.calls.length;
+      await create();
+      const again = listenAt(own, port, "--after", cursor);
+      await again.printed(/completed/);
+      expect(receiver.types.slice(before)).to.deep.equal(["sent", "completed"]);
+      expect(new Set(receiver.requests).size).to.equal(3);
+      expect(receiver.calls).to.have.length(6);
+    });
   });
 
   it("begins at the start, filters types, shows refusals, and follows no redirect", async () => {

@@ -10,7 +10,7 @@ import { useService } from "../../support/use-service.ts";
 import { runCli } from "./support/run.ts";
 
 describe("command line: hosted media", () => {
-  // The tests look into the files, and give them another age.
+  // The tests list and damage all files, and give them another age.
   const moneta = useService({ per: "test", settings: { MEDIA_STORE: "files" } });
   const { api } = moneta;
   let blocks: BlockFiles;

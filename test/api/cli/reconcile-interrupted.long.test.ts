@@ -20,6 +20,7 @@ const RANGE = 10;
 const BLOCKS = 400;
 
 describe("reconcile behind a provider with limits, interrupted", () => {
+  // Each test interrupts the comparison of the whole database, which remembers how far it came.
   const moneta = useService({ proxy: true, per: "test" });
   const { api } = moneta;
   let wallet: string;

@@ -10,7 +10,8 @@ import { DAMAGES } from "./support/damages.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("reconcile", () => {
-  const moneta = useService();
+  // Tests damage rows, and compare the whole database.
+  const moneta = useService({ node: "deployed" });
   const { api } = moneta;
   let [from, to] = ["", ""];
   let erc721: string;

@@ -14,6 +14,7 @@ interface Lane {
 }
 
 describe("top-up", () => {
+  // Two lanes, and all that they spent.
   const moneta = useService({ settings: { LANES: "2" } });
   const { api } = moneta;
   const lanes = () => jsonOfCli<Lane[]>(moneta.env, "top-up");

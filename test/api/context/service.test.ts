@@ -19,7 +19,8 @@ describe("startService", () => {
   let place: DatabasePlace;
 
   beforeEach(async () => {
-    node = await borrowNode();
+    // The service starts as for the first time.
+    node = await borrowNode("empty");
     cleanups.add(() => node.stop());
     folder = await temporaryFolder();
     cleanups.add(() => folder.remove());

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { useService } from "../../support/use-service.ts";
 
 describe("a process with all roles", () => {
+  // Only a process has two threads.
   const moneta = useService({ start: false });
   const { api } = moneta;
 

@@ -6,7 +6,8 @@ import { quarantineLength } from "../../../api/domain/followed-contract.ts";
 import { HostileERC721__factory, PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
 import { type ContractPage, readContract } from "../../support/read-contract.ts";
-import { type ServiceFixture, useService } from "../../support/use-service.ts";
+import type { ServiceFixture } from "../../support/service-fixture.ts";
+import { useService } from "../../support/use-service.ts";
 import { contractReader } from "../support/contract-reader.ts";
 
 const HONEST = 0;
@@ -28,6 +29,7 @@ function readRow(moneta: ServiceFixture, contract: string) {
 }
 
 describe("a contract in quarantine", () => {
+  // The test's own reader, whose time is later, works on everything that is due.
   const moneta = useService({ settings: { CONTRACT_READS_PER_MINUTE: "1000" } });
   const { api } = moneta;
 
@@ -85,6 +87,7 @@ describe("a contract in quarantine", () => {
 });
 
 describe("a process that is killed while it reads a foreign contract", () => {
+  // The service is a process, because it is killed.
   const moneta = useService({ proxy: true, start: false });
 
   it("leaves the read to the next process, which finishes it once", async () => {
@@ -107,7 +110,7 @@ describe("a process that is killed while it reads a foreign contract", () => {
     expect((await contents(moneta, wallet, contract)).as_of_block).to.equal(null);
     await reading;
     expect(await process.end("SIGKILL")).to.equal("SIGKILL");
-    moneta.intercept = () => undefined;
+    moneta.intercept = null;
 
     // No worker: however long this takes, only the test's own reader can go on with the read.
     await moneta.start({ ROLES: "api" });

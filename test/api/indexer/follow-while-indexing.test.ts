@@ -8,7 +8,7 @@ import { useService } from "../../support/use-service.ts";
 import { follow } from "../support/follow.ts";
 
 describe("a foreign contract that an app follows while the indexer reads its blocks", () => {
-  const moneta = useService({ proxy: true });
+  const moneta = useService();
 
   const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
   const plainContract = async () => {
@@ -61,7 +61,7 @@ describe("a foreign contract that an app follows while the indexer reads its blo
     };
     await (await plain.mint(wallet, 1)).wait();
     await eventually(async () => ((await checkpoint()) > head ? true : undefined));
-    moneta.intercept = () => undefined;
+    moneta.intercept = null;
     expect(toggles).to.be.greaterThan(1);
     // Whatever the toggling left, naming the contract once more makes the list complete.
     const page = await eventually(async () => {

@@ -11,7 +11,8 @@ import { IndexedCopy } from "../support/indexed-copy.ts";
 const CONFIRMATIONS = 1;
 
 describeOn("sqlite", "balances in a contract of others that blocks change while the indexer catches up", () => {
-  const moneta = useService();
+  // The service is stopped, and a copy of its database goes on.
+  const moneta = useService({ node: "deployed" });
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   before(async () => {
     folder = await temporaryFolder();

@@ -20,6 +20,7 @@ describe("conditions", () => {
   const { logger, lines } = logLines("info");
   /** Of a watch of the test. That of the service looks every half minute. */
   const watched = logLines("info");
+  // At first no condition holds, and the log has no line.
   const moneta = useService({ logger, settings: { METRICS_PORT: "0" } });
   const { api } = moneta;
 

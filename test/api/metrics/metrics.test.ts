@@ -9,6 +9,7 @@ import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { type Scrape, scrape, scrapeOnce } from "./support.ts";
 
 describe("/metrics", () => {
+  // The figures count all that the service does.
   const moneta = useService({ settings: { METRICS_PORT: "0" } });
   const { api } = moneta;
   const read = () => scrape(moneta.service.metricsPort);

@@ -28,7 +28,7 @@ const OF_PROMETHEUS = { names: ["up"], labels: ["job", "instance", "le"] };
 const PARTS = /_(bucket|count|sum)$/;
 
 describe("alert rules and dashboard", () => {
-  const moneta = useService({ settings: { METRICS_PORT: "0" } });
+  const moneta = useService();
   const expressions = () => [
     ...rules.map(({ alert, expr }) => ({ where: alert, expr })),
     ...dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ where: title, expr }))),

@@ -6,6 +6,7 @@ import { useService } from "../../support/use-service.ts";
 import { scrapeOnce } from "./support.ts";
 
 describe("/metrics of processes", () => {
+  // Processes: the figures are those of their threads.
   const moneta = useService({ start: false });
   const { api } = moneta;
   const portOf = (output: string) => Number(/"metricsPort":(\d+)/.exec(output)?.[1]);

@@ -82,6 +82,7 @@ function useCollector(): TestCollector {
 describe("traces", () => {
   describe("given two processes and a collector", () => {
     const collector = useCollector();
+    // Two processes, which export under names of their own.
     const moneta = useService({ start: false });
     const spanIn = (trace: string) => Promise.resolve(collector.spans.find(({ traceId }) => traceId === trace));
 

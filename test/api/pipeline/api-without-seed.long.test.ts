@@ -9,7 +9,7 @@ import { HDNodeWallet } from "ethers";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver, WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
-import type { TestProcess } from "../../support/process.ts";
+import { startTestService } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 
@@ -19,6 +19,7 @@ interface Created {
 }
 
 describe("an API process with XPUB and without the seed", () => {
+  // The service has other keys than the test keys.
   const moneta = useService({ start: false });
   const { api } = moneta;
   const secretKeys = randomBytes(32).toString("base64");
@@ -32,15 +33,18 @@ describe("an API process with XPUB and without the seed", () => {
   });
   const signs = () => ({
     ...machine("relayer"),
-    SEED_FILE: join(moneta.folder, "seed.jwe"),
+    SEED_FILE: join(moneta.folder, "created.jwe"),
     SEED_PASSPHRASE: "secret",
   });
   const accepts = () => ({ ...machine("api"), XPUB: seed.xpub, SECRET_KEYS: secretKeys, ROLES: "api,webhooks" });
 
-  async function refused(settings: Record<string, string>): Promise<TestProcess> {
-    const process = moneta.spawn({ ...accepts(), ...settings });
-    expect(await process.gone()).to.equal(1);
-    return process;
+  /** @returns why a process with these settings does not start. */
+  async function refusal(settings: Record<string, string>): Promise<string> {
+    const env = { ...moneta.env, ...accepts(), ...settings };
+    return startTestService({ rpcUrl: moneta.node.url, dataDir: env.DATA_DIR, env }).then(
+      () => "it started",
+      (error: unknown) => (error as Error).message,
+    );
   }
 
   before(async () => {
@@ -75,23 +79,18 @@ describe("an API process with XPUB and without the seed", () => {
   });
 
   it("does not start with the key of another seed", async () => {
-    const { output } = await refused({ XPUB: createKeyring(newSeedPhrase()).walletsPublicKey });
-    expect(output).to.contain("XPUB is the key of another seed");
+    expect(await refusal({ XPUB: createKeyring(newSeedPhrase()).walletsPublicKey })).to.contain("XPUB is the key of another seed");
   });
 
   it("does not start with an extended private key, and does not print it", async () => {
     const key = HDNodeWallet.fromPhrase(seed.phrase, "", WALLETS_ROOT).extendedKey;
-    const { output } = await refused({ XPUB: key });
-    expect(output).to.contain("XPUB: must not be an extended private key");
-    expect(output).to.not.contain(key);
+    const message = await refusal({ XPUB: key });
+    expect(message).to.contain("XPUB: must not be an extended private key");
+    expect(message).to.not.contain(key);
   });
 
   it("does not start a relayer whose seed is not that of its XPUB", async () => {
-    const { output } = await refused({
-      ...signs(),
-      ROLES: "relayer",
-      XPUB: createKeyring(newSeedPhrase()).walletsPublicKey,
-    });
-    expect(output).to.contain("XPUB does not belong to the seed in SEED_FILE");
+    const XPUB = createKeyring(newSeedPhrase()).walletsPublicKey;
+    expect(await refusal({ ...signs(), ROLES: "relayer", XPUB })).to.contain("XPUB does not belong to the seed in SEED_FILE");
   });
 });

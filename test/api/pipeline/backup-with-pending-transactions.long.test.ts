@@ -6,6 +6,7 @@ import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("start-up from an old backup whose later transactions are still pending in the node", () => {
+  // The service starts on an old copy of its database.
   const moneta = useService({ start: false });
 
   it("is refused, because requests could be executed twice", async () => {

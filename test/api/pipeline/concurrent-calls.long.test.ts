@@ -11,7 +11,7 @@ type Json = Record<string, unknown>;
 
 /** Two API processes on one database. No relayer runs yet, so accepted requests stay pending. */
 describe("concurrent calls to two API processes", () => {
-  const moneta = useService();
+  const moneta = useService({ node: "deployed" });
   let processes: TestProcess[];
   let clients: ApiClient[];
   let urls: string[];

@@ -6,6 +6,7 @@ import type { RequestBody } from "../../support/api-client.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("costs on a real node", () => {
+  // Only with a quota is the gas of a day counted.
   const moneta = useService({ proxy: true, settings: { APP_GAS_PER_DAY: "100000000" } });
   const { api } = moneta;
 
@@ -67,7 +68,7 @@ describe("costs on a real node", () => {
     const request = await api.completed("/v1/collections", { type: "ERC721", name: "Test", symbol: "TST" });
     expect(request).to.include({ gas_used: null, fee_wei: null });
     expect(hidden).to.be.greaterThan(0);
-    moneta.intercept = () => undefined;
+    moneta.intercept = null;
     const shown = await eventually(async () => {
       const now = await api.settled(request.request_id);
       return now.gas_used === null ? undefined : now;

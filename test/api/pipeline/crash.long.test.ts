@@ -8,7 +8,7 @@ import { useService } from "../../support/use-service.ts";
 const MOMENTS = [0, 40, 120, 300];
 
 describe("a process that is killed during a burst of mints", () => {
-  // The second process waits for the leases of the killed one.
+  // Processes, because they are killed. The second one waits for the leases of the killed one.
   const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });
   const { api } = moneta;
 
@@ -37,6 +37,7 @@ describe("a process that is killed during a burst of mints", () => {
 });
 
 describe("a process that is killed right after it committed a batch", () => {
+  // As above.
   const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });
   const { api } = moneta;
 

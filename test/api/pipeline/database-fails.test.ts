@@ -2,16 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { expect } from "chai";
 
-import type { Service } from "../../../api/context/service.ts";
 import { Announcer } from "../../../api/media/announcer.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
-import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
-import { startTestService } from "../../support/service.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { useService } from "../../support/use-service.ts";
 
 /** Each worker needs one of these at every step. */
 const TABLES = ["meta", "batches", "deliveries", "media_jobs", "pins", "announcements"] as const;
@@ -34,25 +30,13 @@ const MESSAGES = [
 describe("a database that fails", () => {
   const log = logLines();
   const stop = new AbortController();
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let place: DatabasePlace;
-  let service: Service & { baseUrl: string };
+  // Its tables are renamed. Nothing listens at the address for pins, and nothing is ever pinned.
+  const moneta = useService({ logger: log.logger, settings: { IPFS_PIN_RPC: "http://127.0.0.1:9" } });
   let announcing: Promise<void>;
 
-  before(async () => {
-    node = await startNode();
-    folder = await temporaryFolder();
-    place = await createTestDatabase({ folder: folder.path });
-    service = await startTestService({
-      rpcUrl: node.url,
-      dataDir: folder.path,
-      // Nothing listens there, and nothing is ever pinned.
-      env: { DATABASE_URL: place.url, IPFS_PIN_RPC: "http://127.0.0.1:9" },
-      logger: log.logger,
-    });
+  before(() => {
     announcing = new Announcer({
-      database: service.database,
+      database: moneta.service.database,
       announce: () => Promise.resolve(1),
       wake: new Signal(),
       logger: log.logger,
@@ -60,21 +44,18 @@ describe("a database that fails", () => {
       lease: leaseTimes(15),
     }).run(stop.signal);
   });
-  after(async () => {
+  afterEach(async () => {
+    // Before the service closes the database.
     stop.abort();
     await announcing;
-    await service.stop();
-    await node.stop();
-    await place.remove();
-    await folder.remove();
   });
 
   const rename = (from: string, to: string) =>
-    service.database.write(async (trx) => {
+    moneta.service.database.write(async (trx) => {
       for (const table of TABLES) await trx.schema.alterTable(`${table}${from}`).renameTo(`${table}${to}`).execute();
     });
   const count = (message: string) => log.lines.filter(({ msg }) => msg === message).length;
-  const ready = async () => (await fetch(`${service.baseUrl}/readyz`)).status;
+  const ready = async () => (await fetch(`${moneta.baseUrl}/readyz`)).status;
 
   it("is logged by each worker once when it begins, and once when it is over", async () => {
     await eventually(async () => ((await ready()) === 200 ? true : undefined));

@@ -9,15 +9,15 @@ import { ApiClient } from "../../support/api-client.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/folder.ts";
-import { startNode, type TestNode } from "../../support/node.ts";
 import { createAppIn, startTestService } from "../../support/service.ts";
+import { type BorrowedNode, borrowNode } from "../../support/shared-node.ts";
 
 const CALLERS = 6;
 
 /** Faults of the server while apps call and requests are under way. Each call is repeated until it is accepted. */
 describeOn("postgres", "a database server that restarts, or loses its connections", () => {
   let server: PostgresServer;
-  let node: TestNode;
+  let node: BorrowedNode;
   let folder: TemporaryFolder;
   let service: Service & { baseUrl: string };
   let api: ApiClient;
@@ -36,12 +36,12 @@ describeOn("postgres", "a database server that restarts, or loses its connection
     await asAdmin("create role service login password 'service'", "alter database faults owner to service");
     const url = new URL(admin);
     [url.username, url.password] = ["service", "service"];
-    node = await startNode();
+    node = await borrowNode();
     folder = await temporaryFolder();
     service = await startTestService({
       rpcUrl: node.url,
       dataDir: folder.path,
-      env: { DATABASE_URL: url.href, LEASE_SECONDS: "4" },
+      env: { DATABASE_URL: url.href, LEASE_SECONDS: "4", DEPLOYMENTS_DIR: node.deployments ?? "" },
     });
     api = ApiClient.at(service.baseUrl, (await createAppIn(url.href, "test")).token);
     collection = await api.collection({ type: "ERC721" });

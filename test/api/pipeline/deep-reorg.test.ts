@@ -10,7 +10,8 @@ interface Feed {
 }
 
 describe("a reorganization deeper than the confirmations", () => {
-  const moneta = useService();
+  // The chain is reverted while the service is stopped.
+  const moneta = useService({ node: "deployed" });
 
   it("keeps the final status, rebroadcasts the transaction, and reports the new token id to the app", async () => {
     const { api } = moneta;

@@ -20,7 +20,7 @@ interface Page {
  * connections while requests settle, goes on at the other process, and one of the two is killed.
  */
 describe("an event stream that reconnects while requests settle, given several processes", () => {
-  const moneta = useService();
+  const moneta = useService({ node: "deployed" });
   let processes: TestProcess[];
   let urls: string[];
   let collection: string;

@@ -4,6 +4,7 @@ import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a restart with a lower CONFIRMATIONS", () => {
+  // The service starts again with another setting.
   const moneta = useService({ settings: { CONFIRMATIONS: "20" } });
 
   it("completes requests that are deep enough now, although the chain mines no new block", async () => {

@@ -3,7 +3,8 @@ import { type JsonRpcSigner, Wallet } from "ethers";
 import { sql } from "kysely";
 
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import { type ServiceFixture, useService } from "../../support/use-service.ts";
+import type { ServiceFixture } from "../../support/service-fixture.ts";
+import { useService } from "../../support/use-service.ts";
 
 /** Creates collections, mints, transfers, and changes metadata: everything that the service sends. */
 function itDoesTheMainJob(moneta: ServiceFixture): void {
@@ -58,6 +59,7 @@ function itDoesTheMainJob(moneta: ServiceFixture): void {
   });
 }
 
+// Each block has a node with rules of its own.
 describe("Hard forks", () => {
   for (const hardfork of ["prague", "osaka"]) {
     describe(`under the rules of ${hardfork}`, () => {

@@ -19,7 +19,7 @@ const LOGS_AT_ONCE = 5_000;
 const ERC721 = PlainERC721__factory.createInterface();
 
 describe("a hostile foreign contract", () => {
-  // Failing reads count towards the rate of an app, too.
+  // Failing reads count towards the rate of an app, too. The contracts stay hostile when the tests are over.
   const moneta = useService({ proxy: true, settings: { CONTRACT_READS_PER_MINUTE: "1000" } });
   const { api } = moneta;
   let outsider: JsonRpcSigner;

@@ -18,6 +18,7 @@ const JOBS_AT_ONCE = 8;
 const SLOW_ANSWER = 200;
 
 describe("hosting with a failing gateway, disk or media server", () => {
+  // Tests break the folder of the media, and know what is hosted.
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
   let gateway: TrustlessGateway;

@@ -7,7 +7,7 @@ import { Mode } from "../../support/receiver-mode.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("an inconclusive simulation", () => {
-  const moneta = useService({ proxy: true });
+  const moneta = useService();
   const { api } = moneta;
   let receiver: ProgrammableReceiver;
   let collection: string;

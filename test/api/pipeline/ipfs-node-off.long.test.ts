@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { useService } from "../../support/use-service.ts";
 
 describe("a service without the optional IPFS packages", () => {
+  // A process: other tests of this one import the packages.
   const moneta = useService({ start: false });
 
   const withoutPackages = ["--import", "./test/support/without-ipfs-packages.mjs"];

@@ -29,6 +29,7 @@ describe("the service's own IPFS node", () => {
   before("skip without the optional packages", function () {
     if (!ipfsPackagesAreInstalled()) this.skip();
   });
+  // Each test starts an IPFS node that has hosted nothing yet.
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
   before(async () => {

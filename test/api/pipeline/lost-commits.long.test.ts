@@ -9,6 +9,7 @@ import { useService } from "../../support/use-service.ts";
 
 /** The server commits, and the answer is lost with the connection: the service cannot know whether it was committed. */
 describeOn("postgres", "a connection to the database that is lost at a commit", () => {
+  // The service reaches its database through a proxy.
   const moneta = useService({ start: false });
   const { api } = moneta;
   let proxy: PostgresProxy;

@@ -8,6 +8,7 @@ import { jsonOfCli } from "../cli/support/run.ts";
 const PICTURE = "a picture of a cat";
 
 describe("a service whose media are in a bucket", () => {
+  // Each test has a bucket of its own, and the database remembers which one it belongs to.
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
   let server: S3Server;

@@ -145,20 +145,25 @@ describe("media on a real node", () => {
     }
   });
 
-  it("are copied by the next process after a stop", async () => {
-    const collection = await api.collection({ type: "ERC721" });
-    const hanging: ServerResponse[] = [];
-    respond = (_request, response) => hanging.push(response);
-    const id = await api.accept("/v1/nfts", {
-      collection_address: collection,
-      to_address: await api.wallet(),
-      image: `${base}/slow.png`,
-      copy_media: true,
+  describe("given a service that stops meanwhile", () => {
+    // It is stopped.
+    const own = useService({ node: "deployed" });
+
+    it("are copied by the next process", async () => {
+      const collection = await own.api.collection({ type: "ERC721" });
+      const hanging: ServerResponse[] = [];
+      respond = (_request, response) => hanging.push(response);
+      const id = await own.api.accept("/v1/nfts", {
+        collection_address: collection,
+        to_address: await own.api.wallet(),
+        image: `${base}/slow.png`,
+        copy_media: true,
+      });
+      await eventually(() => Promise.resolve(hanging[0]));
+      await own.stop();
+      respond = (_request, response) => response.end(PNG);
+      await own.start();
+      expect(await own.api.settled(id)).to.include({ status: "completed", nft_token_id: 1 });
     });
-    await eventually(() => Promise.resolve(hanging[0]));
-    await moneta.stop();
-    respond = (_request, response) => response.end(PNG);
-    await moneta.start();
-    expect(await api.settled(id)).to.include({ status: "completed", nft_token_id: 1 });
   });
 });

@@ -38,7 +38,8 @@ const IN_USE = [
 ];
 
 describe("a database moved by `migrate-to`", () => {
-  const moneta = useService({ start: false, node: "own", settings: { MEDIA_STORE: "files" } });
+  // The service stops, and starts on other databases.
+  const moneta = useService({ start: false, settings: { MEDIA_STORE: "files" } });
   const { api } = moneta;
   let receiver: WebhookReceiver;
 

@@ -9,6 +9,7 @@ const NEWER = /The database was migrated by Moneta 99\.1\.0 or newer/;
 
 for (const roles of ["api,relayer,indexer,webhooks,media", "webhooks"]) {
   describe(`the schema of a newer version, given a process with the roles ${roles}`, () => {
+    // Processes, because they end by themselves.
     const moneta = useService({ start: false, settings: { LEASE_SECONDS: "12" } });
 
     it("is not created while the process runs, and ends the process if it appears nevertheless", async () => {

@@ -4,7 +4,7 @@ import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { useService } from "../../support/use-service.ts";
 
 describe("a node that rejects every call with its rate limit", () => {
-  const moneta = useService({ proxy: true });
+  const moneta = useService();
   const { api } = moneta;
 
   it("answers 503, like a stopped node", async () => {

@@ -2,17 +2,22 @@ import { expect } from "chai";
 
 import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a stopped node", () => {
-  const moneta = useService({ node: "own" });
+  // To the service, its node stops: nothing listens at RPC_URL any more.
+  const moneta = useService({ start: false });
   const { api } = moneta;
+  let proxy: RpcProxy;
   let wallet: string;
   let collection: string;
   let followed: string;
   let unknown: string;
 
   before(async () => {
+    proxy = await startRpcProxy(moneta.node.url);
+    await moneta.start({ RPC_URL: proxy.url });
     wallet = await api.wallet();
     collection = await api.collection({ type: "ERC721" });
     await api.completed("/v1/nfts", { collection_address: collection, to_address: wallet });
@@ -24,8 +29,9 @@ describe("a stopped node", () => {
     for (const contract of plain) await (await contract.mint(wallet, 5)).wait();
     [followed = "", unknown = ""] = await Promise.all(plain.map((contract) => contract.getAddress()));
     await api.ok("GET", `/v1/accounts/${wallet}/${followed}/5`);
-    await moneta.node.stop();
+    await proxy.stop();
   });
+  after(() => proxy.stop());
 
   const unavailable = async (method: string, path: string, body?: Record<string, unknown>) => {
     const response = await fetch(moneta.baseUrl + path, {

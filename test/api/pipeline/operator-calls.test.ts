@@ -26,6 +26,7 @@ interface Report {
 }
 
 describe("the operator's calls on a real chain", () => {
+  // The operator sees the whole service, and a session belongs to its PUBLIC_URL.
   const moneta = useService({ settings: { PUBLIC_URL }, proxy: true });
   const headers: Record<string, string> = { "x-moneta-console": "1", origin: PUBLIC_URL };
 

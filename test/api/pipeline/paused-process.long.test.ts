@@ -18,6 +18,7 @@ const LEASE_SECONDS = 8;
 
 /** One process accepts, two do the rest. The first of the two is paused in the middle of its work, and woken later. */
 describe("a process that is paused for longer than its leases", () => {
+  // Processes, because one is paused.
   const moneta = useService({ start: false, settings: { LEASE_SECONDS: LEASE_SECONDS.toString(), LANES: "2" } });
   const { api } = moneta;
   const worker = () => moneta.spawn({ ROLES: "relayer,indexer,webhooks,media" });

@@ -7,6 +7,7 @@ import { useService } from "../../support/use-service.ts";
 import { runCli } from "../cli/support/run.ts";
 
 describe("pinning at a Kubo node", () => {
+  // Each test has a Kubo node of its own, and a service that has pinned nothing.
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
   let kubo: FakeKubo;

@@ -10,6 +10,7 @@ const OUTAGE = 300;
 const COLLECTIONS = 4;
 
 describe("a provider that limits log queries", () => {
+  // Each test stops the service, lets blocks pass, and counts what it reads of the chain afterwards.
   const moneta = useService({ start: false, per: "test" });
   const { api } = moneta;
   let provider: LimitedProvider;

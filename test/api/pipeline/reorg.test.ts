@@ -9,6 +9,7 @@ import { useService } from "../../support/use-service.ts";
 const CONFIRMATIONS = 4;
 
 describe("a reorganization of the chain", () => {
+  // The chain is reverted.
   const moneta = useService({ settings: { CONFIRMATIONS: CONFIRMATIONS.toString() } });
   const { api } = moneta;
   let outsider: JsonRpcSigner;

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 
 import { freePort } from "../../../scripts/scene/loopback.ts";
-import { startNode } from "../../support/node.ts";
+import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("npm run api", () => {
+  // Processes, as an operator starts and stops them.
   const moneta = useService({ start: false });
   const { api } = moneta;
 
@@ -48,7 +49,10 @@ describe("npm run api", () => {
 
   describe("given a database of another chain", () => {
     it("refuses to start and says what to do", async () => {
-      const other = await startNode();
+      const latest = (await moneta.provider.send("eth_getBlockByNumber", ["latest", false])) as object;
+      const other = await startRpcProxy(moneta.node.url);
+      other.intercept = ({ method, params }) =>
+        method === "eth_getBlockByNumber" && params[0] === "0x0" ? { result: { ...latest, number: "0x0" } } : undefined;
       try {
         const refused = moneta.spawn({ RPC_URL: other.url });
         expect(await refused.gone()).to.equal(1);

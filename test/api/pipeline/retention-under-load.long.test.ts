@@ -12,7 +12,8 @@ const MINTS = 80;
 const DAYS = { raw_transactions: 30, batch_items: 30, idempotency_keys: 30, console_sessions: 30 };
 
 describe("pruning while many calls arrive", () => {
-  const moneta = useService();
+  // The pruner, `doctor` and `reconcile` look at the whole database.
+  const moneta = useService({ node: "deployed" });
   const { api } = moneta;
   let receiver: WebhookReceiver;
 

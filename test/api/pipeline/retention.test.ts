@@ -33,7 +33,8 @@ interface Deliveries {
 }
 
 describe("pruning beside the service", () => {
-  const moneta = useService({ node: "own" });
+  // Weeks pass on the chain, and all old rows of the database are deleted.
+  const moneta = useService({ node: "deployed" });
   const { api } = moneta;
   let receiver: WebhookReceiver;
   let [from, to, collection] = ["", "", ""];

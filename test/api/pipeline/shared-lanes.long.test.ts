@@ -18,6 +18,7 @@ describe("lanes of several relayers", () => {
     LANES: LANES.toString(),
     RATE_LIMIT_PER_MINUTE: "1000000",
   };
+  // Processes: one is killed.
   const moneta = useService({ start: false, settings });
   const { api } = moneta;
   let first: TestProcess;

@@ -13,6 +13,7 @@ const LIMIT = 80;
 const LEASE_SECONDS = 12;
 
 describe("the rate limit of several API processes", () => {
+  // Processes: two services in one thread would wait for each other's locks on a SQLite file.
   const moneta = useService({
     start: false,
     settings: {

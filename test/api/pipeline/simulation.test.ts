@@ -17,7 +17,7 @@ import { Mode } from "../../support/receiver-mode.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("requests whose simulation fails", () => {
-  const moneta = useService({ proxy: true });
+  const moneta = useService();
   const { api } = moneta;
   let outsider: JsonRpcSigner;
   let receiver: ProgrammableReceiver;
@@ -132,7 +132,7 @@ describe("requests whose simulation fails", () => {
         const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
         const { relay } = moneta.service.contracts;
         await (await ERC721Collection__factory.connect(collection, owner).setMinter(relay, false)).wait();
-        moneta.intercept = () => undefined;
+        moneta.intercept = null;
         return api.settled(id);
       }, "service_cannot_mint");
     });
@@ -192,7 +192,7 @@ describe("requests whose simulation fails", () => {
       await moneta.provider.send("eth_sendRawTransaction", [raw]).catch(() => undefined);
       await program(Mode.reason);
       await (await relay.unpause()).wait();
-      moneta.intercept = () => undefined;
+      moneta.intercept = null;
       const request = await api.settled(id);
       expect(request).to.include({ status: "failed", error_code: "receiver_rejected" });
       expect(request.block_number).to.be.a("number");

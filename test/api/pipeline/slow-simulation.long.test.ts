@@ -11,7 +11,8 @@ import { useService } from "../../support/use-service.ts";
 const SECONDS = "5";
 
 describe("receivers whose simulation takes too long", () => {
-  const moneta = useService({ proxy: true, per: "test", settings: { SIMULATION_SECONDS: SECONDS } });
+  // The time for a simulation is short, and one test starts the service again.
+  const moneta = useService({ proxy: true, settings: { SIMULATION_SECONDS: SECONDS } });
   const { api } = moneta;
   let other: ApiClient;
   let slow: string;
@@ -26,8 +27,10 @@ describe("receivers whose simulation takes too long", () => {
     return receiver.getAddress();
   }
 
-  beforeEach(async () => {
+  before(async () => {
     other = await moneta.createApp("other");
+  });
+  beforeEach(async () => {
     collections = {
       own: await api.collection({ type: "ERC721" }),
       others: await other.collection({ type: "ERC721" }),

@@ -6,6 +6,7 @@ import { useService } from "../../support/use-service.ts";
 
 for (const ROLES of ["api,relayer,indexer,webhooks,media", "api"]) {
   describe(`a node that restarts with a new chain under a running service (${ROLES})`, () => {
+    // The node is stopped, and another one takes its port.
     const moneta = useService({ node: "own" });
     const { api } = moneta;
     let replacement: TestNode;

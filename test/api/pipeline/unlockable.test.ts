@@ -21,6 +21,7 @@ describe("unlockable content on a real node", () => {
       done();
     },
   });
+  // The test searches everything that the service has logged and stored.
   const moneta = useService({ logger: pino({ level: "trace" }, sink) });
   const { api } = moneta;
   let receiver: WebhookReceiver;

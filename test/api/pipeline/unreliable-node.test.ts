@@ -11,7 +11,7 @@ import { useService } from "../../support/use-service.ts";
 const BEHIND = 3;
 
 describe("an unreliable node", () => {
-  const moneta = useService({ proxy: true });
+  const moneta = useService();
   const { api } = moneta;
   let outsider: JsonRpcSigner;
 
@@ -56,7 +56,7 @@ describe("an unreliable node", () => {
       await eventually(() => Promise.resolve(asked >= 5 ? true : undefined));
       expect(await checkpoint()).to.equal(before);
       expect((await contents(to)).total).to.equal(1);
-      moneta.intercept = () => undefined;
+      moneta.intercept = null;
       expect(
         (await api.completed("/v1/nfts", { collection_address: collection, to_address: to })).nft_token_id,
       ).to.equal(2);
@@ -85,7 +85,7 @@ describe("an unreliable node", () => {
       await eventually(async () => ((await checkpoint()) >= head ? true : undefined));
       expect((await contents(wallet)).nfts.map((nft) => nft.token_id)).to.deep.equal([1]);
       expect((await contents(wallet, `/${contract}`)).as_of_block).to.be.below(head);
-      moneta.intercept = () => undefined;
+      moneta.intercept = null;
       const both = await eventually(async () => {
         const { nfts } = await contents(wallet);
         return nfts.length === 2 ? nfts : undefined;

@@ -141,6 +141,7 @@ describe("webhooks on a real node", () => {
 });
 
 describe("the gas quota on a real node", () => {
+  // Only with a quota is the gas of a day counted.
   const moneta = useService({ settings: { APP_GAS_PER_DAY: "1000000" } });
   const { api } = moneta;
 

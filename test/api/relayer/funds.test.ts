@@ -13,6 +13,7 @@ interface FundsLine extends LogLine {
 
 describe("funds of a lane", () => {
   const { logger, lines } = logLines("warn");
+  // The test reads the log, and takes the lane's funds.
   const moneta = useService({ logger });
   const { api } = moneta;
 

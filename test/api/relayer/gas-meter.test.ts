@@ -23,6 +23,7 @@ function overridesCode({ method, params }: ProxiedCall): boolean {
 
 describe("GasMeter", () => {
   const { logger, lines } = logLines();
+  // The service measures when it starts, and the tests read the log.
   const moneta = useService({ proxy: true, logger });
   const { api } = moneta;
 
@@ -56,7 +57,7 @@ describe("GasMeter", () => {
       expect(failed.errors?.[0]?.message).to.match(/^The call ran out of gas: it used up its limit of 3\d{5}\./);
       expect(failed.transaction_hash).to.be.a("string");
 
-      moneta.intercept = () => undefined;
+      moneta.intercept = null;
       const { measurement } = await eventually(async () => {
         const now = await stored();
         return now.answered === failed.transaction_hash ? now : undefined;

@@ -17,6 +17,7 @@ function tip(gwei: bigint) {
 }
 
 describe("a lane that cannot send", () => {
+  // Each test leaves a lane that cannot send.
   const moneta = useService({ per: "test", proxy: true, settings: SETTINGS });
   let collection: string;
   let wallet: string;
@@ -52,7 +53,7 @@ describe("a lane that cannot send", () => {
       expect(await describeError(0)).to.equal(words);
       await wait(100);
     }
-    moneta.intercept = () => undefined;
+    moneta.intercept = null;
     expect((await moneta.api.settled(id)).status).to.equal("completed");
     await well(0);
   });
@@ -87,7 +88,7 @@ describe("a lane that cannot send", () => {
     moneta.intercept = (call) => withoutFees(call) ?? lost(call);
     await moneta.start();
     await inTrouble(1);
-    moneta.intercept = () => undefined;
+    moneta.intercept = null;
     await well(1);
   });
 

@@ -14,6 +14,7 @@ const GWEI = 10n ** 9n;
 const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
 describe("unmined transactions", () => {
+  // Transactions are replaced soon, and the service starts again with other lanes.
   const moneta = useService({ proxy: true, settings: SETTINGS });
   let collection: string;
   let wallet: string;
@@ -120,7 +121,7 @@ describe("unmined transactions", () => {
       const sent = onBroadcast(() => undefined);
       const { intercept } = moneta;
       moneta.intercept = (call) =>
-        call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(10n ** 24n).toString(16)}` } : intercept(call);
+        call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(10n ** 24n).toString(16)}` } : intercept?.(call);
       const id = await mint();
       const words = await eventually(async () => {
         const answer = await fetch(`${moneta.service.baseUrl}/readyz`);
@@ -129,7 +130,7 @@ describe("unmined transactions", () => {
       });
       expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: wait for lower fees or raise MAX_FEE_GWEI$/);
       expect(sent).to.deep.equal([]);
-      moneta.intercept = () => undefined;
+      moneta.intercept = null;
       expect((await moneta.api.settled(id)).status).to.equal("completed");
     });
 
@@ -143,7 +144,7 @@ describe("unmined transactions", () => {
       const { intercept } = moneta;
       // At once so dear that only few versions fit under the ceiling.
       moneta.intercept = (call) =>
-        call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(40n * GWEI).toString(16)}` } : intercept(call);
+        call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(40n * GWEI).toString(16)}` } : intercept?.(call);
       const id = await mint();
       const versions = () => new Set(broadcasts.map(({ hash }) => hash)).size;
       const last = () => broadcasts.filter(({ hash }) => hash === broadcasts.at(-1)?.hash).length;
@@ -162,7 +163,7 @@ describe("unmined transactions", () => {
       const id = await mint();
       await eventually(async () => (await openBatches(moneta.service.database.read, 0))[0]);
       await moneta.stop();
-      moneta.intercept = () => undefined;
+      moneta.intercept = null;
       await moneta.start({ RETIRED_LANES: "0" });
       expect((await moneta.api.settled(id)).status).to.equal("completed");
       await nothingOpen();
@@ -190,7 +191,7 @@ describe("unmined transactions", () => {
         return (await openBatches(moneta.service.database.read, 1))[0];
       });
       await moneta.stop();
-      moneta.intercept = () => undefined;
+      moneta.intercept = null;
       await moneta.start();
       const requests = await Promise.all(ids.map((id) => moneta.api.settled(id)));
       expect(new Set(requests.map(({ status }) => status))).to.deep.equal(new Set(["completed"]));

@@ -5,7 +5,7 @@ import { Rpc } from "../../../api/chain/rpc.ts";
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { ContractReader } from "../../../api/indexer/contract-reader.ts";
 import { Signal } from "../../../api/shared/signal.ts";
-import type { ServiceFixture } from "../../support/use-service.ts";
+import type { ServiceFixture } from "../../support/service-fixture.ts";
 
 /**
  * The background reader of one more process. It works only when a test calls `step`, and its time is the test's.

@@ -9,7 +9,7 @@ import {
   Relay__factory,
 } from "../../../types/ethers-contracts/index.js";
 import { eventually } from "../../support/eventually.ts";
-import type { ServiceFixture } from "../../support/use-service.ts";
+import type { ServiceFixture } from "../../support/service-fixture.ts";
 import { follow } from "./follow.ts";
 import type { Random } from "./random.ts";
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import type { ServiceFixture } from "../../support/use-service.ts";
+import type { ServiceFixture } from "../../support/service-fixture.ts";
 
 /** The bytes of something that a service has stored. */
 export interface Stored {

@@ -6,7 +6,9 @@ import { type ConsoleLink, createConsoleLink } from "../../../api/commands/conso
 import type { Scope } from "../../../api/commands/access-token.ts";
 import { type BrowserFixture, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type ServiceFixture, type ServiceOptions, useService } from "../../support/use-service.ts";
+import type { ServiceOptions } from "../../support/own-service.ts";
+import type { ServiceFixture } from "../../support/service-fixture.ts";
+import { useService } from "../../support/use-service.ts";
 
 export interface OpenOptions {
   /** The screen: `/`, `/collections/0x...`. Default `/`. */
@@ -24,11 +26,12 @@ export interface OpenOptions {
 export const NARROW = { width: 360, height: 740 };
 
 /**
- * Gives the tests of a `describe` block a real service and pages of its console. A test fails when its pages have an error
+ * Gives the tests of a `describe` block a real service and pages of its console: as `useService`, the shared service unless there
+ * are options. A test fails when its pages have an error
  * in the browser's console, which includes everything that the content security policy refuses.
  */
-export function useConsole(options: ServiceOptions = {}): ConsoleFixture {
-  const moneta = useService(options);
+export function useConsole(options?: ServiceOptions): ConsoleFixture {
+  const moneta = options === undefined ? useService() : useService(options);
   afterEach("the browser's console has no errors", () => {
     fixture.expectNoProblems();
   });

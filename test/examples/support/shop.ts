@@ -1,8 +1,9 @@
 import { join } from "node:path";
 
 import { freePort } from "../../../scripts/scene/loopback.ts";
+import { temporaryFolder, type TemporaryFolder } from "../../support/folder.ts";
 import { TestProcess } from "../../support/process.ts";
-import type { ServiceFixture } from "../../support/use-service.ts";
+import type { ServiceFixture } from "../../support/service-fixture.ts";
 
 /** The arguments for Node, as in `npm run example`. */
 export const SHOP = ["--import", "./scripts/setup/client-source.mjs", "examples/shop/main.ts"];
@@ -11,15 +12,20 @@ export const SHOP = ["--import", "./scripts/setup/client-source.mjs", "examples/
 export function useShop(moneta: ServiceFixture): ShopFixture {
   const fixture = new ShopFixture(moneta);
   before("open the shop", async () => {
+    fixture.folder = await temporaryFolder();
     fixture.port = await freePort();
     await fixture.open();
   });
-  after("close the shop", () => fixture.process.end("SIGKILL"));
+  after("close the shop", async () => {
+    await fixture.process.end("SIGKILL");
+    await fixture.folder?.remove();
+  });
   return fixture;
 }
 
 class ShopFixture {
   port = 0;
+  folder: TemporaryFolder | null = null;
   readonly #moneta: ServiceFixture;
   #process: TestProcess | null = null;
 
@@ -32,7 +38,7 @@ class ShopFixture {
   }
 
   get dataFolder(): string {
-    return join(this.#moneta.folder, "shop");
+    return join(this.folder?.path ?? "", "shop");
   }
 
   get env(): Record<string, string> {

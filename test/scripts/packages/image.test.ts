@@ -49,6 +49,7 @@ describe("image", () => {
   });
 
   describe("given its files and packages in a folder of their own", () => {
+    // The service runs from a folder of its own. This is its node, with its data.
     const moneta = useService({ start: false });
     let folder: Awaited<ReturnType<typeof temporaryFolder>>;
     let service: TestProcess;

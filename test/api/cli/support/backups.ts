@@ -7,7 +7,8 @@ import { createTestDatabase } from "../../../support/database.ts";
 import { TEST_ENGINE } from "../../../support/engine.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { backupSettings } from "../../../support/pg-bin.ts";
-import { type ServiceFixture, useService } from "../../../support/use-service.ts";
+import type { ServiceFixture } from "../../../support/service-fixture.ts";
+import { useService } from "../../../support/use-service.ts";
 import { jsonOfCli } from "./run.ts";
 
 export const IMAGE = `data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>`;
@@ -27,6 +28,7 @@ export interface Place {
 
 /** Gives the tests of a `describe` block a running service with hosted media, and a backup of it. */
 export function useBackups(): BackupFixture {
+  // A backup has the whole database and all media, and tests restore it and damage it.
   const fixture = new BackupFixture(useService({ settings: backupSettings() }));
   before("make a backup", () => {
     return fixture.prepare();

@@ -1,24 +1,26 @@
 import type { Examination } from "../../../../api/doctor/examine.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import { type ServiceFixture, useService } from "../../../support/use-service.ts";
+import type { OwnService } from "../../../support/own-service.ts";
+import { useService } from "../../../support/use-service.ts";
 import { runCli } from "./run.ts";
 
 type Change = (database: Database) => Promise<unknown>;
 
 /** Gives the tests of a `describe` block a service that has completed one request of each kind, and `doctor` beside it. */
 export function useDoctor(): DoctorFixture {
-  const fixture = new DoctorFixture(useService());
+  // `doctor` looks at the whole database, and tests damage it.
+  const fixture = new DoctorFixture(useService({ node: "deployed" }));
   before("complete one request of each kind", () => fixture.sendRequests());
   return fixture;
 }
 
 export class DoctorFixture {
-  readonly moneta: ServiceFixture;
+  readonly moneta: OwnService;
   /** A completed mint with unlockable content. */
   mintId = "";
   collection = "";
 
-  constructor(moneta: ServiceFixture) {
+  constructor(moneta: OwnService) {
     this.moneta = moneta;
   }
 

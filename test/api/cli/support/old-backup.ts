@@ -2,7 +2,8 @@ import { type Database, openDatabase } from "../../../../api/store/db/database.t
 import { PlainERC721__factory } from "../../../../types/ethers-contracts/index.js";
 import type { ApiClient } from "../../../support/api-client.ts";
 import { readContract } from "../../../support/read-contract.ts";
-import { type ServiceFixture, useService } from "../../../support/use-service.ts";
+import type { OwnService } from "../../../support/own-service.ts";
+import { useService } from "../../../support/use-service.ts";
 
 /** All roles but the relayer: requests are accepted and stay pending. */
 export const NOT_SENDING = { ROLES: "api,indexer,webhooks" };
@@ -12,13 +13,14 @@ export const NOT_SENDING = { ROLES: "api,indexer,webhooks" };
  * service continued after the backup.
  */
 export function useOldBackup(): OldBackupFixture {
+  // The service stops, and its database goes back.
   const fixture = new OldBackupFixture(useService({ start: false }));
   before("make the backup", () => fixture.prepare());
   return fixture;
 }
 
 export class OldBackupFixture {
-  readonly moneta: ServiceFixture;
+  readonly moneta: OwnService;
   wallets: [string, string, string] = ["", "", ""];
   erc721 = "";
   erc1155 = "";
@@ -30,7 +32,7 @@ export class OldBackupFixture {
   oldCursor = "";
   restoreBackup: () => Promise<void> = () => Promise.reject(new Error("There is no backup yet."));
 
-  constructor(moneta: ServiceFixture) {
+  constructor(moneta: OwnService) {
     this.moneta = moneta;
   }
 

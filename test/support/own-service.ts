@@ -1,0 +1,209 @@
+import type { Logger } from "pino";
+
+import type { Service } from "../../api/context/service.ts";
+import { createApp } from "../../api/operator/create-app.ts";
+import { freePort } from "../../scripts/scene/loopback.ts";
+import { Cleanups } from "./cleanups.ts";
+import { createTestDatabase, type DatabasePlace } from "./database.ts";
+import { temporaryFolder } from "./folder.ts";
+import { startNode, type TestNode } from "./node.ts";
+import { TestProcess } from "./process.ts";
+import { type Interception, type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
+import { createAppIn, startTestService } from "./service.ts";
+import { databaseSettings, present, ServiceFixture, type Settings } from "./service-fixture.ts";
+import { borrowNode } from "./shared-node.ts";
+import { putTestKeys } from "./test-keys.ts";
+
+export interface ServiceOptions {
+  /** Settings by the names of their environment variables, for every start. */
+  settings?: Settings;
+  /** "file": all tests of the `describe` block use one service. "test": each gets a new one, and its chain. Default "file". */
+  per?: "file" | "test";
+  /**
+   * "deployed": the node that test files use one after the other, with the service's contracts on its chain. "empty": the same
+   * node with an empty chain, on which the service starts as for the first time. "own": for a test that stops the node.
+   * Default "deployed".
+   */
+  node?: "deployed" | "empty" | "own";
+  /** Name of the hard fork whose rules the node applies. The node is then the test's own. */
+  hardfork?: string;
+  /** Puts a proxy between the service and the node, whose answers a test can replace by `intercept`. */
+  proxy?: boolean;
+  /** False: the test starts the service, in this process by `start` or in another with `env`. */
+  start?: boolean;
+  logger?: Logger;
+}
+
+/** A service of the tests' own: they may give it settings, and stop and start it. */
+export class OwnService extends ServiceFixture {
+  readonly #options: ServiceOptions;
+  readonly #nodeCleanups = new Cleanups();
+  readonly #cleanups = new Cleanups();
+  #node: TestNode | null = null;
+  /** DEPLOYMENTS_DIR, when the node's chain has the service's contracts already. */
+  #deployments: string | null = null;
+  #proxy: RpcProxy | null = null;
+  #folder: string | null = null;
+  #database: DatabasePlace | null = null;
+  #service: (Service & { baseUrl: string }) | null = null;
+  #processUrl: string | null = null;
+  /** Every process gets the same one: it is a part of the URIs of hosted metadata. */
+  #port: number | null = null;
+  #app: { appId: string; token: string } | null = null;
+
+  constructor(options: ServiceOptions) {
+    super();
+    this.#options = options;
+  }
+
+  override get node(): TestNode {
+    return present(this.#node, "node");
+  }
+
+  override get folder(): string {
+    return present(this.#folder, "data folder");
+  }
+
+  override get database(): DatabasePlace {
+    return present(this.#database, "database");
+  }
+
+  override get service(): Service & { baseUrl: string } {
+    return present(this.#service, "running service");
+  }
+
+  /** Where the service answers: the one in this process, else the process that `startProcess` started last. */
+  override get baseUrl(): string {
+    return this.#service?.baseUrl ?? present(this.#processUrl, "running service");
+  }
+
+  /** It stays the same when the service starts again. */
+  override get app(): { appId: string; token: string } {
+    return present(this.#app, "app");
+  }
+
+  /** Needs the option `proxy`. */
+  override get intercept(): Interception | null {
+    return present(this.#proxy, "proxy").intercept;
+  }
+
+  override set intercept(interception: Interception | null) {
+    present(this.#proxy, "proxy").intercept = interception;
+  }
+
+  override get env(): Settings {
+    const rpcUrl = this.#proxy?.url ?? this.node.url;
+    return {
+      PORT: "0",
+      RPC_URL: rpcUrl,
+      DATA_DIR: this.folder,
+      ...(this.#deployments === null ? {} : { DEPLOYMENTS_DIR: this.#deployments }),
+      ...databaseSettings(this.database),
+      ...this.#options.settings,
+    };
+  }
+
+  /** Starts the service on the data of the folder. @param settings in addition to those of the options. */
+  async start(settings: Settings = {}): Promise<void> {
+    if (this.#service !== null) throw new Error("The service runs already.");
+    const { RPC_URL: rpcUrl = "", DATA_DIR: dataDir = "", ...env } = this.env;
+    const { logger } = this.#options;
+    this.#service = await startTestService({
+      rpcUrl,
+      dataDir,
+      env: { ...env, ...settings },
+      ...(logger === undefined ? {} : { logger }),
+    });
+    this.#app ??= await createApp(this.#service, "test");
+  }
+
+  /**
+   * Starts a node that continues the node's chain under the rules of another hard fork, as after a hard fork of a real
+   * chain. The service, if it runs, starts again with the new node.
+   */
+  async activate(hardfork: string): Promise<void> {
+    if (this.#proxy !== null) throw new Error("The proxy stays at the first node.");
+    const running = this.#service !== null;
+    await this.stop();
+    const next = await startNode({ hardfork, forkUrl: this.node.url });
+    this.#nodeCleanups.add(() => next.stop());
+    this.#node = next;
+    if (running) await this.start();
+  }
+
+  /** Stops the service. Its data stays. Does nothing when it does not run. */
+  async stop(): Promise<void> {
+    const service = this.#service;
+    this.#service = null;
+    await service?.stop();
+  }
+
+  async restart(settings: Settings = {}): Promise<void> {
+    await this.stop();
+    await this.start(settings);
+  }
+
+  /**
+   * Starts the service in a separate process, and waits until it answers. After that, `api` calls it. A process that
+   * still runs at the end is killed. @param options for Node.
+   */
+  async startProcess(settings: Settings = {}, options: string[] = []): Promise<TestProcess> {
+    this.#port ??= await freePort();
+    const process = this.spawn({ ...settings, PORT: this.#port.toString() }, options);
+    await process.printed(/"msg":"serving"/);
+    this.#processUrl = `http://127.0.0.1:${this.#port.toString()}`;
+    this.#app ??= await createAppIn(this.databaseUrl, "test");
+    return process;
+  }
+
+  /** As `startProcess`, but does not wait: for a start that fails. @param options for Node. */
+  spawn(settings: Settings = {}, options: string[] = []): TestProcess {
+    const process = new TestProcess([...options, "api/main.ts"], { ...this.env, ...settings });
+    this.#cleanups.add(() => process.end("SIGKILL"));
+    return process;
+  }
+
+  /** For `useService` only, as the ones below. */
+  async openNode(): Promise<void> {
+    const { node: kind = "deployed", hardfork } = this.#options;
+    const rules = hardfork === undefined ? {} : { hardfork };
+    const borrowed = kind === "own" || hardfork !== undefined ? null : await borrowNode(kind);
+    const node = borrowed ?? (await startNode(rules));
+    [this.#node, this.#deployments] = [node, borrowed?.deployments ?? null];
+    this.#nodeCleanups.add(() => node.stop());
+    if (this.#options.proxy !== true) return;
+    const proxy = await startRpcProxy(node.url);
+    this.#proxy = proxy;
+    this.#nodeCleanups.add(() => proxy.stop());
+  }
+
+  async open(): Promise<void> {
+    const folder = await temporaryFolder();
+    this.#folder = folder.path;
+    this.#cleanups.add(() => folder.remove());
+    // A service on an empty chain starts as for the first time, with new keys.
+    if (this.#options.node !== "empty") await putTestKeys(folder.path);
+    const database = await createTestDatabase({ folder: folder.path });
+    this.#database = database;
+    this.#cleanups.add(() => database.remove());
+    this.#cleanups.add(() => this.stop());
+    if (this.#options.start !== false) await this.start();
+  }
+
+  afterTest(): void {
+    if (this.#proxy !== null) this.#proxy.intercept = null;
+  }
+
+  async close(): Promise<void> {
+    await this.#cleanups.run();
+    this.#folder = null;
+    this.#database = null;
+    this.#app = null;
+    this.#processUrl = null;
+  }
+
+  async closeNode(): Promise<void> {
+    await this.#nodeCleanups.run();
+    [this.#node, this.#deployments, this.#proxy] = [null, null, null];
+  }
+}
