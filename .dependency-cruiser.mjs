@@ -120,9 +120,10 @@ export default {
     },
     {
       name: "no-dev-package-in-the-service",
+      comment: "`npm start`, `npm run api` and the examples install only `dependencies`, and the local chain.",
       severity: "error",
       // The packages of the console are in its built files.
-      from: { path: "^api/", pathNot: folder("console") },
+      from: { path: "^(api|examples|scripts/start)/", pathNot: folder("console") },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only", "npm"], pathNot: "^node_modules/@types/" },
     },
 
@@ -203,11 +204,10 @@ export default {
       ["ipfs"],
       "Only api/ipfs turns content into blocks.",
     ),
-    packageOf("network-in-ipfs-node", ["libp2p", "@libp2p", "@helia", "@multiformats"], ["ipfs-node"], "Optional."),
+    packageOf("network-in-ipfs-node", ["libp2p", "@libp2p", "@helia", "@multiformats"], ["ipfs-node"]),
     {
       name: "ipfs-node-is-loaded-on-demand",
-      comment:
-        "It opens connections and its packages are optional. Import it dynamically, when the setting asks for it.",
+      comment: "It opens connections and takes long to load. Import it dynamically, when the setting asks for it.",
       severity: "error",
       from: { path: "^api/", pathNot: folder("ipfs-node") },
       to: { path: folder("ipfs-node"), dynamic: false, dependencyTypesNot: ["type-only"] },

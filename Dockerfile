@@ -5,11 +5,12 @@ ARG BASE=node:24-bookworm-slim
 FROM ${BASE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No package needs its install script here: Node is in the image, and better-sqlite3 brings its compiled library.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-# The image has Node, so the package `node` goes. Anvil is a local chain for tests.
-RUN npm pkg delete dependencies.node optionalDependencies.@foundry-rs/anvil-linux-amd64 \
-  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+# Only the local chain of `npm start` is optional. No package needs its install script here: Node is in the image, and
+# better-sqlite3 brings its compiled library.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+# The image has Node, so the package `node` goes.
+RUN npm pkg delete dependencies.node \
+  && npm prune --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 # What only compilers, debuggers, browsers and other platforms use: half of the size.
 RUN cd node_modules \
   && find . -type f \( -name "*.map" -o -name "*.d.ts" -o -name "*.d.mts" -o -name "*.d.cts" \) -delete \

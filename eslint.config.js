@@ -108,7 +108,7 @@ export default tseslint.config(
   },
   {
     // A tool requires the default exports of these files, such as Hardhat for the action of a task.
-    files: ["scripts/*/task.ts", "*.config.{js,ts}", "scripts/lint/rules.mjs", ".dependency-cruiser.mjs"],
+    files: ["scripts/*/task.ts", "**/*.config.{js,ts}", "scripts/lint/rules.mjs", ".dependency-cruiser.mjs"],
     rules: { "no-restricted-syntax": "off" },
   },
   // A package has one entry, which exports from its files.

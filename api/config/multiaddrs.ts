@@ -8,7 +8,7 @@ import { list } from "./parsers.ts";
 
 /*
  * Parses comma-separated addresses of IPFS nodes. Only TCP: the built-in node speaks nothing else. libp2p is not used
- * for this because it is an optional package.
+ * for this because it takes long to load.
  */
 
 /** Listen addresses. Port 0 picks a free port. */

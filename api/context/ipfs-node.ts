@@ -8,7 +8,7 @@ import type { IpfsNode } from "../ipfs-node/node.ts";
 import { StartupError } from "./chain-identity.ts";
 
 /**
- * Starts the service's own IPFS node. Its packages are optional and large, so they are loaded only here.
+ * Starts the service's own IPFS node. Its packages are large, so they are loaded only here.
  * @throws StartupError
  */
 export async function openIpfsNode(
@@ -30,7 +30,7 @@ export async function openIpfsNode(
 
 function describeFailure(error: Error): string {
   if ("code" in error && error.code === "ERR_MODULE_NOT_FOUND") {
-    return `IPFS_LISTEN is set, but the packages of the IPFS node are not installed: run \`npm ci --include=optional\`, or unset IPFS_LISTEN. (${error.message})`;
+    return `IPFS_LISTEN is set, but the packages of the IPFS node are not installed: install the packages again as docs/install.md says, or unset IPFS_LISTEN. (${error.message})`;
   }
   if (error.name === "IdentityFileError") return error.message;
   return `The IPFS node cannot start: ${error.message}. Check that the addresses in IPFS_LISTEN are free.`;

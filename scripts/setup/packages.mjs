@@ -1,13 +1,18 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 
 import { runTogether } from "./child.mjs";
 import { showProgress } from "./progress.mjs";
-import { inProject, machineEnvironment, root, say, sha256, textOf } from "./project.mjs";
+import { inProject, machineEnvironment, projectEnvironment, root, say, sha256, textOf } from "./project.mjs";
 
-/** Size of node_modules, rounded. */
-const INSTALLED_MB = 795;
+/**
+ * The levels of an installation, with the size of node_modules as `du -sm` shows it. "run": the service and the local chain,
+ * for `npm start`. "all": also what tests and development need.
+ */
+const MEGABYTES = { run: 395, all: 855 };
+const HOW_LONG = "usually 30 seconds to 2 minutes";
+
 const lockFile = inProject("package-lock.json");
-// npm's record of the installed packages, and our record of the lock file for which `npm ci` last succeeded.
+// npm's record of the installed packages, and our record of the level that was last installed completely.
 const installedFile = inProject("node_modules", ".package-lock.json");
 const markerFile = inProject("node_modules", ".moneta-installed");
 
@@ -18,63 +23,116 @@ export function projectNode() {
 }
 
 /**
- * Whether node_modules matches package-lock.json. Compares contents, not times: git sets file times at checkout, and a wrong
- * clock must not cause an installation at every start.
+ * Whether node_modules has the packages of the level, as package-lock.json wants them. Compares contents, not times: git sets
+ * file times at checkout, and a wrong clock must not cause an installation at every start.
  */
-export function packagesAreInstalled() {
-  const installed = textOf(installedFile);
-  const wanted = textOf(lockFile);
-  if (installed === undefined || wanted === undefined || !existsSync(projectNode())) return false;
-  return textOf(markerFile) === sha256(wanted) || holdsAll(parse(wanted), parse(installed));
+export function packagesAreInstalled(level) {
+  if (!existsSync(projectNode())) return false;
+  const state = stateOfPackages();
+  const complete = ["all", level].some((name) => textOf(markerFile) === `${name} ${state}`);
+  return complete || missingPackages(level).length === 0;
 }
 
-export async function installPackages() {
-  say(`installing packages with npm ci: about ${INSTALLED_MB} MB, usually 30 seconds to 2 minutes`);
-  const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
-  const options = { cwd: root, env: machineEnvironment() };
-  // `npm start` sets the path of npm's program. Otherwise `npm` is on PATH, on Windows as a shell script.
-  const npm = process.env.npm_execpath;
+/**
+ * Installs the packages of a level, at least: an installation with packages for development keeps them up to date. The step from "run" to "all" only adds packages: `npm start` may be running, and
+ * `npm ci` would delete its files. Everything else is `npm ci`, which also repairs what an interrupted run left behind.
+ */
+export async function installPackages(atLeast) {
+  const level = Object.values(packagesIn(installedFile) ?? {}).some(({ dev }) => dev) ? "all" : atLeast;
+  const adds = level === "all" && packagesAreInstalled("run");
+  say(announcement(level, adds));
   const started = performance.now();
-  const progress = showProgress("installing", inProject("node_modules"), INSTALLED_MB);
-  const code = await (
-    npm?.endsWith("npm-cli.js") === true
-      ? runTogether(machineNode(), [npm, ...args], options)
-      : runTogether("npm", args, { ...options, shell: process.platform === "win32" })
-  ).finally(() => progress.end());
-  if (code !== 0)
-    throw new Error(
-      `npm ci failed (exit code ${code}). Its messages are above. Correct the cause, then run the command again.`,
-    );
+  rmSync(markerFile, { force: true });
+  const progress = showProgress("installing", inProject("node_modules"), MEGABYTES[level]);
+  try {
+    if (!adds || !(await addPackages())) await installFromScratch(level);
+  } finally {
+    progress.end();
+  }
   if (!existsSync(projectNode()))
     throw new Error(
       "npm ci did not install the package `node`. Install scripts are probably disabled: run `npm config set ignore-scripts false`, then try again.",
     );
-  writeFileSync(markerFile, sha256(textOf(lockFile) ?? ""));
+  const missing = missingPackages(level);
+  // npm exits with 0 when it could not fetch an optional package.
+  if (missing.length > 0)
+    throw new Error(
+      `npm did not install ${missing.slice(0, 5).join(", ")}. Run the command again. If that does not help, the npm registry may lack the package for this system.`,
+    );
+  writeFileSync(markerFile, `${level} ${stateOfPackages()}`);
   say(`the packages are installed, after ${Math.round((performance.now() - started) / 1000)} s`);
 }
 
-/** npm replaces the project's Node while it installs, so npm must not run on it. */
+function announcement(level, adds) {
+  const more = MEGABYTES.all - MEGABYTES.run;
+  if (adds) return `adding the packages for tests and development: about ${more} MB more, ${HOW_LONG}`;
+  const what = `installing packages with npm ci: about ${MEGABYTES[level]} MB, ${HOW_LONG}`;
+  if (level === "all") return what;
+  return `${what}. Tests and development need ${more} MB more, which the first such command installs`;
+}
+
+/** @returns whether it succeeded. */
+async function addPackages() {
+  // On the project's Node, which stays: an older one would leave out packages that need a newer one.
+  const args = ["install", "--no-save", "--include=dev", "--include=optional"];
+  if ((await npm(args, projectNode(), projectEnvironment())) === 0 && missingPackages("all").length === 0) return true;
+  say("adding packages failed, so all packages are installed again with npm ci");
+  return false;
+}
+
+async function installFromScratch(level) {
+  const dev = level === "all" ? "--include=dev" : "--omit=dev";
+  const code = await npm(["ci", dev, "--include=optional"], machineNode(), machineEnvironment());
+  if (code !== 0)
+    throw new Error(
+      `npm ci failed (exit code ${code}). Its messages are above. Correct the cause, then run the command again.`,
+    );
+}
+
+/** Runs npm. Returns its exit code. */
+function npm(args, node, env) {
+  const all = [...args, "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
+  // `npm start` sets the path of npm's program. Otherwise `npm` is on PATH, on Windows as a shell script.
+  const program = process.env.npm_execpath;
+  if (program?.endsWith("npm-cli.js") === true) return runTogether(node, [program, ...all], { cwd: root, env });
+  return runTogether("npm", all, { cwd: root, env, shell: process.platform === "win32" });
+}
+
+/** npm replaces the project's Node while it installs from scratch, so it must not run on it. */
 function machineNode() {
   return process.execPath.startsWith(inProject("node_modules")) ? "node" : process.execPath;
 }
 
-/** Optional packages may be missing: they are for other platforms. Hardhat's native package and libp2p are the exceptions. */
-function holdsAll(wanted, installed) {
-  if (wanted === undefined || installed === undefined) return false;
-  for (const [path, { version, optional }] of Object.entries(wanted)) {
-    if (path === "") continue;
-    const found = installed[path];
-    if (found === undefined ? optional !== true : found.version !== version) return false;
-  }
-  const paths = Object.keys(installed);
-  return ["node_modules/@nomicfoundation/edr-", "node_modules/libp2p"].every((start) =>
-    paths.some((path) => path.startsWith(start)),
-  );
+/** npm writes its record again whenever it changes node_modules, so a marker of an earlier state does not count. */
+function stateOfPackages() {
+  return sha256(textOf(lockFile) ?? "", textOf(installedFile) ?? "");
 }
 
-function parse(text) {
+/**
+ * Names of packages of the level that are not installed in the version of package-lock.json. Optional ones may be missing:
+ * they are for other systems. The exception is Hardhat's native package.
+ */
+function missingPackages(level) {
+  const wanted = packagesIn(lockFile);
+  const installed = packagesIn(installedFile);
+  if (wanted === undefined || installed === undefined) return ["all packages"];
+  const missing = Object.entries(wanted)
+    // Other paths are the project's own packages.
+    .filter(
+      ([path, { dev, link }]) => path.startsWith("node_modules/") && link !== true && (level === "all" || dev !== true),
+    )
+    .filter(([path, { version, optional }]) =>
+      installed[path] === undefined ? optional !== true : installed[path].version !== version,
+    )
+    .map(([path]) => path.replace("node_modules/", ""));
+  const native = "node_modules/@nomicfoundation/edr-";
+  if (!Object.keys(installed).some((path) => path.startsWith(native))) missing.push("@nomicfoundation/edr-...");
+  return missing;
+}
+
+function packagesIn(file) {
   try {
-    return JSON.parse(text).packages;
+    return JSON.parse(textOf(file) ?? "").packages;
   } catch {
     return undefined;
   }

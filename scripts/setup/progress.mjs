@@ -3,7 +3,9 @@ import { join } from "node:path";
 
 import { say } from "./project.mjs";
 
-const MEGABYTE = 1_000_000;
+/** Sizes are those of `du -sm`. */
+const MEGABYTE = 2 ** 20;
+const BLOCK = 512;
 const ON_TERMINAL_MS = 2_000;
 /** Plain lines stay in logs, so there are few of them. */
 const PLAIN_MS = 15_000;
@@ -30,15 +32,21 @@ export function showProgress(what, folder, expectedMegabytes) {
   };
 }
 
-/** Bytes of all files below the folder. npm changes it meanwhile, so what disappears counts as nothing. */
+/** Bytes on disk of the folder. npm changes it meanwhile, so what disappears counts as nothing. */
 export function sizeOf(folder) {
-  let bytes = 0;
+  let bytes = bytesOnDisk(folder);
   for (const entry of entriesOf(folder)) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) bytes += sizeOf(path);
-    else if (entry.isFile()) bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    else if (entry.isFile()) bytes += bytesOnDisk(path);
   }
   return bytes;
+}
+
+function bytesOnDisk(path) {
+  const status = statSync(path, { throwIfNoEntry: false });
+  // Windows does not say how many blocks a file has.
+  return status?.blocks === undefined ? (status?.size ?? 0) : status.blocks * BLOCK;
 }
 
 function entriesOf(folder) {

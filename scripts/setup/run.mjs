@@ -1,5 +1,6 @@
-// node scripts/setup/run.mjs [--build] [<entry.ts> [arguments]]
+// node scripts/setup/run.mjs [--no-dev | --build] [<entry.ts> [arguments]]
 // Installs the packages when they are missing, then runs the entry, if there is one, on the project's own Node.
+// `--no-dev` is for what runs the service and a local chain: it needs no packages for tests and development.
 // `--build` also compiles the contracts when their build output is missing or old. Only tests and linters need it: the
 // service and its scripts use contracts/generated.
 // Plain JavaScript without packages: it runs on whatever Node the machine has, before anything is installed.
@@ -12,18 +13,20 @@ import { withSetupLock } from "./lock.mjs";
 import { runAlone } from "./child.mjs";
 import { inProject, root, say } from "./project.mjs";
 
-const needsBuild = process.argv[2] === "--build";
-const [entry, ...args] = process.argv.slice(needsBuild ? 3 : 2);
+const option = ["--no-dev", "--build"].find((known) => known === process.argv[2]);
+const level = option === "--no-dev" ? "run" : "all";
+const needsBuild = option === "--build";
+const [entry, ...args] = process.argv.slice(option === undefined ? 2 : 3);
 
 function isReady() {
-  return packagesAreInstalled() && (!needsBuild || contractsAreBuilt());
+  return packagesAreInstalled(level) && (!needsBuild || contractsAreBuilt());
 }
 
 try {
   if (!isReady()) {
     // Asked again under the lock: another process may have done the work in the meantime.
     await withSetupLock(async () => {
-      if (!packagesAreInstalled()) await installPackages();
+      if (!packagesAreInstalled(level)) await installPackages(level);
       if (needsBuild && !contractsAreBuilt()) await buildContracts();
     });
   }
@@ -36,9 +39,8 @@ if (entry === undefined) process.exit(0);
 // Tests and the demonstration of `npm start` must not pick up the settings of an installation.
 const isService = entry.replaceAll("\\", "/").startsWith("api/");
 const settings = isService && existsSync(inProject(".env")) ? ["--env-file=.env"] : [];
-const preloads = ["./lifeline.mjs", ...(entry.startsWith("examples") ? ["./client-source.mjs"] : [])].flatMap((file) => [
-  "--import",
-  new URL(file, import.meta.url).href,
-]);
+const preloads = ["./lifeline.mjs", ...(entry.startsWith("examples") ? ["./client-source.mjs"] : [])].flatMap(
+  (file) => ["--import", new URL(file, import.meta.url).href],
+);
 const code = await runAlone(projectNode(), [...settings, ...preloads, entry, ...args], root);
 process.exit(code);

@@ -9,6 +9,7 @@ import { Problem } from "./problem.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const HARDHAT = fileURLToPath(new URL("../../node_modules/hardhat/dist/src/cli.js", import.meta.url));
+const CONFIG = fileURLToPath(new URL("hardhat.config.ts", import.meta.url));
 const LIFELINE = new URL("../setup/lifeline.mjs", import.meta.url).href;
 
 /** Milliseconds. */
@@ -33,7 +34,7 @@ export async function startChain(port: number, logFile: string, abort: AbortSign
   const log = openSync(logFile, "a");
   const child = spawn(
     process.execPath,
-    ["--import", LIFELINE, HARDHAT, "node", "--hostname", "127.0.0.1", "--port", port.toString()],
+    ["--import", LIFELINE, HARDHAT, "--config", CONFIG, "node", "--hostname", "127.0.0.1", "--port", port.toString()],
     {
       cwd: ROOT,
       env: { ...process.env, MONETA_LIFELINE: process.pid.toString() },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { ROOT } from "./process.ts";
 
-/** Whether the optional packages of the IPFS node are installed. Otherwise tests that need them are skipped. */
+/** Whether the packages of the IPFS node are installed. Otherwise tests that need them are skipped. */
 export function ipfsPackagesAreInstalled(): boolean {
   return existsSync(join(ROOT, "node_modules", "libp2p", "package.json"));
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { NodeProcess } from "../../nodes/node-process.ts";
+import { NodeProcess } from "../../scene/node.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 import { ServiceProcess } from "../harness/service-process.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { useService } from "../../support/use-service.ts";
 
-describe("a service without the optional IPFS packages", () => {
+describe("a service without the IPFS packages", () => {
   // A process: other tests of this one import the packages.
   const moneta = useService({ start: false });
 
@@ -27,6 +27,6 @@ describe("a service without the optional IPFS packages", () => {
     const process = moneta.spawn({ IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_BOOTSTRAP: "none" }, withoutPackages);
     expect(await process.gone()).to.equal(1);
     expect(process.output).to.contain("imported the package");
-    expect(process.output).to.contain("run `npm ci --include=optional`, or unset IPFS_LISTEN");
+    expect(process.output).to.contain("install the packages again as docs/install.md says, or unset IPFS_LISTEN");
   });
 });

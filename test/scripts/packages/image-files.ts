@@ -54,7 +54,8 @@ function packagesOf({ leftOut }: ImagePlan): string[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
     packages: Record<string, LockedPackage>;
   };
-  const { dependencies = {}, optionalDependencies = {} } = packages[""]!;
+  // The Dockerfile leaves out the optional ones: the local chain.
+  const { dependencies = {} } = packages[""]!;
   const found = new Set<string>();
   const visit = (from: string, name: string) => {
     const path = resolved(packages, from, name);
@@ -65,7 +66,7 @@ function packagesOf({ leftOut }: ImagePlan): string[] {
     for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
       visit(path, next);
   };
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+  for (const name of Object.keys(dependencies)) {
     if (!leftOut.includes(name)) visit("", name);
   }
   return [...found].filter((path) => path.lastIndexOf("node_modules/") === 0);

@@ -1,3 +1,0 @@
-import { freePort } from "../scene/loopback.ts";
-
-export { freePort };

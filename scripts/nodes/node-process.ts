@@ -1,3 +1,0 @@
-import { NodeProcess } from "../scene/node.ts";
-
-export { NodeProcess };
