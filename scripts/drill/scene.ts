@@ -97,7 +97,8 @@ export class Scene {
     const write = (text: string) => {
       output += text;
     };
-    await createProgram({ env: { PATH: process.env["PATH"], ...this.env }, write }).parseAsync(words, { from: "user" });
+    const program = await createProgram({ env: { PATH: process.env["PATH"], ...this.env }, write }, words);
+    await program.parseAsync(words, { from: "user" });
     return output;
   }
 
