@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, request } from "undici";
+import type { Dispatcher } from "undici";
 
 import { BlockStoreUnavailable } from "../ipfs/block-store.ts";
 import { pause } from "../shared/pause.ts";
@@ -42,7 +42,7 @@ const TRANSIENT = ["SlowDown", "RequestTimeout", "InternalError", "ServiceUnavai
 /** Calls of an S3-compatible server, with timeouts and retries. */
 export class S3Client {
   readonly #bucket: Bucket;
-  readonly #agent = new Agent({ connections: CONNECTIONS, connect: { timeout: TIMEOUT } });
+  readonly #http = openHttp();
   readonly #wait: (milliseconds: number) => Promise<void>;
 
   /** @param wait replaced in tests. */
@@ -73,19 +73,20 @@ export class S3Client {
     }
   }
 
-  close(): Promise<void> {
-    return this.#agent.close();
+  async close(): Promise<void> {
+    await (await this.#http).agent.close();
   }
 
   async #once(method: "GET" | "PUT" | "DELETE", object: string, body: Uint8Array | null): Promise<S3Answer> {
     const { credentials, region } = this.#bucket;
+    const { request, agent } = await this.#http;
     const url = this.#urlOf(object);
     const headers = body === null ? {} : { "content-length": body.length.toString() };
     const response = await request(url, {
       method,
       headers: signedHeaders({ method, url, headers, body }, { credentials, region, time: new Date() }),
       body,
-      dispatcher: this.#agent,
+      dispatcher: agent,
       signal: AbortSignal.timeout(TIMEOUT),
     });
     const bytes = await read(response.body);
@@ -106,6 +107,12 @@ export class S3Client {
     url.pathname = `/${path.split("/").map(encodeURIComponent).join("/")}`;
     return url;
   }
+}
+
+/** Loads undici, which a service without a bucket does not need here. */
+async function openHttp() {
+  const { Agent, request } = await import("undici");
+  return { request, agent: new Agent({ connections: CONNECTIONS, connect: { timeout: TIMEOUT } }) };
 }
 
 const NEVER = new AbortController().signal;

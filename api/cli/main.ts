@@ -1,14 +1,10 @@
-import { ChainUnavailable } from "../chain/errors.ts";
 import { environment } from "../config/environment.ts";
-import { SettingsError } from "../config/settings.ts";
-import { SeedFileError } from "../keys/seed-file.ts";
-import { OperatorError } from "../operator/operator-error.ts";
-import { explainFileError, FolderError } from "../shared/folder.ts";
-import { DatabaseError } from "../store/db/database-error.ts";
-import { createProgram } from "./program.ts";
+import { cacheCode } from "../shared/code-cache.ts";
 
+const env = environment();
+cacheCode(env);
 const terminal = {
-  env: environment(),
+  env,
   write: (text: string) => {
     process.stdout.write(text);
   },
@@ -26,18 +22,12 @@ const terminal = {
 };
 
 try {
-  await createProgram(terminal).parseAsync();
+  const { createProgram } = await import("./program.ts");
+  const program = await createProgram(terminal, process.argv.slice(2));
+  await program.parseAsync();
 } catch (error) {
   // Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace.
+  const { sentenceOf } = await import("./sentence.ts");
   console.error(sentenceOf(error) ?? error);
   process.exitCode = 1;
-}
-
-function sentenceOf(error: unknown): string | null {
-  if (error instanceof ChainUnavailable) {
-    return `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node.`;
-  }
-  const expected = [OperatorError, SettingsError, DatabaseError, SeedFileError, FolderError];
-  if (error instanceof Error && expected.some((kind) => error instanceof kind)) return error.message;
-  return explainFileError(error);
 }

@@ -12,11 +12,7 @@ import type { Database } from "../store/db/database.ts";
 import { databaseName } from "../store/db/database-name.ts";
 import { lockLedger } from "../store/db/locks.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
-
-/** Thrown when the service cannot start. The message says what to do. */
-export class StartupError extends Error {
-  override readonly name = "StartupError";
-}
+import { StartupError } from "./startup-error.ts";
 
 export interface ChainIdentity {
   chainId: bigint;

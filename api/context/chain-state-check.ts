@@ -7,7 +7,7 @@ import type { Database } from "../store/db/database.ts";
 import { readLane } from "../store/sending/lanes.ts";
 import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
-import { StartupError } from "./chain-identity.ts";
+import { StartupError } from "./startup-error.ts";
 import type { Keys } from "./keys.ts";
 
 /**

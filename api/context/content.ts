@@ -7,7 +7,7 @@ import type { BlockStore } from "../ipfs/block-store.ts";
 import type { IpfsNode } from "../ipfs-node/node.ts";
 import type { Gateway } from "../media/verified-blocks.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
-import { createOutboundAgent, type OutboundAgent } from "../outbound/agent.ts";
+import type { OutboundAgent } from "../outbound/agent.ts";
 import type { Database } from "../store/db/database.ts";
 import { requireMediaStore } from "./media-store.ts";
 import { openIpfsNode } from "./ipfs-node.ts";
@@ -15,14 +15,15 @@ import { openIpfsNode } from "./ipfs-node.ts";
 /** Milliseconds. Copying media never takes nearly as long, so an older draft is from a process that died. */
 const DRAFT_MAX_AGE = 24 * 3_600_000;
 
-/** Roles of processes that store or read blocks. */
+/** Roles of processes that store or read blocks, and of those that make requests to URLs of users. */
 const USERS: readonly Role[] = ["api", "media", "ipfs"];
+const CALLERS: readonly Role[] = ["media", "webhooks"];
 
 /** Where content is stored, and where it comes from. */
 export interface Content {
   blocks: BlockStore;
-  /** Connects to URLs that users name. */
-  agent: OutboundAgent;
+  /** Connects to URLs that users name; null in a process whose roles make no such requests. */
+  agent: OutboundAgent | null;
   /** The operator's IPFS gateway, or null without one. */
   gateway: Gateway | null;
   /** The service's own IPFS node, or null without one. */
@@ -39,14 +40,11 @@ export async function openContent(
   deps: { database: Database; addressPolicy: AddressPolicy; logger: Logger; now: () => number },
   opened: AsyncDisposableStack,
 ): Promise<Content> {
-  const { addressPolicy, logger } = deps;
-  const agent = createOutboundAgent(addressPolicy);
-  opened.defer(() => agent.close());
+  const { logger } = deps;
+  const { agent, gateway } = await openOutbound(settings, deps, opened);
   const { blocks, close } = openBlocks(settings.mediaStore, { dataDir: settings.dataDir, database: deps.database });
   opened.defer(close);
   if (settings.roles.some((role) => USERS.includes(role))) await prepareBlocks(blocks, deps);
-  const gateway = settings.ipfsGateway === null ? null : gatewayOf(settings.ipfsGateway, addressPolicy);
-  if (gateway !== null) opened.defer(() => gateway.agent.close());
   const ipfsNode =
     settings.roles.includes("ipfs") && settings.ipfsNode !== null
       ? await openIpfsNode({ ipfsNode: settings.ipfsNode, dataDir: settings.dataDir }, { blocks, logger })
@@ -67,8 +65,25 @@ async function prepareBlocks(
     logger.warn({ blocks: restored }, "restored blocks that an interrupted `media collect` had quarantined");
 }
 
+/** Opens the connections to URLs that users name. Their code is loaded only where it is used. */
+async function openOutbound(
+  settings: Settings,
+  { addressPolicy }: { addressPolicy: AddressPolicy },
+  opened: AsyncDisposableStack,
+): Promise<Pick<Content, "agent" | "gateway">> {
+  if (!settings.roles.some((role) => CALLERS.includes(role))) return { agent: null, gateway: null };
+  const { createOutboundAgent } = await import("../outbound/agent.ts");
+  const agent = createOutboundAgent(addressPolicy);
+  opened.defer(() => agent.close());
+  const url = settings.ipfsGateway;
+  if (url === null) return { agent, gateway: null };
+  const gateway = { url, agent: createOutboundAgent(withGateway(addressPolicy, url)) };
+  opened.defer(() => gateway.agent.close());
+  return { agent, gateway };
+}
+
 /** The operator's own gateway may be in a private network. Only requests to the gateway may connect there. */
-function gatewayOf(url: string, policy: AddressPolicy): Gateway {
+function withGateway(policy: AddressPolicy, url: string): AddressPolicy {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "").toLowerCase();
-  return { url, agent: createOutboundAgent({ ...policy, allowedHosts: new Set([...policy.allowedHosts, host]) }) };
+  return { ...policy, allowedHosts: new Set([...policy.allowedHosts, host]) };
 }

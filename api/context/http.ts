@@ -1,10 +1,9 @@
-import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import type { Settings } from "../config/settings.ts";
 import { createApp } from "../v1/app.ts";
 import type { AppDeps } from "../v1/deps.ts";
-import { createHttpServer, stopHttpServer } from "../v1/server.ts";
+import { createHttpServer, listen, stopHttpServer } from "../v1/server.ts";
 
 /** Milliseconds that requests get to finish when the service stops. */
 const STOP_DEADLINE = 10_000;
@@ -25,14 +24,4 @@ export async function startHttp(
     await stopHttpServer(server, STOP_DEADLINE);
   });
   return (server.address() as AddressInfo).port;
-}
-
-export function listen(server: Server, settings: Pick<Settings, "port" | "host">): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(settings.port, settings.host, () => {
-      server.off("error", reject);
-      resolve(server);
-    });
-  });
 }

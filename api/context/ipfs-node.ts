@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { IpfsNodeSettings } from "../config/ipfs-settings.ts";
 import type { BlockStore } from "../ipfs/block-store.ts";
 import type { IpfsNode } from "../ipfs-node/node.ts";
-import { StartupError } from "./chain-identity.ts";
+import { StartupError } from "./startup-error.ts";
 
 /**
  * Starts the service's own IPFS node. Its packages are large, so they are loaded only here.

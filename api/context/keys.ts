@@ -12,7 +12,7 @@ import { createKeyring, type Keyring } from "../keys/keyring.ts";
 import { createSealer, type SecretKey, type Sealer } from "../keys/sealer.ts";
 import { newSeedPhrase, readSeedFile, SeedFileError, writeSeedFile } from "../keys/seed-file.ts";
 import { writeNewFile } from "../shared/write-new-file.ts";
-import { StartupError } from "./chain-identity.ts";
+import { StartupError } from "./startup-error.ts";
 
 /** The keys that a process's roles need. Those that it does not need are never loaded, and `null` here. */
 export interface Keys {
@@ -59,10 +59,10 @@ export async function loadKeys(settings: KeySettings & Pick<Settings, "roles">, 
   };
 }
 
-/** A key that the process's roles need, so `loadKeys` has loaded it. */
-export function needed<T>(key: T | null): T {
-  if (key === null) throw new Error("a part of the service uses a key that its role does not name");
-  return key;
+/** A key, or something else, that the process's roles need, so it was loaded. */
+export function needed<T>(loaded: T | null): T {
+  if (loaded === null) throw new Error("a part of the service uses something that its role does not name");
+  return loaded;
 }
 
 interface KeySources {

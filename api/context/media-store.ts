@@ -1,7 +1,7 @@
 import type { BlockStore } from "../ipfs/block-store.ts";
 import type { Database } from "../store/db/database.ts";
 import { chooseMediaStore, hasContent, readMediaPlace } from "../store/media/media-store.ts";
-import { StartupError } from "./chain-identity.ts";
+import { StartupError } from "./startup-error.ts";
 
 /**
  * Checks that the block store of the settings has the hosted content, and that it works.

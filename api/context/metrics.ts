@@ -3,16 +3,17 @@ import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 
 import type { Settings } from "../config/settings.ts";
-import { createExporter, type ExporterDeps } from "../metrics/exporter.ts";
-import { type GaugeDeps, Gauges } from "../metrics/gauges.ts";
-import { createMeter, type Meter, NO_METER } from "../metrics/meter.ts";
-import { createHttpServer, stopHttpServer } from "../v1/server.ts";
-import { StartupError } from "./chain-identity.ts";
-import { listen } from "./http.ts";
+import type { ExporterDeps } from "../metrics/exporter.ts";
+import type { GaugeDeps } from "../metrics/gauges.ts";
+import type { Meter } from "../metrics/meter.ts";
+import { NO_METRICS } from "../shared/metrics.ts";
+import { StartupError } from "./startup-error.ts";
 import type { SharedByThreads } from "./service.ts";
 
 /** Milliseconds that an answer gets to finish when the service stops. */
 const STOP_DEADLINE = 1_000;
+/** Measures nothing. */
+const NO_METER: Meter = { metrics: NO_METRICS, read: () => Promise.resolve([]), stop: () => undefined };
 
 /**
  * Makes the registry of this thread. Without METRICS_PORT nothing is measured, without a collector nothing is traced.
@@ -23,7 +24,7 @@ export async function openMeter(
   { shared, logger }: { shared: SharedByThreads | null; logger: Logger },
   opened: AsyncDisposableStack,
 ): Promise<Meter> {
-  const meter = settings.metricsPort === null ? NO_METER : createMeter(threadName(settings, shared));
+  const meter = settings.metricsPort === null ? NO_METER : await openRegistry(threadName(settings, shared));
   opened.defer(() => {
     meter.stop();
   });
@@ -33,6 +34,12 @@ export async function openMeter(
   const traces = traceTo(settings.traces, meter.metrics, logger);
   opened.defer(() => traces.stop());
   return { ...meter, metrics: traces.metrics };
+}
+
+/** Its code, and that of `/metrics`, is loaded only when it is used. */
+async function openRegistry(thread: string): Promise<Meter> {
+  const { createMeter } = await import("../metrics/meter.ts");
+  return createMeter(thread);
 }
 
 function threadName(settings: Settings, shared: SharedByThreads | null): string {
@@ -54,6 +61,7 @@ export async function exportMetrics(
   const { lanes, dataDir, metricsPort: port, metricsHost: host } = settings;
   const { meter, shared, logger } = deps;
   if (port === null || (shared !== null && shared.others === undefined)) return null;
+  const { Gauges } = await import("../metrics/gauges.ts");
   const gauges = new Gauges({ ...deps, lanes, dataDir });
   return start({ meter, gauges, others: shared?.others?.measurements, logger }, { port, host }, opened);
 }
@@ -63,6 +71,8 @@ async function start(
   address: { port: number; host: string },
   opened: AsyncDisposableStack,
 ): Promise<number> {
+  const { createExporter } = await import("../metrics/exporter.ts");
+  const { createHttpServer, listen, stopHttpServer } = await import("../v1/server.ts");
   const server = createHttpServer(createExporter(deps));
   try {
     await listen(server, address);

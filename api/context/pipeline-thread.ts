@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import type { Measurements } from "../metrics/meter.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { WriteTurns } from "../store/db/write-turns.ts";
-import { StartupError } from "./chain-identity.ts";
+import { StartupError } from "./startup-error.ts";
 import { forwardSignals, type FromPipeline, type ToPipeline } from "./thread-messages.ts";
 import type { WorkerHealth } from "./workers.ts";
 

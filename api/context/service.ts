@@ -1,37 +1,23 @@
 import type { Logger } from "pino";
 
 import { ChainClient } from "../chain/client.ts";
-import type { ChainGuard } from "../chain/chain-guard.ts";
-import { createForeignContracts } from "../chain/foreign-contracts.ts";
-import { LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
 import { Rpc } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../ipfs-node/node.ts";
-import type { Keyring } from "../keys/keyring.ts";
-import { createWalletDeriver } from "../keys/wallet-deriver.ts";
 import type { Measurements } from "../metrics/meter.ts";
-import { GasMeter } from "../relayer/gas-meter.ts";
-import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
 import type { WriteTurns } from "../store/db/write-turns.ts";
-import { allLanes } from "../store/sending/lanes.ts";
-import { EventStreams } from "../v1/streams/event-streams.ts";
-import { joinApiProcesses, joinOthers, joinRelayers, type PresenceParts } from "./api-processes.ts";
-import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
-import { checkLanes, checkSeed } from "./chain-state-check.ts";
-import { type Content, openContent } from "./content.ts";
-import { startHttp } from "./http.ts";
-import { type Keys, loadKeys, needed } from "./keys.ts";
+import { joinOthers } from "./api-processes.ts";
+import type { ChainIdentity } from "./chain-identity.ts";
+import { connectChain } from "./connect-chain.ts";
+import { openContent } from "./content.ts";
 import { guardChain } from "./guard-chain.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
-import { createOperatorReads } from "./operator-reads.ts";
-import { createReadiness } from "./readiness.ts";
 import { reportCrypto } from "./report-crypto.ts";
-import { createWorkers, healthOf, type NamedWorker, type Signing, type WorkerHealth } from "./workers.ts";
-import { hostedBaseOf } from "./workplace.ts";
+import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
 
 /** How long a worker's call waits while the node's provider limits the rate of calls, in milliseconds. */
 const WORKER_WAIT = 5_000;
@@ -63,9 +49,16 @@ export interface SharedByThreads {
   turns: WriteTurns;
   /** The other threads, for the thread that answers HTTP; absent in the others. */
   others?: OtherThreads;
+  /**
+   * For the others: resolves when the HTTP thread has checked the chain, the database and the keys. Until then a thread only
+   * loads its code: the tables must not be made, and a local chain must not be prepared, twice at once.
+   */
+  checked?: Promise<void>;
 }
 
 export interface OtherThreads {
+  /** Starts them. Called when chain, database and keys are checked. @throws StartupError */
+  start: () => Promise<void>;
   /** How their workers are. */
   health: () => Promise<WorkerHealth[]>;
   /** What they have measured; null when they do not answer. */
@@ -82,6 +75,8 @@ export async function startService(
   logger: Logger,
   shared: SharedByThreads | null = null,
 ): Promise<Service> {
+  const code = await loadRoles(settings.roles);
+  await shared?.checked;
   reportCrypto(logger);
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
@@ -98,6 +93,9 @@ export async function startService(
   const impatient = new ChainClient(connections[1], settings.logQueries);
   const chain = await connectChain(settings, database, client);
   const { identity, local } = chain;
+  const others = shared?.others?.start();
+  // Awaited below. Until then a failure is not forgotten.
+  others?.catch(() => undefined);
   const guard = await guardChain(settings.rpcUrl, database, connections, opened);
   const signals = shared?.signals ?? createSignals();
   const now = () => Date.now();
@@ -109,112 +107,33 @@ export async function startService(
   const { promise: outdated, resolve: onNewerSchema } = Promise.withResolvers<SchemaError>();
   const present = { database, logger, now, onNewerSchema };
   const signing =
-    chain.signing === null
+    code.relayer === null || chain.signing === null
       ? null
-      : await withRelayers(settings, chain.signing, { identity, client, ...present }, opened);
+      : await code.relayer.withRelayers(settings, chain.signing, { identity, client, ...present }, opened);
   if (shared === null && signing === null && !settings.roles.includes("api"))
     await joinOthers(settings, present, opened);
-  const streams = new EventStreams({ ...settings, read: database.read, stored: signals.deliveries, logger, metrics });
-  const working = { database, client, content, signals, logger, metrics, now, streams };
-  const workers = createWorkers(settings, { ...chain, ...working, signing });
+  const working = { database, client, content, signals, logger, metrics, now };
+  const streams = code.api?.createStreams(settings, working) ?? null;
+  const workers = createWorkers(settings, code, { ...chain, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
   const common = { ...present, client: impatient, relay: identity.contracts.relay };
-  const port = settings.roles.includes("api")
-    ? await serveApi(settings, { ...working, ...chain, ...common, addressPolicy, guard, health }, opened)
-    : null;
+  const port =
+    code.api === null || streams === null
+      ? null
+      : await code.api.serveApi(
+          settings,
+          { ...working, ...chain, ...common, streams, addressPolicy, guard, health },
+          opened,
+        );
   const metricsPort = await exportMetrics(settings, { ...common, meter, shared }, opened);
+  await others;
   const running = opened.move();
   let stopped: Promise<void> | null = null;
   const stop = () => (stopped ??= running.disposeAsync());
   const measurements = () => meter.read();
   const { ipfsNode } = content;
   return { ...identity, database, port, metricsPort, ipfsNode, health, measurements, outdated, stop };
-}
-
-interface ApiParts extends Chain, PresenceParts {
-  /** Does not wait for a provider's rate limit. */
-  client: ChainClient;
-  relay: string;
-  content: Content;
-  signals: Signals;
-  streams: EventStreams;
-  metrics: Metrics;
-  addressPolicy: AddressPolicy;
-  guard: ChainGuard;
-  health: () => Promise<WorkerHealth[]>;
-}
-
-/** Starts the HTTP API. @returns its port. */
-async function serveApi(settings: Settings, parts: ApiParts, opened: AsyncDisposableStack): Promise<number> {
-  const { database, client, guard, keys, health } = parts;
-  return startHttp(
-    {
-      ...parts,
-      settings,
-      blocks: parts.content.blocks,
-      deriver: createWalletDeriver(needed(keys.walletsPublicKey)),
-      sealer: needed(keys.sealer),
-      foreign: createForeignContracts(client, settings.limits.foreignCallGas),
-      readiness: createReadiness({ database, client, health }),
-      operator: createOperatorReads(settings, { ...parts, blocks: parts.content.blocks }),
-      apiProcesses: await joinApiProcesses(settings, parts, opened),
-      chainId: Number(parts.identity.chainId),
-      chainProblem: () => guard.problem,
-    },
-    settings,
-    opened,
-  );
-}
-
-interface Chain {
-  identity: ChainIdentity;
-  keys: Keys;
-  local: boolean;
-  /** What the relayer signs with; null without that role. */
-  signing: { keyring: Keyring; lanes: number[] } | null;
-}
-
-/** Checks that chain, database and keys belong together. On a local chain it also funds the lanes. @throws StartupError */
-async function connectChain(settings: Settings, database: Database, client: ChainClient): Promise<Chain> {
-  const hostedBase = hostedBaseOf(settings);
-  const identity = await establishIdentity(database, client, { ...settings, hostedBase });
-  const local = identity.chainId === LOCAL_CHAIN_ID;
-  const keys = await loadKeys(settings, local);
-  await checkSeed(database, keys);
-  const signing = settings.roles.includes("relayer")
-    ? { keyring: needed(keys.keyring), lanes: await lanesToDrive(database, settings.lanes) }
-    : null;
-  if (signing !== null) await checkLanes(database, client, signing.keyring, signing.lanes);
-  if (local) {
-    const addresses = keys.keyring === null ? [] : laneAddresses(keys.keyring, settings.lanes);
-    await withLocalOwner(settings.rpcUrl, (owner) =>
-      prepareLocally(owner, identity.contracts, { lanes: addresses, hostedBase }),
-    );
-  }
-  return { identity, keys, local, signing };
-}
-
-/** Adds the other relayers, and the meter that knows what calls cost. It measures once before the lanes start. */
-async function withRelayers(
-  settings: Settings,
-  signing: NonNullable<Chain["signing"]>,
-  deps: PresenceParts & { identity: ChainIdentity; client: ChainClient },
-  opened: AsyncDisposableStack,
-): Promise<Signing> {
-  const gas = new GasMeter({ ...deps.identity, ...deps, keyring: signing.keyring });
-  await gas.open();
-  return { ...signing, gas, relayers: await joinRelayers(settings, deps, opened) };
-}
-
-/** The lanes of the settings, and those of earlier settings: they must finish what they began. */
-async function lanesToDrive(database: Database, wanted: readonly number[]): Promise<number[]> {
-  const dropped = (await allLanes(database.read)).map((row) => row.lane).filter((lane) => !wanted.includes(lane));
-  return [...wanted, ...dropped];
-}
-
-function laneAddresses(keyring: Keyring, lanes: readonly number[]): string[] {
-  return lanes.map((lane) => keyring.lane(lane).address);
 }
 
 /** Starts the workers. @param opened stops them, and waits until they have stopped. */

@@ -3,7 +3,7 @@ import { SettingsError } from "../config/settings.ts";
 import { SeedFileError } from "../keys/seed-file.ts";
 import { explainFileError, FolderError } from "../shared/folder.ts";
 import { DatabaseError } from "../store/db/database-error.ts";
-import { StartupError } from "./chain-identity.ts";
+import { StartupError } from "./startup-error.ts";
 
 /** The sentence for an error that the operator can fix. Null: the error is a bug. */
 export function sentenceOf(error: unknown): string | null {

@@ -1,10 +1,10 @@
-import { exporter, type UnixFSEntry } from "ipfs-unixfs-exporter";
-import { importer, importFile } from "ipfs-unixfs-importer";
+import type { UnixFSEntry } from "ipfs-unixfs-exporter";
+import type { importer } from "ipfs-unixfs-importer";
 import type { CID } from "multiformats/cid";
 
 import { BlockCorrupt, BlockMissing, type BlockStore } from "./block-store.ts";
 import { hasLinks, linksOf } from "./cids.ts";
-import { type Blockstore, type FileEntry, isFile, readFile } from "./read-file.ts";
+import { type Blockstore, type FileEntry, isFile, loadExporter, readFile } from "./read-file.ts";
 
 /** How content is split into blocks. Implementations share this profile, so the same bytes get the same CID everywhere. */
 const PROFILE = { profile: "unixfs-v1-2025" } as const;
@@ -26,11 +26,17 @@ type BlockSink = Pick<BlockStore, "put">;
 /** Where blocks are read from. Each is checked against its CID. */
 export type BlockSource = Pick<BlockStore, "get" | "has">;
 
+/** Loaded with the first content that is stored: it has many modules, and a start needs none of them. */
+function loadImporter() {
+  return import("ipfs-unixfs-importer");
+}
+
 /** Stores a stream of bytes as one file. @returns its CID and its length. */
 export async function importContent(
   blocks: BlockSink,
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ cid: CID; size: number }> {
+  const { importFile } = await loadImporter();
   let size = 0;
   const counted = async function* () {
     for await (const chunk of source) {
@@ -50,6 +56,7 @@ export async function importDirectory(
   blocks: BlockSink,
   files: AsyncIterable<{ path: string; content: Uint8Array }>,
 ): Promise<CID> {
+  const { importer } = await loadImporter();
   let root: CID | null = null;
   const options = { ...PROFILE, wrapWithDirectory: true, fileImportConcurrency: SMALL_FILES, blockWriteConcurrency: 1 };
   // The importer yields the directory last.
@@ -84,6 +91,7 @@ export async function findFile(
 
 async function walk(store: Blockstore, path: string): Promise<UnixFSEntry | null> {
   try {
+    const { exporter } = await loadExporter();
     return await exporter(path, store);
   } catch (error) {
     if (error instanceof Error && ABSENT.includes(error.name)) return null;

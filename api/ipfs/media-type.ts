@@ -1,5 +1,3 @@
-import { fileTypeFromBuffer } from "file-type";
-
 /** How many first bytes the detection needs. */
 export const SNIFF_BYTES = 4_100;
 /** The type of content that is not recognised. */
@@ -10,6 +8,8 @@ export const UNKNOWN_TYPE = "application/octet-stream";
  * a browser runs scripts (SVG, HTML) is distinguished from plain text.
  */
 export async function sniffMediaType(head: Uint8Array): Promise<string> {
+  // Loaded with the first content.
+  const { fileTypeFromBuffer } = await import("file-type");
   const known = await fileTypeFromBuffer(head);
   // XML may be SVG or XHTML.
   if (known !== undefined && known.mime !== "application/xml") return known.mime;

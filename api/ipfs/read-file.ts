@@ -1,4 +1,4 @@
-import { exporter, type UnixFSEntry } from "ipfs-unixfs-exporter";
+import type { exporter, UnixFSEntry } from "ipfs-unixfs-exporter";
 import type { CID } from "multiformats/cid";
 
 /** Levels of nodes above the leaves. A file of 200 GiB has four. */
@@ -7,6 +7,11 @@ const MAX_DEPTH = 64;
 /** Where the exporter reads blocks from. */
 export type Blockstore = Parameters<typeof exporter>[1];
 export type FileEntry = Extract<UnixFSEntry, { type: "file" | "raw" }>;
+
+/** Loaded with the first content that is read: it has many modules, and a start needs none of them. */
+export function loadExporter() {
+  return import("ipfs-unixfs-exporter");
+}
 
 /** Thrown when the blocks match their CIDs but do not form a valid file. */
 export class MalformedContent extends Error {
@@ -78,6 +83,7 @@ function childrenOf(entry: Extract<FileEntry, { type: "file" }>, offset: number)
 }
 
 async function load(blocks: Blockstore, cid: CID): Promise<FileEntry> {
+  const { exporter } = await loadExporter();
   const entry = await exporter(cid, blocks);
   if (!isFile(entry)) throw new MalformedContent("a part of the file is not a file");
   return entry;

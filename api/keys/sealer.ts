@@ -1,6 +1,8 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from "node:crypto";
 
-import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from "jose";
+import { decodeProtectedHeader } from "jose/decode/protected_header";
+import { compactDecrypt } from "jose/jwe/compact/decrypt";
+import { CompactEncrypt } from "jose/jwe/compact/encrypt";
 
 /** Encryption at rest and keyed fingerprints. The keys can be rotated. */
 export interface Sealer {

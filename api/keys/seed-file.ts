@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 
 import { Mnemonic, randomBytes } from "ethers";
-import { CompactEncrypt, compactDecrypt, errors } from "jose";
+import { JWEDecryptionFailed } from "jose/errors";
+import { compactDecrypt } from "jose/jwe/compact/decrypt";
+import { CompactEncrypt } from "jose/jwe/compact/encrypt";
 
 import { writeNewFile } from "../shared/write-new-file.ts";
 
@@ -46,7 +48,7 @@ export async function readSeedFile(file: string, passphrase: string): Promise<st
     });
     return Mnemonic.fromPhrase(new TextDecoder().decode(plaintext)).phrase;
   } catch (error) {
-    if (error instanceof errors.JWEDecryptionFailed) {
+    if (error instanceof JWEDecryptionFailed) {
       throw new SeedFileError(`The passphrase does not open the seed file ${file}.`);
     }
     throw new SeedFileError(`The file ${file} is not a seed file.`, { cause: error });

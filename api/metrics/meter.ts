@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 
-import { type Metrics, NO_METRICS } from "../shared/metrics.ts";
+import type { Metrics } from "../shared/metrics.ts";
 import { watchEventLoop } from "./event-loop.ts";
 import { createMeasured } from "./measured.ts";
 
@@ -31,6 +31,3 @@ export function createMeter(thread: string): Meter {
     },
   };
 }
-
-/** Measures nothing. */
-export const NO_METER: Meter = { metrics: NO_METRICS, read: () => Promise.resolve([]), stop: () => undefined };

@@ -65,6 +65,17 @@ function rawAnswer(code: HttpErrorCode, withBody: boolean): string {
   return `${lines.join("\r\n")}\r\n\r\n${withBody ? body : ""}`;
 }
 
+/** Resolves when the server listens. @throws the error of the system when it cannot. */
+export function listen(server: Server, { port, host }: { port: number; host: string }): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve(server);
+    });
+  });
+}
+
 /** Waits at most `deadlineMs` for calls in progress. Idle connections are closed immediately. */
 export async function stopHttpServer(server: Server, deadlineMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {

@@ -98,7 +98,8 @@ export class World {
     const write = (text: string) => {
       output += text;
     };
-    await createProgram({ env: { PATH: process.env["PATH"], ...this.env }, write }).parseAsync(words, { from: "user" });
+    const program = await createProgram({ env: { PATH: process.env["PATH"], ...this.env }, write }, words);
+    await program.parseAsync(words, { from: "user" });
     return output;
   }
 

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 
 import { projectEnvironment } from "./project.mjs";
+import { watchShell } from "./shell.mjs";
 
 const windows = process.platform === "win32";
 /** Signals within this time count as one: a terminal signals the whole process group, and npm forwards the signal too. */
 const SAME_SIGNAL_MS = 1_000;
-const SHELL_POLL_MS = 100;
 
 /** Runs a step of the set-up, in this process group, with all its output on stderr. Returns its exit code. */
 export async function runTogether(command, args, options) {
@@ -31,6 +31,18 @@ export async function runAlone(command, args, cwd) {
   return code;
 }
 
+/**
+ * Puts the entry in the place of this process, so that only npm's own process stays beside it. in-place.mjs, which must be
+ * loaded before the entry, does there what this process would do.
+ * Returns where Node cannot do that: on Windows, and before 22.15.
+ */
+export function replaceThisProcess(command, args, cwd) {
+  if (windows || process.execve === undefined) return;
+  process.chdir(cwd);
+  // It warns that it is experimental, but only after this turn of the event loop.
+  process.execve(command, [command, ...args], projectEnvironment());
+}
+
 function passingSignals(child) {
   return new Promise((resolve, reject) => {
     let last = -Infinity;
@@ -51,21 +63,6 @@ function passingSignals(child) {
       resolve(code ?? 128 + (constants.signals[signal] ?? 0));
     });
   });
-}
-
-/**
- * npm signals the shell between npm and this process. Some shells end without forwarding the signal, so the end of the shell
- * counts as SIGTERM. Outside npm a parent may end for good reasons (nohup).
- */
-function watchShell(gone) {
-  const shell = process.ppid;
-  if (windows || process.env.npm_lifecycle_event === undefined) return undefined;
-  const watch = setInterval(() => {
-    if (process.ppid === shell) return;
-    clearInterval(watch);
-    gone();
-  }, SHELL_POLL_MS);
-  return watch;
 }
 
 /** Ends what the entry left running, such as a local chain after a crash. It would keep its port. */

@@ -41,7 +41,14 @@ export function machineEnvironment() {
   return { ...process.env, [pathKey]: machinePath.join(delimiter) };
 }
 
-/** The environment in which `node` is the project's. */
+/**
+ * The environment in which `node` is the project's. Node keeps compiled modules there: api/shared/code-cache.ts, which does so
+ * for entries that are run without this, says why in this folder.
+ */
 export function projectEnvironment() {
-  return { ...process.env, [pathKey]: [bin, ...machinePath].join(delimiter) };
+  return {
+    NODE_COMPILE_CACHE: inProject("node_modules", ".cache", "moneta"),
+    ...process.env,
+    [pathKey]: [bin, ...machinePath].join(delimiter),
+  };
 }

@@ -10,7 +10,7 @@ import { existsSync } from "node:fs";
 import { buildContracts, contractsAreBuilt } from "./contracts.mjs";
 import { installPackages, packagesAreInstalled, projectNode } from "./packages.mjs";
 import { withSetupLock } from "./lock.mjs";
-import { runAlone } from "./child.mjs";
+import { replaceThisProcess, runAlone } from "./child.mjs";
 import { inProject, root, say } from "./project.mjs";
 
 const option = ["--no-dev", "--build"].find((known) => known === process.argv[2]);
@@ -39,8 +39,18 @@ if (entry === undefined) process.exit(0);
 // Tests and the demonstration of `npm start` must not pick up the settings of an installation.
 const isService = entry.replaceAll("\\", "/").startsWith("api/");
 const settings = isService && existsSync(inProject(".env")) ? ["--env-file=.env"] : [];
-const preloads = ["./lifeline.mjs", ...(entry.startsWith("examples") ? ["./client-source.mjs"] : [])].flatMap(
-  (file) => ["--import", new URL(file, import.meta.url).href],
+function preloads(...files) {
+  return files.flatMap((file) => ["--import", new URL(file, import.meta.url).href]);
+}
+
+// The service stays for long, leaves no process behind, and counts a signal that comes twice as one.
+if (entry === "api/main.ts") {
+  replaceThisProcess(projectNode(), [...settings, ...preloads("./in-place.mjs"), entry, ...args], root);
+}
+const examples = entry.startsWith("examples") ? ["./client-source.mjs"] : [];
+const code = await runAlone(
+  projectNode(),
+  [...settings, ...preloads("./lifeline.mjs", ...examples), entry, ...args],
+  root,
 );
-const code = await runAlone(projectNode(), [...settings, ...preloads, entry, ...args], root);
 process.exit(code);

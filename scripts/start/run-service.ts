@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 import pino from "pino";
 
 import { createConsoleLink } from "../../api/commands/console-session.ts";
-import { StartupError } from "../../api/context/chain-identity.ts";
+import { StartupError } from "../../api/context/startup-error.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { SeedFileError } from "../../api/keys/seed-file.ts";
 import { createApp } from "../../api/operator/create-app.ts";

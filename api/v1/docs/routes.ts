@@ -5,7 +5,6 @@ import express, { type RequestHandler, Router } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
 import type { HttpDeps } from "../deps.ts";
-import { apiDocument } from "../openapi/document.ts";
 import { sendErrorsPage } from "../pages/errors.ts";
 
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
@@ -31,8 +30,9 @@ const PAGE_POLICY = [
 export function docs(deps: Pick<HttpDeps, "settings">): Router {
   const router = Router();
   let text: string | null = null;
-  router.get("/openapi.json", (_request, response) => {
-    // Made at the first call; it never changes while the process lives.
+  router.get("/openapi.json", async (_request, response) => {
+    // Made at the first call, with code that nothing else needs. It never changes while the process lives.
+    const { apiDocument } = await import("../openapi/document.ts");
     text ??= JSON.stringify(apiDocument(deps.settings));
     response
       .set("Access-Control-Allow-Origin", "*")

@@ -22,7 +22,7 @@ describe("command line", () => {
     const write = (text: string) => {
       output += text;
     };
-    const program = createProgram({ env: { DATABASE_URL: api.databaseUrl }, write });
+    const program = await createProgram({ env: { DATABASE_URL: api.databaseUrl }, write }, words);
     quiet(program);
     await program.parseAsync(words, { from: "user" });
     return output;
@@ -119,6 +119,13 @@ describe("command line", () => {
 
   it("lists the settings with their defaults", async () => {
     expect(await run("settings")).to.match(/^PORT {2}\(default: 3000\)\n {4}Port of the API\./);
+  });
+
+  it("shows the list of commands without loading the service", async () => {
+    const words = ["--import", "./test/support/print-modules.mjs", "api/cli/main.ts", "--help"];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, words);
+    expect(stdout).to.contain("Commands work while the service runs.");
+    expect(stderr.match(/(?<=loads ).+/g)).to.have.members(["api/cli", "api/config", "api/shared", "commander"]);
   });
 
   it("runs as a program: result on standard output; error in one line with exit code 1", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { StartupError } from "../../../api/context/chain-identity.ts";
+import { StartupError } from "../../../api/context/startup-error.ts";
 import type { Examination } from "../../../api/doctor/examine.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Command } from "commander";
 
+import { NOUNS } from "../../../api/cli/nouns.ts";
 import { createProgram } from "../../../api/cli/program.ts";
 import { OperatorError } from "../../../api/operator/operator-error.ts";
 import { recordTries } from "../../../api/store/outbox/deliveries.ts";
@@ -32,14 +33,14 @@ describe("command line: tokens, webhooks and requests", () => {
   });
   afterEach(() => api.close());
 
-  function programOf(write: (text: string) => void): Command {
-    const program = createProgram({ env: { DATABASE_URL: api.databaseUrl }, write });
+  async function programOf(words: string[], write: (text: string) => void): Promise<Command> {
+    const program = await createProgram({ env: { DATABASE_URL: api.databaseUrl }, write }, words);
     quiet(program, write);
     return program;
   }
   async function run(...words: string[]): Promise<string> {
     let output = "";
-    const program = programOf((text) => {
+    const program = await programOf(words, (text) => {
       output += text;
     });
     await program.parseAsync(words, { from: "user" });
@@ -160,12 +161,23 @@ describe("command line: tokens, webhooks and requests", () => {
     expect(await refusal("request", "list", "--limit", "0")).to.contain("1 to 10000");
   });
 
+  const everyCommand = () =>
+    programOf(
+      NOUNS.map(({ name }) => name),
+      () => undefined,
+    );
+
+  it("lists a command that is not loaded as it lists one that is", async () => {
+    const unloaded = await programOf([], () => undefined);
+    expect(unloaded.helpInformation()).to.equal((await everyCommand()).helpInformation());
+  });
+
   it("documents every command: usage, description and JSON output", async () => {
-    const leaves = leavesOf(programOf(() => undefined));
+    const leaves = leavesOf(await everyCommand());
     expect(leaves.length).to.be.at.least(16);
     for (const path of leaves) {
       let help = "";
-      const program = programOf((text) => {
+      const program = await programOf(path, (text) => {
         help += text;
       });
       await program.parseAsync([...path, "--help"], { from: "user" }).catch(() => undefined);
@@ -178,18 +190,17 @@ describe("command line: tokens, webhooks and requests", () => {
   });
 
   it("shows an example of every command that commander accepts", async () => {
-    for (const path of leavesOf(programOf(() => undefined))) {
+    for (const path of leavesOf(await everyCommand())) {
       let help = "";
-      await programOf((text) => {
+      const helping = await programOf(path, (text) => {
         help += text;
-      })
-        .parseAsync([...path, "--help"], { from: "user" })
-        .catch(() => undefined);
+      });
+      await helping.parseAsync([...path, "--help"], { from: "user" }).catch(() => undefined);
       const examples = [...help.matchAll(/^ {2}npm run cli -- (.+)$/gm)].map(([, example]) => example ?? "");
       expect(examples, path.join(" ")).to.not.be.empty;
       for (const example of examples) {
         expect(example.split(" ").slice(0, path.length)).to.deep.equal(path);
-        const program = programOf(() => undefined);
+        const program = await programOf(path, () => undefined);
         let called = false;
         commandAt(program, path).action(() => {
           called = true;

@@ -29,6 +29,23 @@ describe("a process with all roles", () => {
     expect(await moneta.database.isOpen()).to.equal(false);
   });
 
+  it("loads into each thread only what it uses, and of the rest nothing before it is used", async () => {
+    const process = await moneta.startProcess({}, ["--import", "./test/support/print-modules.mjs"]);
+    expect((await readiness()).status).to.equal(200);
+    expect(await process.end("SIGTERM")).to.equal(0);
+    const loaded = (thread: string) => new Set(process.output.match(new RegExp(`(?<=^${thread} loads ).+`, "gm")));
+    const [main, worker] = [loaded("main"), loaded("worker")];
+    expect(main).to.include.keys("api/v1", "api/commands", "express", "ethers");
+    expect(worker).to.include.keys("api/relayer", "api/indexer", "api/webhooks", "api/media", "ethers");
+    for (const name of ["api/relayer", "api/indexer", "api/webhooks", "api/media", "undici"])
+      expect(main.has(name), name).to.equal(false);
+    for (const name of ["api/v1", "api/commands", "express", "helmet", "pino-http"])
+      expect(worker.has(name), name).to.equal(false);
+    const never = ["api/ipfs-node", "libp2p", "zod-openapi", "prom-client", "@opentelemetry/api", "swagger-ui-dist"];
+    for (const name of [...never, "ipfs-unixfs-importer", "ipfs-unixfs-exporter", "file-type"])
+      expect(main.has(name) || worker.has(name), name).to.equal(false);
+  });
+
   describe("given workers that cannot start", () => {
     it("ends with the reason, although HTTP could start", async () => {
       const other = createServer();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { StartupError } from "../../../api/context/chain-identity.ts";
+import { StartupError } from "../../../api/context/startup-error.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";

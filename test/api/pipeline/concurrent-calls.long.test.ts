@@ -133,7 +133,8 @@ describe("concurrent calls to two API processes", () => {
     const write = (text: string) => {
       output += text;
     };
-    await createProgram({ env: { DATABASE_URL: moneta.databaseUrl }, write }).parseAsync(words, { from: "user" });
+    const program = await createProgram({ env: { DATABASE_URL: moneta.databaseUrl }, write }, words);
+    await program.parseAsync(words, { from: "user" });
     return output;
   }
 

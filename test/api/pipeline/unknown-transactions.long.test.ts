@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { StartupError } from "../../../api/context/chain-identity.ts";
+import { StartupError } from "../../../api/context/startup-error.ts";
 import type { Examination } from "../../../api/doctor/examine.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";

@@ -142,9 +142,13 @@ describe("unlockable content on a real node", () => {
     const write = (text: string) => {
       output += text;
     };
-    const terminal = { env: moneta.env, write };
-    await createProgram(terminal).parseAsync(["request", "show", requestId, "--json"], { from: "user" });
-    await createProgram(terminal).parseAsync(["request", "list", "--json"], { from: "user" });
+    for (const words of [
+      ["request", "show", requestId, "--json"],
+      ["request", "list", "--json"],
+    ]) {
+      const program = await createProgram({ env: moneta.env, write }, words);
+      await program.parseAsync(words, { from: "user" });
+    }
     return output;
   }
 });

@@ -14,18 +14,19 @@ export interface Ran {
 /** Runs the command line in this process. @throws what the command throws. */
 export async function runCli(env: Record<string, string>, ...words: string[]): Promise<Ran> {
   const ran: Ran = { output: "", remarks: "", failed: false };
-  const program = createProgram({
+  const terminal = {
     env,
-    write: (text) => {
+    write: (text: string) => {
       ran.output += text;
     },
-    remark: (text) => {
+    remark: (text: string) => {
       ran.remarks += text;
     },
     fail: () => {
       ran.failed = true;
     },
-  });
+  };
+  const program = await createProgram(terminal, words);
   quiet(program);
   await program.parseAsync(words, { from: "user" });
   return ran;

@@ -1,0 +1,149 @@
+import { Command } from "commander";
+
+import type { Terminal } from "./terminal.ts";
+
+/** A first word of the command line: a command, or a group of commands. */
+export interface Noun {
+  name: string;
+  description: string;
+  /** What follows the name in the list of all commands; null for a group. */
+  parameters: string | null;
+  load: (terminal: Terminal) => Promise<Command>;
+}
+
+type Verb = (terminal: Terminal) => Command;
+
+/** In the order of the list. The modules are imported only when their command is called. */
+export const NOUNS: readonly Noun[] = [
+  group("app", "Create, list and remove apps (tenants); set their quotas.", async () => [
+    (await import("./app/create.ts")).appCreate,
+    (await import("./app/list.ts")).appList,
+    (await import("./app/quota.ts")).appQuota,
+    (await import("./app/remove.ts")).appRemove,
+  ]),
+  group("token", "Create, list, rotate and revoke the API tokens of an app.", async () => [
+    (await import("./token/create.ts")).tokenCreate,
+    (await import("./token/list.ts")).tokenList,
+    (await import("./token/rotate.ts")).tokenRotate,
+    (await import("./token/revoke.ts")).tokenRevoke,
+  ]),
+  group(
+    "console",
+    "Print a link to the console; list and revoke its sessions.",
+    async () => [(await import("./console/list.ts")).consoleList, (await import("./console/revoke.ts")).consoleRevoke],
+    // `console` alone prints a link.
+    async () => (await import("./console/link.ts")).consoleLink,
+  ),
+  group("keys", "Create, check and restore the seed file; rotate the encryption key.", async () => [
+    (await import("./keys/create.ts")).keysCreate,
+    (await import("./keys/check.ts")).keysCheck,
+    (await import("./keys/restore.ts")).keysRestore,
+    (await import("./keys/rotate.ts")).keysRotate,
+  ]),
+  group("request", "Show and list requests of all apps.", async () => [
+    (await import("./request/show.ts")).requestShow,
+    (await import("./request/list.ts")).requestList,
+  ]),
+  group("webhook", "Show or disable the webhook of an app; list and repeat deliveries.", async () => [
+    (await import("./webhook/show.ts")).webhookShow,
+    (await import("./webhook/deliveries.ts")).webhookDeliveries,
+    (await import("./webhook/redeliver.ts")).webhookRedeliver,
+    (await import("./webhook/disable.ts")).webhookDisable,
+  ]),
+  group("contract", "List the contracts of others that apps follow; end the following of one.", async () => [
+    (await import("./contract/list.ts")).contractList,
+    (await import("./contract/unfollow.ts")).contractUnfollow,
+  ]),
+  group("media", "Move hosted media, and delete what nothing refers to.", async () => [
+    (await import("./media/collect.ts")).mediaCollect,
+    (await import("./media/move.ts")).mediaMove,
+    (await import("./media/remove-old.ts")).mediaRemoveOld,
+  ]),
+  single(
+    "listen",
+    "",
+    "Deliver an app's events to a URL of this machine, signed like webhooks.",
+    async () => (await import("./listen/listen.ts")).listen,
+  ),
+  single(
+    "drop",
+    "<dir>",
+    "Mint the tokens that a folder describes, with their pictures.",
+    async () => (await import("./drop/drop.ts")).drop,
+  ),
+  single(
+    "usage",
+    "",
+    "Show what apps used: requests, gas, fees, media and wallets.",
+    async () => (await import("./usage.ts")).usage,
+  ),
+  single(
+    "doctor",
+    "",
+    "Check the chain, keys, lanes, requests, webhooks and media, and say how to fix each problem.",
+    async () => (await import("./doctor/doctor.ts")).doctor,
+  ),
+  single(
+    "top-up",
+    "",
+    "Print the addresses of the lanes, their balances, and for how long these last.",
+    async () => (await import("./top-up.ts")).topUp,
+  ),
+  single(
+    "reconcile",
+    "",
+    "Compare the database with the chain and repair every difference.",
+    async () => (await import("./reconcile/reconcile.ts")).reconcile,
+  ),
+  single(
+    "backup",
+    "<dir>",
+    "Back up database, hosted media and deployment file into an empty folder.",
+    async () => (await import("./backup.ts")).backup,
+  ),
+  single(
+    "restore",
+    "<dir>",
+    "Restore a backup into the empty places that the settings name.",
+    async () => (await import("./restore.ts")).restore,
+  ),
+  single(
+    "prune",
+    "",
+    "Delete rows that are older than the settings RETAIN_... allow.",
+    async () => (await import("./prune.ts")).prune,
+  ),
+  single(
+    "migrate",
+    "",
+    "Create the tables of the database, or bring them up to date.",
+    async () => (await import("./migrate.ts")).migrate,
+  ),
+  single(
+    "migrate-to",
+    "<url>",
+    "Copy the whole database into another, empty one: to PostgreSQL, or back to SQLite.",
+    async () => (await import("./migrate-to.ts")).migrateTo,
+  ),
+  single(
+    "settings",
+    "",
+    "List every setting with its default and meaning.",
+    async () => (await import("./settings.ts")).settings,
+  ),
+];
+
+function group(name: string, description: string, verbs: () => Promise<Verb[]>, own?: () => Promise<Verb>): Noun {
+  const load = async (terminal: Terminal) => {
+    const parent = new Command(name).description(description).usage("<command> [options]");
+    for (const verb of await verbs()) parent.addCommand(verb(terminal));
+    if (own !== undefined) parent.addCommand((await own())(terminal), { isDefault: true });
+    return parent;
+  };
+  return { name, description, parameters: null, load };
+}
+
+/** @param parameters and description: as the command's own file says. */
+function single(name: string, parameters: string, description: string, verb: () => Promise<Verb>): Noun {
+  return { name, description, parameters, load: async (terminal) => (await verb())(terminal) };
+}

@@ -1,0 +1,97 @@
+import type { ChainClient } from "../../chain/client.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Keyring } from "../../keys/keyring.ts";
+import { ForeignSimulations } from "../../relayer/foreign-simulations.ts";
+import { GasMeter } from "../../relayer/gas-meter.ts";
+import { Lane } from "../../relayer/lane.ts";
+import { LaneShare, type Relayers } from "../../relayer/lane-share.ts";
+import { leaseTimes } from "../../shared/lease.ts";
+import { joinRelayers, type PresenceParts } from "../api-processes.ts";
+import type { ChainIdentity } from "../chain-identity.ts";
+import type { Chain } from "../connect-chain.ts";
+import type { NamedWorker, WorkerDeps } from "../workers.ts";
+
+const WEI_PER_GWEI = 1_000_000_000n;
+
+/** What the role `relayer` needs. */
+export interface Signing {
+  keyring: Keyring;
+  /** The lanes that this process drives, with those that the settings no longer have. */
+  lanes: number[];
+  /** Knows what calls cost. */
+  gas: GasMeter;
+  /** The processes that share the lanes. */
+  relayers: Relayers;
+}
+
+/** Adds the other relayers, and the meter that knows what calls cost. It measures once before the lanes start. */
+export async function withRelayers(
+  settings: Settings,
+  signing: NonNullable<Chain["signing"]>,
+  deps: PresenceParts & { identity: ChainIdentity; client: ChainClient },
+  opened: AsyncDisposableStack,
+): Promise<Signing> {
+  const gas = new GasMeter({ ...deps.identity, ...deps, keyring: signing.keyring });
+  await gas.open();
+  return { ...signing, gas, relayers: await joinRelayers(settings, deps, opened) };
+}
+
+/** The workers of the role `relayer`. */
+export function relayerWorkers(settings: Settings, deps: WorkerDeps, signing: Signing): NamedWorker[] {
+  const simulations = createSimulations(settings, deps);
+  const share = new LaneShare(settings.lanes.length, signing.relayers, leaseTimes(settings.leaseSeconds));
+  const lanes = signing.lanes.map((index) => ({
+    name: `lane ${index.toString()}`,
+    worker: createLane(settings, { ...deps, signing, simulations, share }, index),
+    critical: true,
+  }));
+  return [
+    { name: "simulations", worker: simulations, critical: false },
+    ...lanes,
+    { name: "gas", worker: signing.gas, critical: false },
+  ];
+}
+
+function createSimulations(settings: Settings, deps: WorkerDeps): ForeignSimulations {
+  const { database, client, identity, logger } = deps;
+  const { itemGas, simulationSeconds } = settings.limits;
+  return new ForeignSimulations({
+    client,
+    read: database.read,
+    relay: identity.contracts.relay,
+    maxItemGas: itemGas,
+    budget: simulationSeconds * 1000,
+    logger,
+  });
+}
+
+function createLane(
+  settings: Settings,
+  deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations; share: LaneShare },
+  index: number,
+): Lane {
+  const { database, client, identity, signals, logger, metrics, now } = deps;
+  const { keyring, gas } = deps.signing;
+  return new Lane(index, {
+    database,
+    read: database.read,
+    client,
+    ...identity,
+    signals,
+    logger,
+    metrics,
+    now,
+    keyring,
+    gas,
+    maxItemGas: settings.limits.itemGas,
+    simulations: deps.simulations,
+    maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
+    draining: !settings.lanes.includes(index),
+    share: deps.share,
+    lease: leaseTimes(settings.leaseSeconds),
+    resendPolicy: {
+      rebroadcastAfter: settings.rebroadcastSeconds * 1000,
+      replaceAfter: settings.replaceSeconds * 1000,
+    },
+  });
+}

@@ -1,0 +1,75 @@
+import type { MessagePort } from "node:worker_threads";
+
+import pino from "pino";
+
+import { crashPointIn } from "../config/crash-point.ts";
+import { type Environment, parseSettings } from "../config/settings.ts";
+import { armCrashPoint } from "../shared/crash-point.ts";
+import { releaseMemorySoon } from "../shared/release-memory.ts";
+import { createSignals } from "../shared/signal.ts";
+import { WriteTurns } from "../store/db/write-turns.ts";
+import { type Service, startService } from "./service.ts";
+import { sentenceOf } from "./startup-failure.ts";
+import { forwardSignals, type FromPipeline, type ToPipeline } from "./thread-messages.ts";
+
+/** Runs the background workers in their thread. @param main the HTTP thread. @param turns of `WriteTurns`. */
+export async function runPipeline(env: Environment, main: MessagePort, turns: SharedArrayBuffer): Promise<void> {
+  const send = (message: FromPipeline) => {
+    main.postMessage(message);
+  };
+  // The HTTP thread has checked the settings.
+  const settings = parseSettings(env);
+  const point = crashPointIn(env);
+  if (point !== null) armCrashPoint(point);
+  const signals = createSignals();
+  const write = (line: string) => {
+    send({ log: line });
+  };
+  const logger = pino({ level: settings.logLevel }, { write });
+  const checked = Promise.withResolvers<void>();
+  // It may be rejected before the service waits for it.
+  checked.promise.catch(() => undefined);
+  const roles = settings.roles.filter((role) => role !== "api");
+  const shared = { signals, turns: new WriteTurns(turns), checked: checked.promise };
+  const starting = startService({ ...settings, roles }, logger, shared).then(
+    (service) => {
+      forwardSignals(signals, main);
+      send({ started: true });
+      releaseMemorySoon();
+      return service;
+    },
+    (error: unknown) => {
+      // As text: not every error can be sent to another thread.
+      const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      send({ failed: { sentence: sentenceOf(error), stack } });
+      main.close();
+      return null;
+    },
+  );
+  const ask = (question: (service: Service) => Promise<void>) => {
+    void starting.then((service) => (service === null ? undefined : question(service)));
+  };
+  main.on("message", (message: ToPipeline) => {
+    if ("start" in message) checked.resolve();
+    if ("signal" in message) signals[message.signal].raise();
+    if ("health" in message) {
+      ask(async (service) => {
+        send({ health: message.health, workers: await service.health() });
+      });
+    }
+    if ("metrics" in message) {
+      ask(async (service) => {
+        send({ metrics: message.metrics, measurements: await service.measurements() });
+      });
+    }
+    if ("stop" in message) {
+      // The HTTP thread may fail before this thread has begun.
+      checked.reject(new Error("the start was given up"));
+      ask(async (service) => {
+        await service.stop();
+        main.close();
+      });
+    }
+  });
+  await starting;
+}

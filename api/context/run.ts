@@ -1,0 +1,107 @@
+import pino from "pino";
+
+import { crashPointIn } from "../config/crash-point.ts";
+import { type Environment, parseSettings, type Settings } from "../config/settings.ts";
+import { byTurn } from "../shared/by-turn.ts";
+import { armCrashPoint } from "../shared/crash-point.ts";
+import { requireWritableFolder } from "../shared/folder.ts";
+import { releaseMemorySoon } from "../shared/release-memory.ts";
+import type { Service } from "./service.ts";
+import { startInThreads } from "./threads.ts";
+
+/**
+ * Signals within so many milliseconds count as one: Ctrl-C sends SIGINT to npm and to this process, and npm passes its own on.
+ */
+const SAME_SIGNAL = 1_000;
+
+/**
+ * Runs the service until SIGINT or SIGTERM. What this file imports is loaded before the second thread begins to load its code,
+ * so it is little.
+ * @param workers the entry of the thread of the background workers.
+ */
+export async function run(env: Environment, workers: URL): Promise<void> {
+  const settings = await readSettings(env);
+  const lines = byTurn(pino.destination(process.stdout.fd));
+  process.once("exit", lines.flush);
+  const logger = pino({ level: settings.logLevel }, lines);
+  const service = await start(settings, { logger, lines, workers }).catch((error: unknown) => fail(error));
+  void service.outdated.then((error) => {
+    logger.fatal({ err: error }, "a newer version has updated the tables of the database: the process stops");
+    process.exit(1);
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    onSignal(signal, () => {
+      logger.info({ signal }, "stopping");
+      void service.stop().then(() => {
+        logger.info("stopped");
+      });
+    });
+  }
+  releaseMemorySoon();
+  // Logged last: a supervisor that waits for "serving" may stop the process at once.
+  logger.info(
+    {
+      port: service.port,
+      metricsPort: service.metricsPort,
+      chainId: service.chainId.toString(),
+      contracts: service.contracts,
+      roles: settings.roles,
+    },
+    "serving",
+  );
+}
+
+/** Calls `stop` at the first signal. Another one, later, ends the process at once. */
+function onSignal(signal: NodeJS.Signals, stop: () => void): void {
+  let last: number | null = null;
+  const receive = () => {
+    const [before, now] = [last, performance.now()];
+    last = now;
+    if (before === null) stop();
+    if (before === null || now - before < SAME_SIGNAL) return;
+    process.off(signal, receive);
+    process.kill(process.pid, signal);
+  };
+  process.on(signal, receive);
+}
+
+/** A process with the role `api` and any other uses two threads, so that no background work delays an HTTP answer. */
+async function start(
+  settings: Settings,
+  { logger, lines, workers }: { logger: pino.Logger; lines: pino.DestinationStream; workers: URL },
+): Promise<Service> {
+  const { roles } = settings;
+  if (!roles.includes("api") || roles.length === 1) {
+    const { startService } = await import("./service.ts");
+    return startService(settings, logger);
+  }
+  return startInThreads(settings, logger, {
+    entry: workers,
+    log: (line) => {
+      lines.write(line);
+    },
+    ended: (error) => {
+      logger.fatal({ err: error }, "the thread of the background workers ended by an error: the process stops");
+      process.exit(1);
+    },
+  });
+}
+
+async function readSettings(env: Environment): Promise<Settings> {
+  try {
+    const point = crashPointIn(env);
+    if (point !== null) armCrashPoint(point);
+    const settings = parseSettings(env);
+    requireWritableFolder(settings.dataDir, "DATA_DIR");
+    return settings;
+  } catch (error) {
+    return await fail(error);
+  }
+}
+
+/** Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace. */
+async function fail(error: unknown): Promise<never> {
+  const { sentenceOf } = await import("./startup-failure.ts");
+  console.error(sentenceOf(error) ?? error);
+  process.exit(1);
+}
