@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { Relay__factory } from "../../types/ethers-contracts/index.js";
+import { Relay__factory } from "../../types/ethers-contracts/factories/Relay__factory.ts";
 import { readAction } from "../../scripts/relay/actions.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNode, type TestNode } from "../support/node.ts";

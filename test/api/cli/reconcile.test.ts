@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
-import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";

@@ -3,7 +3,7 @@ import { Transaction } from "ethers";
 
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { requestsOfBatches } from "../../../api/indexer/batch-requests.ts";
-import { Relay__factory } from "../../../types/ethers-contracts/index.js";
+import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { addBatch, fillBasics } from "../store/retention/support.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { wantSearch } from "../../../api/store/ledger/contract-reads.ts";
-import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { describeOn } from "../../support/engine.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { readContract } from "../../support/read-contract.ts";

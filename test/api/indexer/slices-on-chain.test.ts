@@ -1,7 +1,8 @@
 import { expect } from "chai";
 
 import { readMeta } from "../../../api/store/db/meta.ts";
-import { CollectionFactory__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { CollectionFactory__factory } from "../../../types/ethers-contracts/factories/CollectionFactory__factory.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { Shape } from "../../../api/client/client.ts";
-import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** When the process is killed, in milliseconds after the last mint was accepted: before, while and after it is sent. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
-import { ERC1155Collection__factory, ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { useService } from "../../support/use-service.ts";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 import { sql } from "kysely";
 
-import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { ServiceFixture } from "../../support/service-fixture.ts";
 import { useService } from "../../support/use-service.ts";
 

@@ -2,11 +2,9 @@ import { expect } from "chai";
 import { JsonRpcSigner, ZeroHash } from "ethers";
 
 import { readMeta } from "../../../api/store/db/meta.ts";
-import {
-  ERC1155Collection__factory,
-  ERC721Collection__factory,
-  PlainERC721__factory,
-} from "../../../types/ethers-contracts/index.js";
+import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";

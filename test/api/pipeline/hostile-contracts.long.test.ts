@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
 import type { Shape } from "../../../api/client/client.ts";
-import { HostileERC721__factory, PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
-import type { HostileERC721 } from "../../../types/ethers-contracts/index.js";
+import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
+import type { HostileERC721 } from "../../../types/ethers-contracts/mocks/HostileERC721.ts";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";

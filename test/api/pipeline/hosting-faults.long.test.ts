@@ -7,7 +7,7 @@ import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
 import { importContent } from "../../../api/ipfs/content.ts";
-import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TrustlessGateway } from "../../support/trustless-gateway.ts";
 import { useService } from "../../support/use-service.ts";

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 
 import { readMeta } from "../../../api/store/db/meta.ts";
-import { type ProgrammableReceiver, ProgrammableReceiver__factory } from "../../../types/ethers-contracts/index.js";
+import type { ProgrammableReceiver } from "../../../types/ethers-contracts/mocks/ProgrammableReceiver.ts";
+import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
 import { useService } from "../../support/use-service.ts";

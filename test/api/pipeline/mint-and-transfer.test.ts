@@ -2,12 +2,10 @@ import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
 import { answerOf } from "../../../api/client/client.ts";
-import {
-  ERC721Collection__factory,
-  factories,
-  PlainERC1155__factory,
-  PlainERC721__factory,
-} from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { RejectingReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/RejectingReceiver__factory.ts";
+import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
@@ -200,7 +198,7 @@ describe("minting and transferring on a real node", () => {
     it("fails only its own request, with the reason, and releases the reservation", async () => {
       const alice = await api.wallet();
       const collection = await api.collection({ type: "ERC721", mint_supply_count: 3 });
-      const refusing = await new factories.mocks.RejectingReceiver__factory(outsider).deploy();
+      const refusing = await new RejectingReceiver__factory(outsider).deploy();
       const accepted = await Promise.all(
         [alice, await refusing.getAddress(), alice].map((to) =>
           api.accept("/v1/nfts", { collection_address: collection, to_address: to }),

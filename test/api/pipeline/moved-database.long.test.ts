@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import type { MovedTable } from "../../../api/store/move/move.ts";
 import { jsonOfCli } from "../cli/support/run.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a node that rejects every call with its rate limit", () => {

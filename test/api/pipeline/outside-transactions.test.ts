@@ -4,11 +4,9 @@ import { type JsonRpcSigner, Wallet } from "ethers";
 import { findRequest } from "../../../api/store/requests/requests.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { allLanes } from "../../../api/store/sending/lanes.ts";
-import {
-  ERC1155Collection__factory,
-  ERC721Collection__factory,
-  Relay__factory,
-} from "../../../types/ethers-contracts/index.js";
+import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
-import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";

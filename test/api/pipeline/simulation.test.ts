@@ -4,13 +4,11 @@ import type { JsonRpcSigner } from "ethers";
 import type { Shape } from "../../../api/client/client.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
-import {
-  ERC721Collection__factory,
-  PlainERC721__factory,
-  type ProgrammableReceiver,
-  ProgrammableReceiver__factory,
-  Relay__factory,
-} from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
+import type { ProgrammableReceiver } from "../../../types/ethers-contracts/mocks/ProgrammableReceiver.ts";
+import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
+import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";

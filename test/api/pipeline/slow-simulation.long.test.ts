@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
-import { ERC721Collection__factory, ProgrammableReceiver__factory } from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";

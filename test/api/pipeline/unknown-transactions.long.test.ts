@@ -5,7 +5,7 @@ import type { Examination } from "../../../api/doctor/examine.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
-import { ERC721Collection__factory } from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";

@@ -5,7 +5,8 @@ import { JsonRpcSigner } from "ethers";
 import pino from "pino";
 
 import { createProgram } from "../../../api/cli/program.ts";
-import { ERC721Collection__factory, factories } from "../../../types/ethers-contracts/index.js";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { RejectingReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/RejectingReceiver__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { useService } from "../../support/use-service.ts";
@@ -67,7 +68,7 @@ describe("unlockable content on a real node", () => {
 
   it("of a failed mint is shown to nobody", async () => {
     const collection = await api.collection({ type: "ERC721" });
-    const refusing = await new factories.mocks.RejectingReceiver__factory(await moneta.provider.getSigner(4)).deploy();
+    const refusing = await new RejectingReceiver__factory(await moneta.provider.getSigner(4)).deploy();
     const fields = {
       collection_address: collection,
       to_address: await refusing.getAddress(),

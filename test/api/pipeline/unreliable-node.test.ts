@@ -3,7 +3,7 @@ import type { JsonRpcSigner } from "ethers";
 
 import { CREATED_TOPIC } from "../../../api/chain/logs.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
-import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { factories } from "../../../types/ethers-contracts/index.js";
+import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
@@ -95,9 +95,7 @@ describe("webhooks on a real node", () => {
       unlockable_content: "hidden words",
     });
     const fields = { from_address: from, contract_address: collection, token_id: 1 };
-    const receiving = await new factories.mocks.ProgrammableReceiver__factory(
-      await moneta.provider.getSigner(3),
-    ).deploy();
+    const receiving = await new ProgrammableReceiver__factory(await moneta.provider.getSigner(3)).deploy();
     const refuse = async (mode: number) => {
       await (await receiving.program(mode)).wait();
       return api.done("/v1/transfers", { ...fields, to_address: await receiving.getAddress() });

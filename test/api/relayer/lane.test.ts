@@ -9,7 +9,7 @@ import { batchGas, itemGas } from "../../../api/relayer/gas.ts";
 import { readGasMeasurement } from "../../../api/store/sending/gas-measurement.ts";
 import { BatchSlots } from "../../../api/relayer/mint-slots.ts";
 import { insertRequest } from "../../../api/store/requests/requests.ts";
-import { PlainERC721__factory } from "../../../types/ethers-contracts/index.js";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { useService } from "../../support/use-service.ts";
 import { creation } from "../support/rows.ts";
 

@@ -1,13 +1,11 @@
 import type { Interface } from "ethers";
 
-import {
-  CollectionFactory__factory,
-  ERC1155Collection__factory,
-  ERC721Collection__factory,
-  PlainERC1155__factory,
-  PlainERC721__factory,
-  Relay__factory,
-} from "../../../types/ethers-contracts/index.js";
+import { CollectionFactory__factory } from "../../../types/ethers-contracts/factories/CollectionFactory__factory.ts";
+import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
+import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { ServiceFixture } from "../../support/service-fixture.ts";
 import { follow } from "./follow.ts";

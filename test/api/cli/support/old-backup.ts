@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import { PlainERC721__factory } from "../../../../types/ethers-contracts/index.js";
+import { PlainERC721__factory } from "../../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { ApiClient } from "../../../support/api-client.ts";
 import { readContract } from "../../../support/read-contract.ts";
 import type { OwnService } from "../../../support/own-service.ts";
