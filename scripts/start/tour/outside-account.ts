@@ -1,9 +1,9 @@
 import { type HDNodeWallet, JsonRpcProvider, Network, parseEther, Wallet } from "ethers";
 
-import { PlainERC1155__factory } from "../../../contracts/generated/factories/mocks/PlainERC1155__factory.js";
-import { PlainERC721__factory } from "../../../contracts/generated/factories/mocks/PlainERC721__factory.js";
-import type { PlainERC1155 } from "../../../contracts/generated/mocks/PlainERC1155.js";
-import type { PlainERC721 } from "../../../contracts/generated/mocks/PlainERC721.js";
+import { PlainERC1155__factory } from "../../../contracts/generated/factories/mocks/PlainERC1155__factory.ts";
+import { PlainERC721__factory } from "../../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
+import type { PlainERC1155 } from "../../../contracts/generated/mocks/PlainERC1155.ts";
+import type { PlainERC721 } from "../../../contracts/generated/mocks/PlainERC721.ts";
 
 const LOCAL_CHAIN_ID = 31_337;
 
