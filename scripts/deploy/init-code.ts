@@ -1,8 +1,8 @@
-import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.js";
-import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.js";
-import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.js";
-import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
-import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.js";
+import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
+import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
+import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
+import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.ts";
 import type { Step } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 

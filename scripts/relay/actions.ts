@@ -1,6 +1,6 @@
 import { getAddress, isAddress } from "ethers";
 
-import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.js";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 
 /** One call of the relay. */
 export interface RelayCall {

@@ -1,4 +1,4 @@
-import type { Relay } from "../../contracts/generated/Relay.js";
+import type { Relay } from "../../contracts/generated/Relay.ts";
 
 /** The largest range of blocks that is asked for. */
 const WIDEST = 1_000_000;

@@ -20,6 +20,7 @@ import {
   nextNumber,
   run,
 } from "../support/deploy.ts";
+import { shortOrLong } from "../support/runs.ts";
 
 const SELF_HOSTED: Erc721Arguments = {
   hosted: false,
@@ -73,7 +74,7 @@ describe("CloneArguments", () => {
             expect(await collection.tokenURI(1n)).to.equal(args.baseUri === "" ? "" : `${args.baseUri}1`);
           }
         }),
-        { numRuns: 40 },
+        { numRuns: shortOrLong(10, 40) },
       );
     }).timeout(60_000);
   });

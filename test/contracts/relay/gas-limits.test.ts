@@ -2,7 +2,13 @@ import { expect } from "chai";
 import { network } from "hardhat";
 
 import { BATCH_GAS, ethers, item, networkHelpers, nextNumber, toCall } from "../support/deploy.ts";
+import { shortOrLong } from "../support/runs.ts";
 import { setUp } from "./set-up.ts";
+
+/** Between two amounts of gas that are tried. */
+const STEP = shortOrLong(10_000n, 2_500n);
+/** The same, for a call with a limit of 60 million. */
+const LARGE_STEP = shortOrLong(100_000n, 20_000n);
 
 /** 1/63 of a limit is more than GAS_RESERVE only where transactions may have more gas than EIP-7825 allows. */
 async function withoutTransactionLimit() {
@@ -24,7 +30,7 @@ describe("Relay", () => {
         const spend = await item(probe, "spend", 60_000n);
         const calls = () => Array.from({ length: 6 }, () => toCall({ ...spend, gasLimit: 200_000n }));
         const reached = new Set<bigint>();
-        for (let gasLimit = 310_000n; gasLimit < 1_230_000n; gasLimit += 2_500n) {
+        for (let gasLimit = 310_000n; gasLimit < 1_230_000n; gasLimit += STEP) {
           const batch = calls();
           const snapshot = await networkHelpers.takeSnapshot();
           const receipt = await (await relay.execute(batch, { gasLimit })).wait();
@@ -53,7 +59,7 @@ describe("Relay", () => {
         const base = nextNumber() << 40n;
         const batch = [0n, 1n, 2n, 3n].map((k) => toCall({ ...fail, number: base + k * 256n, gasLimit: 40_000n }));
         const reached = new Set<bigint>();
-        for (let gasLimit = 350_000n; gasLimit < 1_000_000n; gasLimit += 2_500n) {
+        for (let gasLimit = 350_000n; gasLimit < 1_000_000n; gasLimit += STEP) {
           const snapshot = await networkHelpers.takeSnapshot();
           const receipt = await (await relay.execute(batch, { gasLimit })).wait();
           const events = receipt!.logs.map((log) => relay.interface.parseLog(log)!);
@@ -74,7 +80,7 @@ describe("Relay", () => {
         const { relay, probe } = await withoutTransactionLimit();
         const burn = toCall({ ...(await item(probe, "burnAllGas")), gasLimit: 60_000_000n });
         const seen = new Set<string>();
-        for (let gasLimit = 60_300_000n; gasLimit <= 61_500_000n; gasLimit += 20_000n) {
+        for (let gasLimit = 60_300_000n; gasLimit <= 61_500_000n; gasLimit += LARGE_STEP) {
           burn.number = nextNumber();
           const receipt = await (await relay.execute([burn], { gasLimit })).wait();
           const events = receipt!.logs.map((log) => relay.interface.parseLog(log)!);

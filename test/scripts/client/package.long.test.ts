@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { createContext, runInContext } from "node:vm";
 
@@ -42,18 +42,6 @@ describe("the client as a package", () => {
     const built = files.filter((path) => path.startsWith("dist/"));
     expect(built.every((path) => /^dist\/[a-z-]+(\.d\.ts|\.js)$/.test(path))).to.equal(true);
     expect(built).to.include.members(["dist/entry.js", "dist/entry.d.ts"]);
-  });
-
-  it("has the version, the licence and the dependencies of the service", async () => {
-    const [own, service] = await Promise.all(
-      ["api/client/package.json", "package.json"].map(
-        async (path) => JSON.parse(await readFile(join(ROOT, path), "utf8")) as Manifest,
-      ),
-    );
-    expect(own).to.include({ version: service!.version, license: service!.license });
-    for (const [name, version] of Object.entries(own!.dependencies)) {
-      expect(service!.dependencies[name], name).to.equal(version);
-    }
   });
 
   describe("the snippets of its README", () => {
@@ -156,12 +144,6 @@ describe("the client as a package", () => {
     expect(await (runInContext(call, page) as Promise<unknown>)).to.have.property("address");
   });
 });
-
-interface Manifest {
-  version: string;
-  license: string;
-  dependencies: Record<string, string>;
-}
 
 interface CompilerOptions {
   module: string;

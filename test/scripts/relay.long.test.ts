@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import { Relay__factory } from "../../types/ethers-contracts/factories/Relay__factory.ts";
-import { readAction } from "../../scripts/relay/actions.ts";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
@@ -76,26 +75,4 @@ describe("npm run relay", () => {
     expect(output).to.include("pause takes no values");
     expect(await relay().paused()).to.equal(before);
   });
-});
-
-describe("The actions of npm run relay", () => {
-  it("undo each other", () => {
-    const { interface: abi } = Relay__factory.connect(OPERATOR);
-    const [unpause] = readAction("unpause", []);
-    const [add] = readAction("add-operator", [OPERATOR]);
-    expect(unpause?.data).to.equal(abi.encodeFunctionData("unpause"));
-    expect(add?.data).to.equal(abi.encodeFunctionData("setOperator", [OPERATOR, true]));
-  });
-
-  for (const [action, values, message] of [
-    ["stop", [], "stop is not an action"],
-    ["remove-operator", [], "remove-operator needs addresses"],
-    ["remove-operator", ["0x12"], "0x12 is not an address"],
-    ["cancel", ["seven"], "seven is not a request number"],
-    ["cancel", [(2n ** 256n).toString()], "is not a request number"],
-  ] as const) {
-    it(`${action} ${values.join(" ")}`.trim(), () => {
-      expect(() => readAction(action, values)).to.throw(message);
-    });
-  }
 });

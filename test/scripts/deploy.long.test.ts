@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 
-import { Relay__factory } from "../../types/ethers-contracts/factories/Relay__factory.ts";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../scripts/scene/node.ts";
 import { ANVIL_KEY, startAnvil, startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";

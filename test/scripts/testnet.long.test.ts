@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parseEther, Wallet } from "ethers";
 
-import { ERC721Collection__factory } from "../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
-import { PlainERC721__factory } from "../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
-import { Relay__factory } from "../../types/ethers-contracts/factories/Relay__factory.ts";
+import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
+import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../scripts/scene/node.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";

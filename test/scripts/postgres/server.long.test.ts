@@ -104,12 +104,6 @@ describe("the end of a PostgreSQL server for tests", () => {
   });
 });
 
-describe("findPostgres", () => {
-  it("refuses a source that does not exist", () => {
-    expect(() => findPostgres("docker")).to.throw(/^POSTGRES is "docker"\. Set it to "system" or "embedded"/);
-  });
-});
-
 // PostgreSQL refuses to run as root, so that root's server belongs to another user.
 if (process.getuid?.() === 0) {
   describe("createCluster, for root", () => {

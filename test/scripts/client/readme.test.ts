@@ -1,0 +1,86 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { expect } from "chai";
+import { transform } from "esbuild";
+import { Webhook } from "standardwebhooks";
+
+import { type Client, createClient } from "../../../api/client/client.ts";
+import { ROOT } from "../../support/process.ts";
+import { useFolder } from "../../support/use-folder.ts";
+import { useService } from "../../support/use-service.ts";
+import { printedBy } from "../support/printed-by.ts";
+import { snippetsOf } from "./support.ts";
+
+const SOURCE = pathToFileURL(join(ROOT, "api/client/entry.ts")).href;
+const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;
+
+interface Manifest {
+  version: string;
+  license: string;
+  dependencies: Record<string, string>;
+}
+
+describe("api/client/package.json", () => {
+  it("has the version, the licence and the dependencies of the service", async () => {
+    const [own, service] = await Promise.all(
+      ["api/client/package.json", "package.json"].map(
+        async (path) => JSON.parse(await readFile(join(ROOT, path), "utf8")) as Manifest,
+      ),
+    );
+    expect(own).to.include({ version: service!.version, license: service!.license });
+    for (const [name, version] of Object.entries(own!.dependencies)) {
+      expect(service!.dependencies[name], name).to.equal(version);
+    }
+  });
+});
+
+/** With the sources of the client. `package.long.test.ts` has the tests of the package. */
+describe("the snippets of the client's README", () => {
+  const fixture = useService();
+  const folder = useFolder();
+
+  /** Runs the block that contains the text. @returns what it exports */
+  async function run(mark: string): Promise<object> {
+    const block = (await snippetsOf("api/client/README.md", "ts")).find((text) => text.includes(mark))!;
+    const source = block
+      .replace("@moneta/client", SOURCE)
+      .replace("http://localhost:3000", fixture.baseUrl)
+      .replace("moneta_...", fixture.app.token)
+      .replace("whsec_...", SECRET);
+    const file = join(folder.path, "snippet.mjs");
+    await writeFile(file, (await transform(source, { loader: "ts" })).code);
+    return (await import(pathToFileURL(file).href)) as object;
+  }
+
+  it("create a wallet, a collection and a token", async () => {
+    const { output } = await printedBy(() => run("waitFor"));
+    expect(output).to.match(/^Alice has token 1 of 0x[0-9a-fA-F]{40}\.\n$/);
+  });
+
+  it("mint with a batch, and name the item that is refused", async () => {
+    const { mintForAll } = (await run("mintForAll")) as {
+      mintForAll: (client: Client, collection: string, addresses: string[]) => Promise<string[]>;
+    };
+    const client = createClient({ baseUrl: fixture.baseUrl, token: fixture.app.token });
+    const collection = await fixture.api.collection({ type: "ERC721", mint_supply_count: 2 });
+    const to = await fixture.api.wallet();
+    const { result, output } = await printedBy(() => mintForAll(client, collection, [to, to, to]));
+    expect(result).to.have.length(2);
+    expect(output).to.match(new RegExp(`^${to} gets no token: supply_exceeded: `));
+  });
+
+  it("accept a genuine webhook and refuse another", async () => {
+    const { receive } = (await run("verifyWebhook")) as { receive: (request: Request) => Promise<Response> };
+    const body = '{"id":"1","type":"sent","request_id":"2"}';
+    const headers = {
+      "webhook-id": "1",
+      "webhook-timestamp": Math.floor(Date.now() / 1_000).toString(),
+      "webhook-signature": new Webhook(SECRET).sign("1", new Date(), body),
+    };
+    const call = (text: string) => receive(new Request("https://app.example", { method: "POST", headers, body: text }));
+    expect((await call(body)).status).to.equal(204);
+    expect((await call(body.replace("sent", "error"))).status).to.equal(401);
+  });
+});

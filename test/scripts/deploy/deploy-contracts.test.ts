@@ -1,0 +1,190 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import { type TransactionRequest, type TransactionResponse, Wallet } from "ethers";
+
+import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
+import { administer } from "../../../scripts/deploy/administer.ts";
+import { deployContracts } from "../../../scripts/deploy/deploy-contracts.ts";
+import { readDeploymentFile, type Step, STEPS } from "../../../scripts/deploy/journal.ts";
+import type { Plan } from "../../../scripts/deploy/plan.ts";
+import { anvilBinary } from "../../../scripts/scene/node.ts";
+import { ANVIL_KEY, startAnvil, type TestNode } from "../../support/node.ts";
+import { useFolder } from "../../support/use-folder.ts";
+import { printedBy } from "../support/printed-by.ts";
+
+const CHAIN = 84_532;
+const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
+
+/** A deployer whose program ends right after it has sent a number of transactions. */
+class Interrupted extends Wallet {
+  left: number = Infinity;
+
+  override async sendTransaction(transaction: TransactionRequest): Promise<TransactionResponse> {
+    const sent = await super.sendTransaction(transaction);
+    if (--this.left === 0) throw new Error("interrupted");
+    return sent;
+  }
+}
+
+describe("deployContracts", () => {
+  const folder = useFolder();
+  let node: TestNode;
+  let deployer: Interrupted;
+  let empty: unknown;
+
+  before(async function () {
+    if (anvilBinary() === null) this.skip();
+    node = await startAnvil(CHAIN);
+    // The blocks come with the transactions.
+    await node.provider.send("evm_setAutomine", [true]);
+    empty = await node.provider.send("evm_snapshot", []);
+  });
+  beforeEach(() => {
+    deployer = new Interrupted(ANVIL_KEY, node.provider);
+  });
+  afterEach(async () => {
+    await node.provider.send("evm_revert", [empty]);
+    empty = await node.provider.send("evm_snapshot", []);
+  });
+  after(() => node.stop());
+
+  const plan = (changes: Partial<Plan> = {}): Plan => ({
+    network: "baseSepolia",
+    chainId: BigInt(CHAIN),
+    owner: deployer.address,
+    operators: [],
+    hostedBase: "https://nft.example/metadata/",
+    dryRun: false,
+    folder: folder.path,
+    ...changes,
+  });
+  const deploy = (changes?: Partial<Plan>, by: Wallet = deployer) =>
+    printedBy(() => deployContracts(plan(changes), by));
+  const sent = () => node.provider.getTransactionCount(deployer.address);
+
+  async function interruptAfter(step: Step): Promise<void> {
+    deployer.left = STEPS.indexOf(step) + 1;
+    const failure = await deploy().catch((error: unknown) => error);
+    expect(String(failure)).to.equal("Error: interrupted");
+    deployer.left = Infinity;
+  }
+
+  async function expectAllDeployedOnce(): Promise<void> {
+    const deployment = await readDeploymentFile(plan());
+    for (const step of STEPS) expect(await node.provider.getCode(deployment![step]), step).to.not.equal("0x");
+    expect(await sent()).to.equal(STEPS.length);
+  }
+
+  for (const step of STEPS) {
+    describe(`given it was interrupted right after it sent the ${step}`, () => {
+      it("resumes on a chain with a CREATE2 deployer and deploys nothing twice", async () => {
+        await interruptAfter(step);
+        expect(existsSync(join(folder.path, `${CHAIN.toString()}.json`))).to.equal(false);
+        expect((await deploy()).exitCode).to.equal(0);
+        await expectAllDeployedOnce();
+        expect((await deploy()).output).to.match(/^Already deployed/);
+        expect(await sent()).to.equal(STEPS.length);
+      });
+    });
+  }
+
+  describe("given a chain without a CREATE2 deployer", () => {
+    it("deploys with the account's nonces, and resumes after an interruption", async () => {
+      await node.provider.send("anvil_setCode", [CREATE2_DEPLOYER, "0x"]);
+      await interruptAfter("factory");
+      expect((await deploy()).output).to.contain("This chain has no CREATE2 deployer");
+      await expectAllDeployedOnce();
+    });
+  });
+
+  describe("given a dry run", () => {
+    it("prints the cost and what the chain supports, and sends nothing", async () => {
+      const { result, output } = await deploy({ dryRun: true });
+      expect(result).to.equal(null);
+      expect(output).to.match(/total\s+about \d+ gas/);
+      for (const feature of ["PUSH0", "MCOPY", "transient storage", "base fee", "delegation"]) {
+        expect(output).to.match(new RegExp(`chain\\s+${feature} \\(EIP-\\d+\\): yes\n`));
+      }
+      expect(await sent()).to.equal(0);
+    });
+
+    it("estimates what the deployment then uses, within 10 %", async () => {
+      const { output } = await deploy({ dryRun: true });
+      const estimated = Number(/total\s+about (\d+) gas/.exec(output)?.[1]);
+      const done = await deploy();
+      const hashes = [...done.output.matchAll(/sent: (0x[0-9a-f]{64})/g)].map((match) => match[1] ?? "");
+      expect(hashes).to.have.length(STEPS.length);
+      let used = 0;
+      for (const hash of hashes) used += Number((await node.provider.getTransactionReceipt(hash))?.gasUsed);
+      expect(estimated).to.be.within(used, used * 1.1);
+    });
+  });
+
+  describe("given the deployer cannot pay", () => {
+    it("prints the missing amount and sends nothing", async () => {
+      const poor = Wallet.createRandom(node.provider);
+      const { result, output, exitCode } = await deploy({}, new Wallet(poor.privateKey, node.provider));
+      expect([result, exitCode]).to.deep.equal([null, 1]);
+      expect(output).to.match(/The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./);
+      expect(existsSync(join(folder.path, `${CHAIN.toString()}.json`))).to.equal(false);
+    });
+  });
+
+  describe("given an unfinished deployment with another owner", () => {
+    it("says how to finish it, and sends nothing", async () => {
+      await interruptAfter("relay");
+      const owner = Wallet.createRandom().address;
+      const failure = await deploy({ owner }).catch((error: unknown) => error);
+      expect(String(failure)).to.contain(`An unfinished deployment to this chain has the owner ${deployer.address}`);
+      expect(await sent()).to.equal(1);
+    });
+  });
+
+  describe("given the owner is not the deployer", () => {
+    it("tells the owner to add the operators", async () => {
+      const [owner, operator] = [Wallet.createRandom().address, Wallet.createRandom().address];
+      const wanted = plan({ owner, operators: [operator] });
+      const { result, output } = await printedBy(async () => {
+        const deployment = await deployContracts(wanted, deployer);
+        await administer(wanted, deployment!, deployer);
+        return deployment!;
+      });
+      expect(await Relay__factory.connect(result.relay, node.provider).owner()).to.equal(owner);
+      expect(output).to.contain(`${owner} must call setOperator(${operator}, true) on ${result.relay}`);
+    });
+  });
+});
+
+describe("deployContracts on a chain that still has the rules of the Shanghai hard fork", () => {
+  const folder = useFolder();
+  let node: TestNode;
+
+  before(async function () {
+    if (anvilBinary() === null) this.skip();
+    node = await startAnvil(CHAIN, ["--hardfork", "shanghai"]);
+  });
+  after(() => node.stop());
+
+  it("names what is missing, and sends nothing", async () => {
+    const deployer = new Wallet(ANVIL_KEY, node.provider);
+    const hostedBase = "https://nft.example/metadata/";
+    const { output, exitCode } = await printedBy(() =>
+      deployContracts(
+        {
+          ...{ network: "baseSepolia", chainId: BigInt(CHAIN), owner: deployer.address, operators: [] },
+          ...{ hostedBase, dryRun: false, folder: folder.path },
+        },
+        deployer,
+      ),
+    );
+    expect(exitCode).to.equal(1);
+    expect(output).to.match(/PUSH0 \(EIP-3855\): yes/);
+    expect(output).to.match(/delegation \(EIP-7702\): no/);
+    expect(output).to.match(
+      /This chain does not support MCOPY \(EIP-5656\), transient storage \(EIP-1153\)\. .* Nothing was sent\./,
+    );
+    expect(await node.provider.getTransactionCount(deployer.address)).to.equal(0);
+  });
+});

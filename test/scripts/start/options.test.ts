@@ -1,0 +1,52 @@
+import { expect } from "chai";
+
+import { SettingsError } from "../../../api/config/settings.ts";
+import { cliCommandLine, commandLine, readOptions, serviceSettings } from "../../../scripts/start/options.ts";
+
+const DEFAULTS = { port: 3000, rpcPort: 8545, metricsPort: null, dataDir: "data/local", tour: true };
+
+describe("npm start: readOptions", () => {
+  it("has defaults, and reads no other variables", () => {
+    expect(readOptions({ DATABASE_URL: "postgres://other", SEED_FILE: "/other" })).to.deep.equal(DEFAULTS);
+  });
+
+  it("reads what is set", () => {
+    const env = { PORT: "1", RPC_PORT: "2", METRICS_PORT: "3", DATA_DIR: "/d", TOUR: "0" };
+    expect(readOptions(env)).to.deep.equal({ port: 1, rpcPort: 2, metricsPort: 3, dataDir: "/d", tour: false });
+  });
+
+  it("names every invalid setting", () => {
+    const read = () => readOptions({ PORT: "65536", RPC_PORT: "-1", METRICS_PORT: "x", TOUR: "yes" });
+    expect(read)
+      .to.throw(SettingsError)
+      .with.property("message")
+      .that.matches(/^- PORT: must be/m)
+      .and.matches(/^- RPC_PORT: must be/m)
+      .and.matches(/^- METRICS_PORT: must be/m)
+      .and.matches(/^- TOUR: must be 0 or 1$/m);
+  });
+});
+
+describe("npm start: the command lines that it prints", () => {
+  const options = { ...DEFAULTS, port: 4000, dataDir: "/my data", tour: false };
+
+  it("leave out defaults, and quote for a shell", () => {
+    expect(commandLine(DEFAULTS)).to.equal("npm start");
+    expect(commandLine(options)).to.equal("PORT=4000 DATA_DIR='/my data' TOUR=0 npm start");
+  });
+
+  it("give the CLI the database and the chain of this start", () => {
+    expect(cliCommandLine(DEFAULTS, "app list")).to.equal("DATA_DIR=data/local npm run cli -- app list");
+    expect(cliCommandLine({ ...options, rpcPort: 8546 }, "app list")).to.equal(
+      "PORT=4000 RPC_URL=http://127.0.0.1:8546 DATA_DIR='/my data' npm run cli -- app list",
+    );
+  });
+});
+
+describe("npm start: serviceSettings", () => {
+  it("keep everything in the data folder, and use the local chain", () => {
+    const settings = serviceSettings({ ...DEFAULTS, port: 4000, dataDir: "/d" }, "http://127.0.0.1:8546");
+    expect(settings).to.include({ port: 4000, dataDir: "/d", deploymentsDir: "/d/deployments" });
+    expect(settings.publicUrl).to.equal("http://localhost:4000");
+  });
+});
