@@ -196,6 +196,17 @@ export async function conformanceOf(baseUrl: string): Promise<Conformance> {
   return conformance;
 }
 
+const published = new Map<string, Promise<Conformance>>();
+
+/** As above, for a service whose document follows from these settings: the first one publishes that of all. */
+export function conformanceOfSettings(settings: object, baseUrl: string): Promise<Conformance> {
+  const key = JSON.stringify(settings);
+  const found = published.get(key) ?? conformanceOf(baseUrl);
+  published.set(key, found);
+  found.catch(() => published.delete(key));
+  return found;
+}
+
 /** `fetch` that fails when the answer is not as the service's document says. */
 export function checkedFetch(baseUrl: string): (request: Request) => Promise<Response> {
   let reading: Promise<Conformance> | null = null;

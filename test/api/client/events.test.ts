@@ -6,6 +6,7 @@ import { expect } from "chai";
 
 import { createClient } from "../../../api/client/client.ts";
 import { ApiRefusal } from "../../../api/client/errors.ts";
+import { HeldTimers } from "../../support/held-timers.ts";
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -46,12 +47,18 @@ function eventOf(cursor: string): string {
   return `id: ${cursor}\nevent: sent\ndata: {"id":"event ${cursor}","type":"sent"}\n\n`;
 }
 
+interface Options {
+  after?: string;
+  silence?: number;
+  onOpen?: () => void;
+}
+
 describe("client.events", () => {
   let service: FakeService;
   afterEach(() => service.close());
 
   /** Takes events until the one with this cursor. */
-  async function takeUntil(answers: Answer[], last: string, options: { after?: string; silence?: number } = {}) {
+  async function takeUntil(answers: Answer[], last: string, options: Options = {}) {
     service = new FakeService(answers);
     const client = await service.client();
     const [taken, lost]: [string[], string[]] = [[], []];
@@ -125,6 +132,8 @@ describe("client.events", () => {
   });
 
   it("reconnects when nothing comes, not even a comment", async () => {
+    const timers = new HeldTimers(2_000);
+    let ringing: Promise<void> | null = null;
     const { taken, lost } = await takeUntil(
       [
         (response) => begin(response, "0"),
@@ -134,8 +143,8 @@ describe("client.events", () => {
         },
       ],
       "1",
-      { silence: 2_000 },
-    );
+      { silence: 2_000, onOpen: () => void (ringing ??= timers.ring()) },
+    ).finally(() => timers.release());
     expect(taken).to.deep.equal(["1"]);
     expect(lost[0]).to.match(/Nothing came for 2000 ms/);
   });

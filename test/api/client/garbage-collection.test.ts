@@ -9,9 +9,13 @@ import { expect } from "chai";
 
 import { createClient } from "../../../api/client/client.ts";
 import { ConnectionFailed } from "../../../api/client/errors.ts";
+import { HeldTimers } from "../../support/held-timers.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
+
+/** Of an answer, in milliseconds. */
+const TIMEOUT = 3_000;
 
 /** Weak references are cleared between two turns of the event loop. */
 async function collectAll(): Promise<void> {
@@ -28,8 +32,10 @@ describe("client after a garbage collection", () => {
   /** Resolve when the call has arrived, and when its connection is closed. */
   let arrived: Promise<unknown>;
   let closed: Promise<unknown>;
+  let timers: HeldTimers;
 
   beforeEach(async () => {
+    timers = new HeldTimers(TIMEOUT);
     const calls = Promise.withResolvers<unknown>();
     const ends = Promise.withResolvers<unknown>();
     [arrived, closed] = [calls.promise, ends.promise];
@@ -45,6 +51,7 @@ describe("client after a garbage collection", () => {
     baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
   });
   afterEach(() => {
+    timers.release();
     server.close();
     server.closeAllConnections();
   });
@@ -60,9 +67,10 @@ describe("client after a garbage collection", () => {
     ["half of an answer", "/v1/events"],
   ] as const) {
     it(`ends a call at its timeout, given ${name}`, async () => {
-      const reason = reasonOf(createClient({ baseUrl, token: "t", timeout: 3_000, maxRetries: 0 }).GET(path));
+      const reason = reasonOf(createClient({ baseUrl, token: "t", timeout: TIMEOUT, maxRetries: 0 }).GET(path));
       await arrived;
       await collectAll();
+      await timers.ring();
       expect(await reason).to.be.instanceOf(ConnectionFailed);
       expect(await reason)
         .to.have.property("message")
@@ -101,10 +109,11 @@ describe("client after a garbage collection", () => {
     const lost = Promise.withResolvers<unknown>();
     const opened = Promise.withResolvers<unknown>();
     const [onLost, onOpen, signal] = [lost.resolve, opened.resolve, abort.signal];
-    const stream = createClient({ baseUrl, token: "t" }).events({ signal, silence: 3_000, onLost, onOpen });
+    const stream = createClient({ baseUrl, token: "t" }).events({ signal, silence: TIMEOUT, onLost, onOpen });
     const reason = reasonOf(stream.next());
     await opened.promise;
     await collectAll();
+    await timers.ring();
     expect(String(await lost.promise)).to.contain("Nothing came for 3000 ms");
     await closed;
     abort.abort(new Error("enough"));

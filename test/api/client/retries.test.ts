@@ -7,6 +7,8 @@ import { expect } from "chai";
 import { answerOf, createClient, type ClientOptions } from "../../../api/client/client.ts";
 import { ApiRefusal, ConnectionFailed } from "../../../api/client/errors.ts";
 import { growingWait } from "../../../api/client/retries.ts";
+import { eventually } from "../../support/eventually.ts";
+import { HeldTimers } from "../../support/held-timers.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { addCollection } from "../support/api-rows.ts";
 
@@ -130,7 +132,15 @@ describe("retries of the client", () => {
 
     it("ends a try that takes too long, and repeats it", async () => {
       turns = ["hang", "half"];
-      expect((await clientWith({ timeout: 2_000 }).GET("/v1/webhook")).response.status).to.equal(200);
+      const timers = new HeldTimers(2_000);
+      try {
+        const call = clientWith({ timeout: 2_000 }).GET("/v1/webhook");
+        await eventually(() => Promise.resolve(tries.length > 0 ? true : undefined));
+        await timers.ring();
+        expect((await call).response.status).to.equal(200);
+      } finally {
+        timers.release();
+      }
       turns = ["hang"];
       const failure = await clientWith({ timeout: 50, maxRetries: 0 })
         .GET("/v1/webhook")

@@ -20,7 +20,7 @@ import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { createApp } from "../../../api/v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
 import type { StreamTimes } from "../../../api/v1/streams/event-streams.ts";
-import { type Conformance, conformanceOf } from "../../support/conformance.ts";
+import { type Conformance, conformanceOfSettings } from "../../support/conformance.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { runStreams, signalsOf, sinkOf } from "./api-parts.ts";
 import { FakeForeign } from "./fake-foreign.ts";
@@ -98,6 +98,8 @@ export class TestApi {
   readonly sealer: Sealer;
   readonly databaseUrl: string;
   readonly log: string[];
+  /** What the published document follows from. */
+  readonly documented: { publicUrl: string; limits: Limits };
   readiness: { ready: boolean; checks: Record<string, string> } = { ready: true, checks: { database: "ok" } };
   notified = 0;
   /** Events that were sent in streams. */
@@ -113,7 +115,7 @@ export class TestApi {
   constructor(
     parts: Pick<
       TestApi,
-      "baseUrl" | "database" | "blocksFolder" | "stored" | "foreign" | "sealer" | "databaseUrl" | "log"
+      "baseUrl" | "database" | "blocksFolder" | "stored" | "foreign" | "sealer" | "databaseUrl" | "log" | "documented"
     >,
   ) {
     this.baseUrl = parts.baseUrl;
@@ -124,6 +126,7 @@ export class TestApi {
     this.sealer = parts.sealer;
     this.databaseUrl = parts.databaseUrl;
     this.log = parts.log;
+    this.documented = parts.documented;
   }
 
   get blocks(): BlockStore {
@@ -153,7 +156,7 @@ export class TestApi {
     });
     const text = await response.text();
     const body = text === "" ? undefined : parseExact(text);
-    this.#conformance ??= conformanceOf(this.baseUrl);
+    this.#conformance ??= conformanceOfSettings(this.documented, this.baseUrl);
     (await this.#conformance).check({ method, path, status: response.status, headers: response.headers, text });
     return { status: response.status, headers: response.headers, text, body: body ?? {} };
   }
@@ -183,11 +186,11 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const logger = pino({ level: "info" }, sinkOf(log));
   const limits = { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, ...options.limits };
   const streaming = runStreams(state, { read: database.read, limits, logger, times: options.streamTimes ?? {} });
+  const documented = { publicUrl: options.publicUrl ?? PUBLIC_URL, limits };
   const app = createApp({
     settings: {
-      publicUrl: options.publicUrl ?? PUBLIC_URL,
+      ...documented,
       explorerUrl: EXPLORER_URL,
-      limits,
       appGasPerDay: options.appGasPerDay ?? null,
       trustProxy: options.trustProxy ?? [],
     },
@@ -213,7 +216,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const { port } = server.address() as AddressInfo;
   const baseUrl = `http://127.0.0.1:${port.toString()}`;
   const databaseUrl = place.url;
-  const api = new TestApi({ baseUrl, database, blocksFolder, stored, foreign, sealer, databaseUrl, log });
+  const api = new TestApi({ baseUrl, database, blocksFolder, stored, foreign, sealer, databaseUrl, log, documented });
   state.api = api;
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");

@@ -1,12 +1,17 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
 import express from "express";
 
 import { bodyReader } from "../../../api/v1/body.ts";
 import { errorHandler } from "../../../api/v1/errors.ts";
+import { eventually } from "../../support/eventually.ts";
+import { HeldTimers } from "../../support/held-timers.ts";
+
+/** Milliseconds that a caller gets for the rest of a refused body. */
+const REST = 5_000;
 
 describe("bodyReader", () => {
   describe("given a body that stops arriving", () => {
@@ -22,11 +27,21 @@ describe("bodyReader", () => {
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
       socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
-      const answer = await text(socket);
-      server.close();
-      expect(answer)
-        .to.match(/^HTTP\/1.1 408 /)
-        .and.to.contain("request_timeout");
+      const timers = new HeldTimers(REST);
+      try {
+        let arrived = "";
+        socket.on("data", (part) => (arrived += part.toString()));
+        await eventually(() => Promise.resolve(arrived.includes("request_timeout") ? true : undefined));
+        expect(socket.readableEnded).to.equal(false);
+        // The caller does not finish the body in the time that it still gets.
+        const closed = once(socket, "close");
+        await timers.ring();
+        await closed;
+        expect(arrived).to.match(/^HTTP\/1.1 408 /);
+      } finally {
+        timers.release();
+        server.close();
+      }
     });
   });
 });

@@ -4,6 +4,7 @@ import type { RequestEvent } from "../../../api/domain/event.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { enqueueEvents } from "../../../api/store/outbox/events.ts";
 import { writePosition } from "../../../api/v1/schemas/events.ts";
+import { eventually } from "../../support/eventually.ts";
 import { EventReader } from "../../support/event-reader.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
@@ -207,10 +208,7 @@ describe("GET /v1/events with Accept: text/event-stream", () => {
     // JSON is still answered, and a closed stream makes room for another.
     expect((await api.get("/v1/events")).status).to.equal(200);
     first.close();
-    for (;;) {
-      const again = await open().catch(() => null);
-      if (again !== null) break;
-    }
+    await eventually(() => open().catch(() => undefined));
   });
 
   it("ends at once when the service stops, and asks the client to reconnect", async () => {

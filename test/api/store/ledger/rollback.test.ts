@@ -7,6 +7,7 @@ import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import type { TestDatabase } from "../../../support/database.ts";
+import { triesOnEngine } from "../../../support/engine.ts";
 import { apply, startAtBlock } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
@@ -88,7 +89,7 @@ describe("rollback", () => {
           expect(await contents(database)).to.deep.equal(states[fork]);
           expect(await countedTotals(database)).to.deep.equal([]);
         }),
-        { numRuns: 40 },
+        { numRuns: triesOnEngine(40) },
       );
     });
   });

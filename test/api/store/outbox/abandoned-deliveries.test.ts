@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
+
 import { expect } from "chai";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
-import { recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
+import { insertDeliveries, recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
@@ -39,9 +41,23 @@ describe("abandoned deliveries", () => {
     );
   /** @returns the id of its delivery. */
   const emit = async () => (await database.write((trx) => enqueueTestEvent(trx, APP, NOW))).id;
+  /** Adds events as `emit` does, all at once. */
   async function emitMany(count: number): Promise<void> {
+    const fields = {
+      app_id: APP,
+      position: null,
+      request_id: null,
+      type: "test",
+      body: "{}",
+      created_at: NOW,
+    } as const;
     await database.write(async (trx) => {
-      for (let index = 0; index < count; index++) await enqueueTestEvent(trx, APP, NOW);
+      const events = await trx
+        .insertInto("events")
+        .values(Array.from({ length: count }, () => ({ id: randomUUID(), ...fields })))
+        .returning(["seq", "app_id", "request_id"])
+        .execute();
+      await insertDeliveries(trx, events, NOW);
     });
   }
   const slots = () => new FairSlots({ shared: 200, ofApp: 100, most: 200 });

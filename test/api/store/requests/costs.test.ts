@@ -1,6 +1,7 @@
 import fc from "fast-check";
 
 import { openTestDatabase } from "../../../support/database.ts";
+import { triesOnEngine } from "../../../support/engine.ts";
 import { CostModel } from "../support/cost-model.ts";
 
 const cost = fc.record({
@@ -47,7 +48,7 @@ describe("shares of costs", () => {
           await database.remove();
         }
       }),
-      { numRuns: 40 },
+      { numRuns: triesOnEngine(40) },
     );
   });
 });

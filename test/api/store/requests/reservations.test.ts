@@ -6,6 +6,7 @@ import { CounterDeltas } from "../../../../api/store/db/counters.ts";
 import { setHoldings } from "../../../../api/store/ledger/holding-set.ts";
 import { releaseReservations, reserveAgain } from "../../../../api/store/requests/reservations.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { triesOnEngine } from "../../../support/engine.ts";
 import { contents } from "../../support/contents.ts";
 import { addApp, addCollection, addRequest, randomAddress, reserve } from "../../support/rows.ts";
 
@@ -58,7 +59,7 @@ describe("reservations", () => {
             }
           },
         ),
-        { numRuns: 30 },
+        { numRuns: triesOnEngine(30) },
       );
     });
   });
@@ -98,7 +99,7 @@ describe("reservations", () => {
             expect((await contents(database)).holdings).to.deep.equal(before);
           },
         ),
-        { numRuns: 30 },
+        { numRuns: triesOnEngine(30) },
       );
     });
   });

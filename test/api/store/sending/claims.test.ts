@@ -10,6 +10,7 @@ import {
 } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { triesOnEngine } from "../../../support/engine.ts";
 import { addApp, addRequest, creation, randomAddress } from "../../support/rows.ts";
 
 const NOW = 10_000_000;
@@ -72,7 +73,7 @@ describe("claimRequests", () => {
             expect(own.length).to.be.at.least(Math.min(due.length, Math.floor(limit / ready.length)));
           }
         }),
-        { numRuns: 60 },
+        { numRuns: triesOnEngine(60) },
       );
     });
   });

@@ -1,7 +1,7 @@
 import BetterSqlite3 from "better-sqlite3";
 
-/** Rows in each large table. */
-export const LARGE = 200_000;
+/** Rows in each large table, for the process that calls the store. The test that fills the database says how many there are. */
+export const LARGE = Number(process.env["LARGE_TABLE_ROWS"]);
 
 /** Tables that stay small, with the reason. Every other table of the schema counts as large. */
 export const SMALL_TABLES: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ export const BUSY = {
   token: "7",
 } as const;
 
-const N = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${LARGE.toString()})`;
+const N = `with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)`;
 /** Of two rows one belongs to a token of `collection`, the other to the token of `editions`. */
 const CONTRACT = `case i % 2 when 0 then '${BUSY.collection}' else '${BUSY.editions}' end`;
 const TOKEN = `case i % 2 when 0 then cast(i as text) else '${BUSY.token}' end`;
@@ -38,8 +38,9 @@ const TOKEN = `case i % 2 when 0 then cast(i as text) else '${BUSY.token}' end`;
 /**
  * Fills the large tables of a database, each with one statement. Half of the requests are ready, and all deliveries are
  * due: of each event its first, and two that wait for it.
+ * @param rows in each large table.
  */
-export function fill(file: string): void {
+export function fill(file: string, rows: number): void {
   const database = new BetterSqlite3(file);
   try {
     database.pragma("synchronous = OFF");
@@ -50,7 +51,7 @@ export function fill(file: string): void {
     const indexes = database.prepare("select name, sql from sqlite_master where type = 'index' and sql is not null");
     const dropped = indexes.all() as { name: string; sql: string }[];
     for (const { name } of dropped) database.exec(`drop index "${name}"`);
-    for (const statement of STATEMENTS) database.exec(statement);
+    for (const statement of STATEMENTS) database.exec(statement.replaceAll(":rows", rows.toString()));
     for (const { sql } of dropped) database.exec(sql);
     database.exec("commit");
   } finally {
@@ -110,7 +111,7 @@ const STATEMENTS = [
   `${N} insert into nfts (contract, token_id, request_id, supply, reserved, metadata, minted_block, minted_at)
    select '${BUSY.collection}', i, 'request-' || i, '1', '0', '{}', i, 1 from n`,
   `insert into nfts (contract, token_id, supply, reserved, minted_block, minted_at)
-   values ('${BUSY.editions}', '${BUSY.token}', '${LARGE.toString()}', '0', 1, 1)`,
+   values ('${BUSY.editions}', '${BUSY.token}', ':rows', '0', 1, 1)`,
   `${N} insert into holdings (contract, token_id, owner, quantity, reserved, since_block)
    select ${CONTRACT}, ${TOKEN}, case i % 2 when 0 then '${BUSY.wallet}' else 'holder-' || i end, '1', '0', i from n`,
   `${N} insert into transfers (contract, token_id, type, quantity, to_address, transaction_hash, block_number, log_index,
@@ -118,7 +119,7 @@ const STATEMENTS = [
    select ${CONTRACT}, ${TOKEN}, 'mint', '1', '${BUSY.wallet}', 'hash-' || i, i, 0, 0, 1, 'request-' || i from n`,
   `insert into wallet_history (wallet, transfer_id) select '${BUSY.wallet}', id from transfers`,
   `insert into counters (key, slot, value) select 'events:filled-' || id, 0, 1 from transfers`,
-  `insert into counters (key, slot, value) values ('events:${BUSY.app}', 0, ${LARGE.toString()})`,
+  `insert into counters (key, slot, value) values ('events:${BUSY.app}', 0, :rows)`,
   `${N} insert into media (cid, type, size, created_at) select 'cid-' || i, 'image/png', 1, 1 from n`,
   `${N} insert into app_media (cid, app_id, size) select 'cid-' || i, '${BUSY.app}', 1 from n`,
   `${N} insert into media_jobs (request_id, app_id, due_at, tries, fence) select 'request-' || i, '${BUSY.app}', 0, 0, 0 from n`,
@@ -129,7 +130,7 @@ const STATEMENTS = [
    select 'database', 'cid-' || i, 'filled-' || i, 1, 1, case i % 1000 when 0 then 'old' end from n`,
   `${N} insert into media_bytes (object, bytes) select 'filled-' || i, x'00' from n`,
   `${N} insert into media_unused_objects (store, object, doomed, created_at)
-   select 'database', 'unused-' || i, 0, ${LARGE.toString()} + i from n`,
+   select 'database', 'unused-' || i, 0, :rows + i from n`,
   `${N} insert into announcements (cid, due_at) select 'cid-' || i, 0 from n`,
   `${N} insert into chain_edits (contract, token_id, "column", previous, block_number)
    select '${BUSY.collection}', null, 'owner', '"owner"', i from n`,
