@@ -16,7 +16,7 @@ export interface Exchange {
   calls: ProxiedCall[];
   response: ServerResponse;
   /** Sends the answers of the calls, in their order. */
-  answer(answers: readonly unknown[]): void;
+  answer: (answers: readonly unknown[]) => void;
 }
 
 /** Serves JSON-RPC on a free port. @param handle sends the response. When it fails, the connection is closed. */
