@@ -16,7 +16,7 @@ export interface Exchange {
   calls: ProxiedCall[];
   response: ServerResponse;
   /** Sends the answers of the calls, in their order. */
-  answer(answers: readonly unknown[]): void;
+  answer: (answers: readonly unknown[]) => void;
 }
 
 /** Passes the bytes of an HTTP request on to the node at the URL, and those of its response back. */

@@ -69,7 +69,12 @@ async function start(released: Released, scene: Scene): Promise<Parts> {
   const places = { DATABASE_URL: database.url, DATA_DIR: folder, RPC_URL: node.url, IPFS_PIN_RPC: kubo.rpc };
   const env = { ...manifest.settings, ...places };
   const setRight = shiftClock(manifest.madeAt + LATER);
-  await scene.add({ stop: () => Promise.resolve(setRight()) });
+  await scene.add({
+    stop: () => {
+      setRight();
+      return Promise.resolve();
+    },
+  });
   const service = await scene.add(startTestService({ rpcUrl: node.url, dataDir: folder, env }));
   const shop = ApiClient.at(service.baseUrl, manifest.apps["shop"]?.token ?? "");
   return { node, outside, url: database.url, env, shop };

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 
-import type { Program } from "../../scene/program.ts";
+import { Program } from "../../scene/program.ts";
 import { ServiceProcess } from "../../scene/service.ts";
 import type { Usage } from "./usage.ts";
+
+const PRELOAD = join(import.meta.dirname, "preload.ts");
 
 /** A message to `preload.ts` in the measured process. */
 export type Order = { usage: true } | { startProfile: true } | { writeProfile: string };
@@ -39,8 +41,17 @@ export class MeasuredService extends ServiceProcess {
 
   static async open(this: void, env: Record<string, string>, log: string, roles: string): Promise<MeasuredService> {
     const settings = { PORT: "0", RATE_LIMIT_PER_MINUTE: "100000000", ...env, ROLES: roles };
-    const service = new MeasuredService(settings, log, join(import.meta.dirname, "preload.ts"));
+    const service = new MeasuredService(settings, log, PRELOAD);
     await service.serving();
     return service;
+  }
+}
+
+/** Another program as a separate process, with the same counters inside. */
+export class MeasuredProgram extends Program {
+  readonly instruments = new Instruments(this);
+
+  constructor(args: string[]) {
+    super(["--import", PRELOAD, ...args], { channel: true });
   }
 }

@@ -10,9 +10,9 @@ import type { Row } from "../harness/row.ts";
 import { MeasuredService } from "../harness/measured-service.ts";
 import { type UsagePerRequest, usagePerRequest } from "../harness/usage.ts";
 import { World } from "../harness/world.ts";
-import { sendBare } from "./bare/sender-process.ts";
 import { type Letter, queueEvents, waitingLetters } from "./queue.ts";
 import { monotonicNow, Receivers } from "./receivers-process.ts";
+import { sendBare } from "./sender-process.ts";
 
 /** Deliveries at a time to one app, and to 50 apps, one of which is dead: as many as the service allows. */
 const AT_ONCE = { one: 4, many: 49 };

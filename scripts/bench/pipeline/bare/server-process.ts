@@ -1,9 +1,6 @@
 import { join } from "node:path";
 
-import { Program } from "../../../scene/program.ts";
-import { Instruments } from "../../harness/measured-service.ts";
-
-const HARNESS = join(import.meta.dirname, "..", "..", "harness");
+import { type Instruments, MeasuredProgram } from "../../harness/measured-service.ts";
 
 export interface BareServer {
   url: string;
@@ -20,12 +17,11 @@ export interface BareStorage {
 
 /** Runs `server.ts` as a separate process, with the same instruments inside as the service. */
 export async function startBareServer({ database, file }: BareStorage): Promise<BareServer> {
-  const preload = ["--import", join(HARNESS, "preload.ts")];
-  const server = new Program([...preload, join(import.meta.dirname, "server.ts"), database, file], { channel: true });
+  const server = new MeasuredProgram([join(import.meta.dirname, "server.ts"), database, file]);
   const port = await server.message<number>();
   return {
     url: `http://127.0.0.1:${port.toString()}`,
-    instruments: new Instruments(server),
+    instruments: server.instruments,
     stop: async () => {
       await server.end("SIGTERM");
     },

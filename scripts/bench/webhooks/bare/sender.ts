@@ -2,7 +2,7 @@ import { createHmac, createSecretKey } from "node:crypto";
 
 import { Agent, request } from "undici";
 
-import type { Errand } from "./sender-process.ts";
+import type { Errand } from "../sender-process.ts";
 
 /**
  * The bare loop: signs and posts given bodies, and does nothing else. It keeps its connections. It runs as a separate process,

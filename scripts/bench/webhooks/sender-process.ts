@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { Program } from "../../../scene/program.ts";
+import { Program } from "../../scene/program.ts";
 
 /** Bodies to sign and to post. */
 export interface Errand {
@@ -11,9 +11,9 @@ export interface Errand {
   atOnce: number;
 }
 
-/** Runs `sender.ts` for one errand. Resolves when everything is delivered. */
+/** Runs `bare/sender.ts` for one errand. Resolves when everything is delivered. */
 export async function sendBare(errand: Errand): Promise<void> {
-  const sender = new Program([join(import.meta.dirname, "sender.ts")], { channel: true });
+  const sender = new Program([join(import.meta.dirname, "bare", "sender.ts")], { channel: true });
   try {
     await sender.ask(errand);
   } finally {
