@@ -1,7 +1,10 @@
 // Runs after every install, on the project's own Node (first on PATH, from the package `node`).
+// That package links its program from a package of its own, whose other files (headers, npm) nothing uses: 68 MB.
 // npm itself may run on an older Node and then leaves out optional packages whose `engines` that Node fails: Hardhat's native
 // one. It is installed here, by the same npm on the project's Node, without touching the lock file.
 import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 const [major] = process.versions.node.split(".").map(Number);
 
@@ -21,6 +24,11 @@ function isInstalled(name) {
   } catch {
     return false;
   }
+}
+
+const nodePackage = fileURLToPath(new URL("../../node_modules/node/", import.meta.url));
+if (process.execPath.startsWith(nodePackage)) {
+  rmSync(`${nodePackage}node_modules`, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** A production installation has no Hardhat, so nothing to repair. */
