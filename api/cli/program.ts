@@ -33,6 +33,7 @@ export async function createProgram(terminal: Terminal, words: readonly string[]
 function listed({ name, description, parameters }: Noun): Command {
   const command = new Command(name).description(description);
   // The list shows no options, only that there are some.
-  if (parameters !== null) command.option("--json").arguments(parameters);
+  if (parameters !== null) command.option("--json");
+  if (parameters !== null && parameters !== "") command.arguments(parameters);
   return command;
 }

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import Mocha from "mocha";
 import { z } from "zod";
 
-import { endRun } from "../../test/support/end-of-run.ts";
+import { endRun } from "../scene/end-of-run.ts";
 import type { Message, Order } from "./messages.ts";
 
 // A worker of `npm test`: runs one test file after the other in the same process, so that they share the modules, a node, a

@@ -82,7 +82,11 @@ describe("the example shop", () => {
         /^Moneta refused a call: 401 .* Check MONETA_TOKEN\.$/m,
       ],
       ["no service", () => ({ MONETA_URL: "http://127.0.0.1:1" }), /^No answer from the service .* Start Moneta/m],
-      ["a port in use", () => ({ SHOP_DATA: join(shop.dataFolder, "second") }), /^Another program uses the shop's port/m],
+      [
+        "a port in use",
+        () => ({ SHOP_DATA: join(shop.dataFolder, "second") }),
+        /^Another program uses the shop's port/m,
+      ],
       [
         "an address with a path",
         () => ({ SHOP_URL: "https://shop.example/a" }),

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 import { launchBrowser } from "../../scripts/console/launch-browser.ts";
-import { atEndOfRun } from "./end-of-run.ts";
+import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
 
 /** On a machine without a locale the browser names a language that `Intl` refuses, which no browser of a person does. */
 const LOCALE = "en-US";

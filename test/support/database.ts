@@ -3,7 +3,7 @@ import { copyFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
-import { atEndOfRun } from "./end-of-run.ts";
+import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
 import { TEST_ENGINE } from "./engine.ts";
 import { temporaryFolder } from "./folder.ts";
 import { createPostgresDatabase } from "./shared-postgres.ts";

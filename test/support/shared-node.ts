@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { deployLocally, LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../../api/chain/local-contracts.ts";
 import { deploymentFile } from "../../api/context/chain-identity.ts";
-import { atEndOfRun } from "./end-of-run.ts";
+import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startNode, type TestNode } from "./node.ts";
 import { testKeys } from "./test-keys.ts";

@@ -1,6 +1,6 @@
 import { PostgresServer } from "../../scripts/postgres/server.ts";
 import type { DatabasePlace } from "./database.ts";
-import { atEndOfRun } from "./end-of-run.ts";
+import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
 import { eventually } from "./eventually.ts";
 import { ReadyDatabases } from "./ready-databases.ts";
 

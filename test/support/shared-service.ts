@@ -2,7 +2,7 @@ import type { Service } from "../../api/context/service.ts";
 import { createApp } from "../../api/operator/create-app.ts";
 import { Cleanups } from "./cleanups.ts";
 import { createTestDatabase, type DatabasePlace } from "./database.ts";
-import { atEndOfRun } from "./end-of-run.ts";
+import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
 import { eventually } from "./eventually.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startNode, type TestNode } from "./node.ts";

@@ -79,7 +79,9 @@ describe("an API process with XPUB and without the seed", () => {
   });
 
   it("does not start with the key of another seed", async () => {
-    expect(await refusal({ XPUB: createKeyring(newSeedPhrase()).walletsPublicKey })).to.contain("XPUB is the key of another seed");
+    expect(await refusal({ XPUB: createKeyring(newSeedPhrase()).walletsPublicKey })).to.contain(
+      "XPUB is the key of another seed",
+    );
   });
 
   it("does not start with an extended private key, and does not print it", async () => {
@@ -91,6 +93,8 @@ describe("an API process with XPUB and without the seed", () => {
 
   it("does not start a relayer whose seed is not that of its XPUB", async () => {
     const XPUB = createKeyring(newSeedPhrase()).walletsPublicKey;
-    expect(await refusal({ ...signs(), ROLES: "relayer", XPUB })).to.contain("XPUB does not belong to the seed in SEED_FILE");
+    expect(await refusal({ ...signs(), ROLES: "relayer", XPUB })).to.contain(
+      "XPUB does not belong to the seed in SEED_FILE",
+    );
   });
 });

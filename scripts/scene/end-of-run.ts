@@ -1,4 +1,4 @@
-import { Cleanups } from "./cleanups.ts";
+import { Cleanups } from "./scene.ts";
 
 /*
  * What the tests of a process share (a node, a service, a database server, a browser) starts at its first use and ends with the
