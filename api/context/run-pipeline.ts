@@ -26,7 +26,7 @@ export async function runPipeline(env: Environment, main: MessagePort, turns: Sh
     send({ log: line });
   };
   const logger = pino({ level: settings.logLevel }, { write });
-  const checked = Promise.withResolvers<void>();
+  const checked = Promise.withResolvers<undefined>();
   // It may be rejected before the service waits for it.
   checked.promise.catch(() => undefined);
   const roles = settings.roles.filter((role) => role !== "api");
@@ -50,7 +50,7 @@ export async function runPipeline(env: Environment, main: MessagePort, turns: Sh
     void starting.then((service) => (service === null ? undefined : question(service)));
   };
   main.on("message", (message: ToPipeline) => {
-    if ("start" in message) checked.resolve();
+    if ("start" in message) checked.resolve(undefined);
     if ("signal" in message) signals[message.signal].raise();
     if ("health" in message) {
       ask(async (service) => {

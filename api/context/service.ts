@@ -84,13 +84,7 @@ export async function startService(
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  // A caller of the API does not wait for a provider's rate limit: it gets 503 at once.
-  const connections = [
-    new Rpc(settings.rpcUrl, { maxWait: WORKER_WAIT, metrics }),
-    new Rpc(settings.rpcUrl, { metrics }),
-  ] as const;
-  const client = new ChainClient(connections[0], settings.logQueries);
-  const impatient = new ChainClient(connections[1], settings.logQueries);
+  const { connections, client, impatient } = createClients(settings, metrics);
   const chain = await connectChain(settings, database, client);
   const { identity, local } = chain;
   const others = shared?.others?.start();
@@ -134,6 +128,13 @@ export async function startService(
   const measurements = () => meter.read();
   const { ipfsNode } = content;
   return { ...identity, database, port, metricsPort, ipfsNode, health, measurements, outdated, stop };
+}
+
+/** A caller of the API does not wait for a provider's rate limit: it uses the impatient client, and gets 503 at once. */
+function createClients({ rpcUrl, logQueries }: Settings, metrics: Metrics) {
+  const connections = [new Rpc(rpcUrl, { maxWait: WORKER_WAIT, metrics }), new Rpc(rpcUrl, { metrics })] as const;
+  const [client, impatient] = connections.map((rpc) => new ChainClient(rpc, logQueries)) as [ChainClient, ChainClient];
+  return { connections, client, impatient };
 }
 
 /** Starts the workers. @param opened stops them, and waits until they have stopped. */

@@ -15,7 +15,7 @@ export async function printedBy<T>(run: () => Promise<T>): Promise<Printed<T>> {
   Object.assign(console, { log: keep, error: keep, warn: keep });
   try {
     const result = await run();
-    return { result, output: lines.join(""), exitCode: Number(process.exitCode) };
+    return { result, output: lines.join(""), exitCode: process.exitCode };
   } finally {
     Object.assign(console, { log, error, warn });
     process.exitCode = before;

@@ -25,7 +25,8 @@ export interface Toured {
 
 /** Fills a database, and calls every function of the store. @param rows in each large table. */
 export async function tour(rows: number): Promise<Toured> {
-  const { path: folder, remove } = await temporaryFolder();
+  const temporary = await temporaryFolder();
+  const folder = temporary.path;
   const file = join(folder, "large.sqlite");
   const coverage = join(folder, "coverage");
   mkdirSync(coverage);
@@ -40,7 +41,7 @@ export async function tour(rows: number): Promise<Toured> {
   );
   expect(await child.gone(), child.output).to.equal(0);
   const [, json = ""] = /^REPORT (.*)$/m.exec(child.output) ?? [];
-  return { folder, file, report: JSON.parse(json) as TourReport, coverage, remove };
+  return { folder, file, report: JSON.parse(json) as TourReport, coverage, remove: () => temporary.remove() };
 }
 
 export function isExcepted(sql: string, liberty: Liberty): boolean {
