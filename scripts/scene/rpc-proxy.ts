@@ -1,4 +1,4 @@
-import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
 import { type Listening, listenOnLoopback } from "./loopback.ts";
@@ -75,8 +75,7 @@ export interface RpcProxy {
 
 export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
   const proxy: RpcProxy = { url: "", intercept: null, stop: () => Promise.resolve() };
-  const agent = new Agent({ keepAlive: true });
-  const { url, stop } = await serveRpc(
+  const listening = await serveRpc(
     async ({ calls, answer }) => {
       const answers = new Map<number, unknown>();
       for (const call of calls) {
@@ -90,23 +89,18 @@ export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
       }
       answer(calls.map(({ id }) => answers.get(id)));
     },
-    () => (proxy.intercept === null ? passTo(nodeUrl, agent) : null),
+    () => (proxy.intercept === null ? passTo(nodeUrl) : null),
   );
-  return Object.assign(proxy, {
-    url,
-    stop: async () => {
-      await stop();
-      agent.destroy();
-    },
-  });
+  return Object.assign(proxy, listening);
 }
 
-function passTo(nodeUrl: string, agent: Agent): Pass {
+/** Each request has a connection of its own: the node may close one that was idle at the moment in which it is used again. */
+function passTo(nodeUrl: string): Pass {
   return (request, response) => {
     const { "content-length": length } = request.headers;
     const sized = length === undefined ? {} : { "content-length": length };
     const headers = { "content-type": "application/json", ...sized };
-    const forwarded = httpRequest(nodeUrl, { method: "POST", agent, headers }, (answered) => {
+    const forwarded = httpRequest(nodeUrl, { method: "POST", agent: false, headers }, (answered) => {
       response.writeHead(answered.statusCode ?? 502, { "content-type": "application/json" });
       answered.on("error", () => response.destroy()).pipe(response);
     });
