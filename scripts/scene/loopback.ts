@@ -15,6 +15,8 @@ export async function listenOnLoopback(server: Server | TcpServer): Promise<List
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
   });
+  // Clients close idle connections themselves. If the server did, a busy client could use one at that moment.
+  if ("keepAliveTimeout" in server) server.keepAliveTimeout = 0;
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port.toString()}`,
