@@ -15,6 +15,15 @@ const local = { type: "edr-simulated" as const, ...(hardfork === undefined ? {} 
 /** The account that pays for deployments. Its key comes from Hardhat's keystore (`npx hardhat keystore set`) or the environment. */
 const accounts = [configVariable("DEPLOYER_PRIVATE_KEY")];
 
+/** The compiler comes from the npm package `solc`, so a build downloads nothing. */
+const compiler = { version: "0.8.37", path: require.resolve("solc/soljson.js") };
+const settings = {
+  evmVersion: "prague",
+  viaIR: true,
+  optimizer: { enabled: true, runs: 1_000_000 },
+  metadata: { bytecodeHash: "none" },
+};
+
 const deploy = task("deploy", "Deploys the contracts; running it again is safe")
   .addOption({ name: "owner", description: "Owner of the relay (default: the deployer)", defaultValue: "" })
   .addOption({
@@ -51,14 +60,10 @@ export default defineConfig({
     tests: { mocha: "./test/contracts", solidity: "./test/contracts" },
   },
   solidity: {
-    // The compiler comes from the npm package `solc`, so a build downloads nothing.
-    version: "0.8.37",
-    path: require.resolve("solc/soljson.js"),
-    settings: {
-      evmVersion: "prague",
-      viaIR: true,
-      optimizer: { enabled: true, runs: 1_000_000 },
-      metadata: { bytecodeHash: "none" },
+    profiles: {
+      default: { ...compiler, settings },
+      // Compiles in an eighth of the time. Only `npm test` uses it, for the tests in Solidity: their rules hold in any form.
+      quick: { ...compiler, settings: { ...settings, viaIR: false, optimizer: { enabled: true, runs: 200 } } },
     },
   },
   // The short form. `npm run test:invariants` runs the long form.

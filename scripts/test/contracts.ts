@@ -1,12 +1,25 @@
 import { join } from "node:path";
 
 import hre from "hardhat";
+import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import { z } from "zod";
 
+import config from "../../hardhat.config.ts";
+import { ROOT } from "../scene/program.ts";
 import type { FileResult, Message } from "./messages.ts";
 
-// Runs `hardhat test` and sends the results to the process that started this one. The output of `hardhat test` itself cannot be
-// used: its sum counts Mocha's skipped tests as passed.
+// Runs what `hardhat test` runs, and sends the results to the process that started this one. The output of `hardhat test` itself
+// cannot be used: its sum counts Mocha's skipped tests as passed.
+
+/**
+ * The tests in Solidity try rules with random calls, on contracts compiled by the profile "quick". `npx hardhat test` and
+ * `npm run test:invariants` run them on the contracts as they are deployed; the Mocha tests do that here, too.
+ */
+const quick = await createHardhatRuntimeEnvironment(
+  { ...config, paths: { ...config.paths, cache: "cache/quick", artifacts: "cache/quick/artifacts" } },
+  { buildProfile: "quick" },
+  ROOT,
+);
 
 const suites = z.object({
   suiteResults: z.array(
@@ -46,7 +59,7 @@ hre.config.test.mocha.reporter = join(import.meta.dirname, "reporter.cjs");
 hre.config.test.mocha.forbidOnly = true;
 
 const began = performance.now();
-const solidity = solidityResult.parse(await hre.tasks.getTask(["test", "solidity"]).run());
+const solidity = solidityResult.parse(await quick.tasks.getTask(["test", "solidity"]).run());
 const file = countSolidity(solidity, (performance.now() - began) / 1000);
 await new Promise((resolve) => process.send?.({ file } satisfies Message, resolve));
 const mocha = mochaResult.parse(await hre.tasks.getTask(["test", "mocha"]).run());
