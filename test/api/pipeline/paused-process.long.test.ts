@@ -4,11 +4,13 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { expect } from "chai";
+import { sql } from "kysely";
 
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { pause } from "../../../scripts/scene/program.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import type { RequestBody } from "../../support/api-client.ts";
+import { TEST_ENGINE } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { TestProcess } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
@@ -31,7 +33,7 @@ describe("a process that is paused for longer than its leases", () => {
   let accepted: string[];
   let settled: RequestBody[];
 
-  /** Who has each lease, by process id, and its fencing token. */
+  /** Who has each lease that is taken, by process id, and its fencing token. */
   async function leases(): Promise<Record<string, { pid: number; fence: number }>> {
     const lanes = await database.read.selectFrom("lanes").selectAll().execute();
     const others = await database.read.selectFrom("leases").selectAll().execute();
@@ -39,13 +41,38 @@ describe("a process that is paused for longer than its leases", () => {
       ...lanes.map((row) => ({ name: `lane ${String(row.lane)}`, holder: row.lease_holder, fence: row.lease_fence })),
       ...others,
     ];
-    const pidOf = (holder: string | null) => Number(holder?.split("/")[2]);
-    return Object.fromEntries(rows.map(({ name, holder, fence }) => [name, { pid: pidOf(holder), fence }]));
+    const taken = rows.flatMap(({ name, holder, fence }) => (holder === null ? [] : [{ name, holder, fence }]));
+    return Object.fromEntries(
+      taken.map(({ name, holder, fence }) => [name, { pid: Number(holder.split("/")[2]), fence }]),
+    );
   }
 
-  /** While this process writes, the other is in no transaction: on SQLite nobody could write until it wakes up. */
+  /**
+   * Pauses it while it is in no transaction: on SQLite nobody could write until it wakes up, and PostgreSQL would end its
+   * connections.
+   */
   async function pauseBetweenWrites({ child }: TestProcess): Promise<void> {
-    await database.write(() => pause(Number(child.pid)));
+    const paused = () => pause(Number(child.pid));
+    // Nobody else writes meanwhile.
+    if (TEST_ENGINE === "sqlite") return database.write(paused);
+    await paused();
+    while (await isInTransaction()) {
+      child.kill("SIGCONT");
+      await paused();
+    }
+  }
+
+  /** Whether another connection of the database is in a transaction for longer than a statement takes. */
+  async function isInTransaction(): Promise<boolean> {
+    for (let look = 0; look < 20; look++) {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
+          and backend_type = 'client backend'`.execute(database.read);
+      if (rows[0]?.count === 0) return false;
+      await wait(10);
+    }
+    return true;
   }
 
   before("pause a process while it sends a webhook and downloads media", async () => {
