@@ -15,8 +15,8 @@ import { countsOf, fileLines, type Result, summary, summaryLine } from "./report
 
 const { values, positionals } = parseArgs({ options: { long: { type: "boolean" } }, allowPositionals: true });
 const tier: Tier = values.long === true ? "long" : "short";
-const jobs = chosen(jobsOf(tier), positionals);
-const left = chosen(jobsOf(tier === "long" ? "short" : "long"), positionals);
+const jobs = named(jobsOf(tier), positionals);
+const left = named(jobsOf(tier === "long" ? "short" : "long"), positionals);
 if (jobs.length === 0) {
   const other =
     left.length === 0
@@ -65,12 +65,6 @@ async function compile(): Promise<void> {
   if (code === 0) return;
   console.log("\n0 passed, 1 failed");
   process.exit(1);
-}
-
-function chosen(jobs: Job[], names: string[]): Job[] {
-  if (names.length === 0) return jobs;
-  const wanted = new Set(names.flatMap((name) => named(jobs, name)));
-  return jobs.filter((job) => wanted.has(job));
 }
 
 function notRun(): string {

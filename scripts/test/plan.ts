@@ -25,6 +25,7 @@ export const CONTRACTS = "test/contracts";
  * versions, or waits long for another reason.
  */
 const LONG = /\.long\.test\.ts$/;
+const API = "test/api/";
 const STORE = /^test\/api\/store\//;
 /** What Hardhat writes when it compiles. */
 const BUILT = /^types\/|\bartifacts\b/;
@@ -39,13 +40,31 @@ export const PIPELINE_ON_BOTH = [
   "test/api/pipeline/webhooks.test.ts",
 ];
 
-/** All jobs of a tier. The two tiers together have each test file, and on PostgreSQL each to which the engine can matter. */
+/**
+ * Files below `test/api` that open a database and still run on SQLite only. They test the chain, HTTP, media, IPFS, settings or
+ * programs; the statements that they need also run in other files, which run on both. A new file runs on both.
+ */
+const SAME_ON_BOTH = [
+  /^(?:blocks|chain|client|config|context|ipfs|metrics)\//,
+  /^cli\/(?:announced|cli|console|doctor(?:-\w+)?|drop(?:-\w+)*|listen|media|quota|top-up)\./,
+  /^pipeline\/(?:fair-media|fewer-confirmations|hard-forks|hosting-faults|hostile-contracts|ipfs-node(?:-off)?|pinning)\./,
+  /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits)\./,
+  /^pipeline\/(?:api-without-seed|outside-transactions|swapped-chain|unreliable-node|upload-and-mint)\./,
+  /^relayer\/(?:batch-gas|funds|gas-meter|lane-cannot-send|mint-slots|unmined-transactions)\./,
+  /^v1\/(?:body|broken-http|console(?:-\w+)?|docs|document|errors|event-stream-slow|full-disk|home|ipfs(?:-[\w-]+)?)\./,
+  /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|uris|upload-media|webhook-(?:sending|url))\./,
+];
+
+/**
+ * All jobs of a tier. The two tiers together have each test file on SQLite, and on PostgreSQL each to which the engine can
+ * matter.
+ */
 export function jobsOf(tier: Tier): Job[] {
   const files = globSync("test/**/*.test.ts", { exclude: [`${CONTRACTS}/**`] }).map((path) =>
     path.replaceAll("\\", "/"),
   );
   const isShort = (path: string) => !LONG.test(path);
-  const byEngine = engineTests(files.filter((path) => path.startsWith("test/api/")));
+  const byEngine = engineTests(files.filter((path) => path.startsWith(API) && !isSameOnBoth(path.slice(API.length))));
   const onBoth = (path: string) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
   const imports = new Map<string, string[]>();
   const compiled = (path: string) => [...filesOf(path, imports)].some((file) => BUILT.test(file));
@@ -71,12 +90,21 @@ export function jobsOf(tier: Tier): Job[] {
   ];
 }
 
+function isSameOnBoth(path: string): boolean {
+  return SAME_ON_BOTH.some((pattern) => pattern.test(path.replace(".long.", ".")));
+}
+
 /**
- * The jobs that a name on the command line means: a folder or a file below `test` (`api/relayer`, `contracts`), or the engine
- * `postgres`.
+ * The jobs that names on the command line mean: those of any of the folders or files below `test` (`api/relayer`,
+ * `contracts`). With `postgres` among the names, only those on PostgreSQL.
  */
-export function named(jobs: readonly Job[], name: string): Job[] {
-  if (name === "postgres") return jobs.filter(({ place }) => place === "postgres");
-  const path = `test/${name.replace(/^test\//, "").replace(/\/$/, "")}`;
-  return jobs.filter((job) => job.path === path || job.path.startsWith(`${path}/`) || job.path.startsWith(`${path}.`));
+export function named(jobs: readonly Job[], names: readonly string[]): Job[] {
+  const paths = names
+    .filter((name) => name !== "postgres")
+    .map((name) => `test/${name.replace(/^test\//, "").replace(/\/$/, "")}`);
+  const isIn = (job: Job, path: string) =>
+    job.path === path || job.path.startsWith(`${path}/`) || job.path.startsWith(`${path}.`);
+  return jobs
+    .filter(({ place }) => place === "postgres" || !names.includes("postgres"))
+    .filter((job) => paths.length === 0 || paths.some((path) => isIn(job, path)));
 }

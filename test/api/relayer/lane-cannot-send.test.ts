@@ -4,7 +4,6 @@ import { expect } from "chai";
 import { Transaction } from "ethers";
 
 import { openBatches } from "../../../api/store/sending/batches.ts";
-import { readLane } from "../../../api/store/sending/lanes.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Interception, ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
@@ -49,7 +48,7 @@ describe("a lane that cannot send", () => {
     moneta.intercept = ({ method }) => (method === "eth_maxPriorityFeePerGas" ? tip(60n) : undefined);
     const id = await mint();
     const words = await inTrouble(0);
-    for (let look = 0; look < 60; look++) {
+    for (let look = 0; look < 20; look++) {
       expect(await describeError(0)).to.equal(words);
       await wait(100);
     }
@@ -117,22 +116,5 @@ describe("a lane that cannot send", () => {
     await inTrouble(0);
     const words = await (await fetch(`${moneta.service.baseUrl}/readyz`)).text();
     expect(words).to.contain("rate").and.not.to.contain("S3CRET");
-  });
-
-  it("keeps its lease while the node is slow", async () => {
-    moneta.intercept = async ({ method }) => {
-      if (method === "eth_getCode") await wait(16_000);
-      return undefined;
-    };
-    const id = await mint();
-    let margin = Infinity;
-    const ends = performance.now() + 18_000;
-    while (performance.now() < ends) {
-      const lane = await readLane(moneta.service.database.read, 0);
-      margin = Math.min(margin, (lane?.lease_until ?? 0) - Date.now());
-      await wait(200);
-    }
-    expect(margin).to.be.above(0);
-    expect((await moneta.api.settled(id)).status).to.equal("completed");
   });
 });

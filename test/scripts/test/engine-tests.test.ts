@@ -20,7 +20,7 @@ describe("engineTests", () => {
   it("chooses tests of every kind that use a database", () => {
     expect(chosen).to.include.members([
       "test/api/store/db/row-set.test.ts",
-      "test/api/pipeline/restart.test.ts",
+      "test/api/pipeline/restart.long.test.ts",
       "test/api/v1/pages.test.ts",
       "test/api/cli/doctor.test.ts",
       "test/api/context/readiness.test.ts",

@@ -32,6 +32,17 @@ describe("the plan of the tests", () => {
     expect(onBoth.filter((path) => !path.startsWith("test/api/store/"))).to.have.members(PIPELINE_ON_BOTH);
   });
 
+  it("runs files on PostgreSQL in the long tier unless they are listed as the same on both", () => {
+    const onPostgres = paths(long, "postgres");
+    expect(onPostgres).to.include.members([
+      "test/api/cli/reconcile-interrupted.long.test.ts",
+      "test/api/pipeline/crash.long.test.ts",
+      "test/api/pipeline/lost-commits.long.test.ts",
+      "test/api/v1/requests.test.ts",
+    ]);
+    expect(onPostgres).not.to.include.members(["test/api/v1/home.test.ts", "test/api/pipeline/pinning.long.test.ts"]);
+  });
+
   describe("named", () => {
     const jobs: Job[] = [
       { path: CONTRACTS, place: "sqlite", compiled: true },
@@ -43,6 +54,10 @@ describe("the plan of the tests", () => {
     const [contracts, lane, laneX, storeOnPostgres, store] = jobs;
 
     const cases: [string, (Job | undefined)[]][] = [
+      ["", jobs],
+      ["api/relayer contracts", [contracts, lane]],
+      ["api/store postgres", [storeOnPostgres]],
+      ["api/relayer postgres", []],
       ["contracts", [contracts]],
       ["api/relayer", [lane]],
       ["api/relayer/", [lane]],
@@ -55,7 +70,7 @@ describe("the plan of the tests", () => {
     ];
     for (const [name, expected] of cases) {
       it(`finds what "${name}" means`, () => {
-        expect(named(jobs, name)).to.deep.equal(expected);
+        expect(named(jobs, name.split(" ").filter(Boolean))).to.deep.equal(expected);
       });
     }
   });
