@@ -17,6 +17,7 @@ import { GasBudgets } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
 import { Backlog, type BacklogLimits, type BacklogRefusal } from "./backlog.ts";
+import { type Credential, validCredentials } from "./credential.ts";
 import { MediaQuotas } from "./media-quotas.ts";
 
 /** An item of a call that has passed every check that does not depend on other items and calls. */
@@ -36,6 +37,7 @@ export interface Candidate {
 /** A call with its items: one, or those of a batch. All of them belong to the call's app. */
 export interface CandidateCall {
   appId: string;
+  credential: Credential | null;
   items: readonly Candidate[];
   /** The caller's idempotency key; null without one. */
   key: { key: string; fingerprint: string } | null;
@@ -57,8 +59,8 @@ export type CallDecision =
   | { kind: "decided"; items: readonly Decision[] }
   /** An earlier call used the same idempotency key. */
   | { kind: "repeated"; answer: StoredAnswer }
-  /** The app was removed after the call's token was looked up. */
-  | { kind: "removed" };
+  /** The app was removed, or its token or session revoked, after the call was authenticated. */
+  | { kind: "unauthorized" };
 
 /**
  * Changes other rows, after the apps are held and before anything else is read.
@@ -93,6 +95,7 @@ class Group {
   readonly #now: number;
   #backlog!: Backlog;
   #apps: ReadonlyMap<string, Quotas> = new Map();
+  #valid: ReadonlySet<string> = new Set();
   #quotas!: MediaQuotas;
   #answers = new Map<string, StoredAnswer>();
   #reservations!: ReservationSet;
@@ -116,6 +119,11 @@ class Group {
     const apps = new Set(calls.map(({ appId }) => appId));
     const items = calls.flatMap((call) => call.items);
     group.#apps = await holdApps(trx, apps);
+    group.#valid = await validCredentials(
+      trx,
+      calls.flatMap(({ credential }) => credential ?? []),
+      now,
+    );
     group.#quotas = await MediaQuotas.read(trx, items, group.#apps);
     if (prepare !== undefined) group.#failed = await prepare(trx, new Set(items.map(({ id }) => id)));
     group.#backlog = await Backlog.read(trx, apps, limits);
@@ -134,8 +142,9 @@ class Group {
     return group;
   }
 
-  decideCall({ appId, items, key, answer }: CandidateCall): CallDecision {
-    if (!this.#apps.has(appId)) return { kind: "removed" };
+  decideCall({ appId, credential, items, key, answer }: CandidateCall): CallDecision {
+    if (!this.#apps.has(appId)) return { kind: "unauthorized" };
+    if (credential !== null && !this.#valid.has(credential.hash)) return { kind: "unauthorized" };
     const earlier = key === null ? undefined : this.#answers.get(answerKey(appId, key.key));
     if (earlier !== undefined) return { kind: "repeated", answer: earlier };
     const decisions = items.map((item) => this.#decide(item));

@@ -101,6 +101,7 @@ export async function acceptItems(
   const decision = await deps.accepting.accept(
     {
       appId: caller.appId,
+      credential: caller.credential,
       items: candidates.map(({ candidate }) => candidate),
       key: keyOf(deps, caller),
       answer: (decisions) => call.form(resultsOf(decisions)),
@@ -117,7 +118,7 @@ export async function acceptItems(
       return answerOf(call.form, resultsOf(decision.items));
     case "repeated":
       return { json: replay(deps.sealer, caller, decision.answer), retryAfter: null };
-    case "removed":
+    case "unauthorized":
       throw new ApiError("unauthorized");
   }
 }

@@ -15,6 +15,7 @@ import { lockQuotas } from "../store/apps/quotas.ts";
 import { insertWallets } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/engine.ts";
+import { type Credential, validCredentials } from "./credential.ts";
 import { gatherCalls } from "./gather-calls.ts";
 import { overQuota } from "./over-quota.ts";
 import { findOverQuota } from "./wallet-quotas.ts";
@@ -41,6 +42,7 @@ type DerivedWallet = ReturnType<WalletDeriver["derive"]>;
 
 interface Candidate {
   wallet: NewWallet;
+  credential: Credential | null;
   answer: NewAnswer | null;
 }
 
@@ -49,8 +51,8 @@ type Decision =
   | { kind: "taken" }
   | { kind: "over-quota"; quota: UsedQuota }
   | { kind: "repeated"; answer: StoredAnswer }
-  /** The app was removed after the call's token was looked up. */
-  | { kind: "removed" };
+  /** The app was removed, or its token or session revoked, after the call was authenticated. */
+  | { kind: "unauthorized" };
 
 /**
  * Derives and stores the wallets of calls that arrive together, in one transaction. Create one per process and database.
@@ -80,18 +82,7 @@ export class WalletQueue {
  * Calls with the same idempotency key are decided after the first of them that creates a wallet: they get its answer.
  */
 async function createGroup(trx: Trx, group: readonly Candidate[], now: number): Promise<Decision[]> {
-  const apps = await holdApps(
-    trx,
-    group.map(({ wallet }) => wallet.appId),
-  );
-  const quotas = await lockQuotas(
-    trx,
-    [...apps].flatMap(([id, { wallets }]) => (wallets === null ? [] : [id])),
-  );
-  const answers = await findStoredAnswers(
-    trx,
-    group.flatMap(({ answer }) => answer ?? []),
-  );
+  const { mayCreate, quotas, answers } = await readGroup(trx, group, now);
   const keys = new Set<string>();
   const later: Candidate[] = [];
   const fresh: Candidate[] = [];
@@ -99,8 +90,11 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   for (const candidate of group) {
     const key = candidate.answer === null ? null : answerKey(candidate.wallet.appId, candidate.answer.key);
     const earlier = key === null ? undefined : answers.get(key);
-    if (!apps.has(candidate.wallet.appId)) decisions.set(candidate, { kind: "removed" });
-    else if (earlier !== undefined) decisions.set(candidate, { kind: "repeated", answer: earlier });
+    if (!mayCreate(candidate)) {
+      decisions.set(candidate, { kind: "unauthorized" });
+      continue;
+    }
+    if (earlier !== undefined) decisions.set(candidate, { kind: "repeated", answer: earlier });
     else if (key !== null && keys.has(key)) later.push(candidate);
     else fresh.push(candidate);
     if (key !== null) keys.add(key);
@@ -133,6 +127,30 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   return group.map((candidate) => decisions.get(candidate) ?? { kind: "taken" });
 }
 
+/** What the decisions about a group depend on. Apps and quotas cannot change until the end of the transaction. */
+async function readGroup(trx: Trx, group: readonly Candidate[], now: number) {
+  const apps = await holdApps(
+    trx,
+    group.map(({ wallet }) => wallet.appId),
+  );
+  const valid = await validCredentials(
+    trx,
+    group.flatMap(({ credential }) => credential ?? []),
+    now,
+  );
+  const quotas = await lockQuotas(
+    trx,
+    [...apps].flatMap(([id, { wallets }]) => (wallets === null ? [] : [id])),
+  );
+  const answers = await findStoredAnswers(
+    trx,
+    group.flatMap(({ answer }) => answer ?? []),
+  );
+  const mayCreate = ({ wallet, credential }: Candidate) =>
+    apps.has(wallet.appId) && (credential === null || valid.has(credential.hash));
+  return { mayCreate, quotas, answers };
+}
+
 /** @returns the addresses of those that were inserted. */
 function insert(trx: Trx, candidates: readonly Candidate[], now: number): Promise<Set<string>> {
   const rows = candidates.map(({ wallet }) => ({
@@ -161,13 +179,17 @@ export async function createWallet(
   const { address, path } = await deps.creatingWallets.derive({ appId: caller.appId, userIdentifier });
   const response = JSON.stringify({ address, user_identifier: userIdentifier });
   const wallet = { address, appId: caller.appId, userIdentifier, path };
-  const decision = await deps.creatingWallets.add({ wallet, answer: newAnswerOf(deps, caller, response) });
+  const decision = await deps.creatingWallets.add({
+    wallet,
+    credential: caller.credential,
+    answer: newAnswerOf(deps, caller, response),
+  });
   switch (decision.kind) {
     case "created":
       return response;
     case "repeated":
       return replay(deps.sealer, caller, decision.answer);
-    case "removed":
+    case "unauthorized":
       throw new ApiError("unauthorized");
     case "over-quota":
       throw overQuota(decision.quota);

@@ -1,3 +1,4 @@
+import type { Credential } from "./credential.ts";
 import type { NewAnswer, StoredAnswer } from "../store/apps/idempotency.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
@@ -18,6 +19,8 @@ export interface IdempotencyDeps {
 /** The app that calls, and its idempotency key if it sent one. */
 export interface Caller {
   appId: string;
+  /** Null: the call is to a public endpoint. */
+  credential: Credential | null;
   idempotency: IdempotentCall | null;
 }
 

@@ -1,9 +1,8 @@
 import type { Request, RequestHandler, Response } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
-import { isLive } from "../commands/console-session.ts";
+import { type Credential, isValid, validCredentials } from "../commands/credential.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import type { StoredToken } from "../store/apps/api-tokens.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { identityBySession } from "./sessions/by-session.ts";
@@ -12,12 +11,6 @@ import { identityBySession } from "./sessions/by-session.ts";
 export interface SessionIdentity {
   id: string;
   kind: "app" | "operator";
-}
-
-/** What proves who calls: a token or the secret of a session, by its SHA-256, hex. */
-export interface Credential {
-  kind: "token" | "session";
-  hash: string;
 }
 
 /** Nobody in particular: what calls of public endpoints have. */
@@ -67,26 +60,13 @@ async function identityByToken(
 }
 
 /**
- * For a body that arrived after its call was authenticated: a caller could otherwise begin calls, and end them minutes after
- * the token or session was revoked. @throws ApiError `unauthorized`
+ * For a call that waited after it was authenticated, for the rest of its body or for its turn. It refuses those that write
+ * nothing, too. @throws ApiError `unauthorized`
  */
-export async function requireStillValid({ lookUps }: Pick<HttpDeps, "lookUps">, credential: Credential | null) {
+export async function requireStillValid({ database }: Pick<HttpDeps, "database">, credential: Credential | null) {
   if (credential === null) return;
-  const { kind, hash } = credential;
-  const now = Date.now();
-  if (kind === "token") {
-    const token = await lookUps.token(hash);
-    if (token !== undefined && isValid(token, now)) return;
-  } else {
-    const session = await lookUps.session(hash);
-    if (session !== undefined && isLive(session, now)) return;
-  }
-  throw new ApiError("unauthorized");
-}
-
-/** Whether a token is neither revoked nor expired. */
-export function isValid(token: Pick<StoredToken, "revoked_at" | "expires_at">, now: number): boolean {
-  return token.revoked_at === null && (token.expires_at ?? Infinity) > now;
+  const valid = await validCredentials(database.read, [credential], Date.now());
+  if (!valid.has(credential.hash)) throw new ApiError("unauthorized");
 }
 
 /** @throws ApiError `forbidden` when the endpoint is not for such callers, or the token or session lacks the scope. */

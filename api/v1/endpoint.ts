@@ -5,7 +5,8 @@ import type { Scope } from "../commands/access-token.ts";
 import type { Caller } from "../commands/idempotency.ts";
 import type { SentFile } from "../commands/upload-media.ts";
 import type { HttpErrorCode } from "../domain/error-codes.ts";
-import type { Credential, Identity, SessionIdentity } from "./authenticate.ts";
+import type { Credential } from "../commands/credential.ts";
+import type { Identity, SessionIdentity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
 
 /** A call that has passed authentication, the scope check and validation. */

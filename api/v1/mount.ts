@@ -1,6 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from "express";
 
 import type { IdempotentCall } from "../commands/idempotency.ts";
+import { databaseFor } from "../commands/credential.ts";
 import { BATCH_BODY_SECONDS, PUBLIC_BODY_BYTES } from "../config/limits.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
 import { type Identity, identityFor, requireStillValid } from "./authenticate.ts";
@@ -105,23 +106,24 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       const call = { ...identity, appId, credential, query };
       if (prefersStream(request)) return endpoint.stream.open(deps, request, response, call);
     }
-    const common = { appId, scopes, session, params, query };
+    const common = { appId, credential, scopes, session, params, query };
+    const own = { ...deps, database: databaseFor(deps.database, credential) };
     if (endpoint.takesFile === true) {
-      send(response, await answerToFile(endpoint, deps, { request, response }, common));
+      send(response, await answerToFile(endpoint, own, { request, response }, common));
       return;
     }
     const free = endpoint.batch === true ? await read.slots.take(appId, closing(response)) : null;
     try {
-      const isLate = endpoint.body !== undefined && !request.complete;
+      const waited = endpoint.batch === true || (endpoint.body !== undefined && !request.complete);
       const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
-      if (isLate) await requireStillValid(deps, credential);
+      if (waited) await requireStillValid(deps, credential);
       const call = {
         ...common,
         file: null,
         idempotency: endpoint.idempotent === true ? idempotencyOf(request, body.text) : null,
         body: endpoint.body === undefined ? undefined : validate(endpoint.body, body.value),
       };
-      send(response, await endpoint.handle(deps, call, { request, response }));
+      send(response, await endpoint.handle(own, call, { request, response }));
     } finally {
       free?.();
     }
@@ -153,7 +155,7 @@ function closing(response: Response): AbortSignal {
   return closed.signal;
 }
 
-type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "scopes" | "session" | "params" | "query">;
+type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "credential" | "scopes" | "session" | "params" | "query">;
 
 /** The same file always gets the same answer, so no idempotency key is stored. */
 async function answerToFile(endpoint: Endpoint, deps: HttpDeps, exchange: Exchange, common: Common) {

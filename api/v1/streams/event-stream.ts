@@ -1,7 +1,7 @@
 import type { Response } from "express";
 
 import type { FeedEvent } from "../../store/outbox/feed.ts";
-import type { Credential } from "../authenticate.ts";
+import type { Credential } from "../../commands/credential.ts";
 import { writePosition } from "../schemas/events.ts";
 
 /** Milliseconds after which a client reconnects when the connection is lost. */

@@ -36,7 +36,7 @@ export interface StreamTimes {
   stalled: number;
 }
 
-const TIMES: StreamTimes = { poll: 250, checkTokens: 2_000, heartbeat: 15_000, stalled: 60_000 };
+const TIMES: StreamTimes = { poll: 250, checkTokens: 500, heartbeat: 15_000, stalled: 60_000 };
 /** Most events of a page. It bounds what a client that reads slowly holds in memory. */
 const PAGE = 64;
 /** Places in feeds that one statement reads pages of. */

@@ -35,7 +35,7 @@ describe("a call of an app that was removed after its token was looked up", () =
   it("is refused, and the other calls of its group are accepted", async () => {
     const group = [candidateOf("first"), candidateOf("removed", "app-2"), candidateOf("last")];
     const decisions = await database.write((trx) => acceptEach(trx, group, NO_LIMITS, NOW));
-    expect(decisions.map(({ kind }) => kind)).to.deep.equal(["accepted", "removed", "accepted"]);
+    expect(decisions.map(({ kind }) => kind)).to.deep.equal(["accepted", "unauthorized", "accepted"]);
     const stored = await database.read.selectFrom("requests").select("id").orderBy("seq").execute();
     expect(stored.map(({ id }) => id)).to.deep.equal(["first", "last"]);
   });
@@ -59,7 +59,7 @@ describeOn("postgres", "two processes that decide at the same time", () => {
       },
       () => accept(),
     );
-    expect(valueOf(second)).to.deep.equal([{ kind: "removed" }]);
+    expect(valueOf(second)).to.deep.equal([{ kind: "unauthorized" }]);
   });
 
   it("do not remove an app whose call is just being accepted", async () => {

@@ -157,7 +157,11 @@ describeOn("postgres", "quotas under calls of two processes", () => {
       async () => {
         const queue = new WalletQueue(two.other, deriver);
         const { address, path } = await queue.derive({ appId: APP, userIdentifier: null });
-        return queue.add({ wallet: { address, path, appId: APP, userIdentifier: null }, answer: null });
+        return queue.add({
+          wallet: { address, path, appId: APP, userIdentifier: null },
+          credential: null,
+          answer: null,
+        });
       },
     );
     expect(waited).to.equal(true);

@@ -10,7 +10,7 @@ import type { Trx } from "../../../api/store/db/engine.ts";
 
 /** Single calls, one for each item. */
 export function callsOf(items: readonly Candidate[]): CandidateCall[] {
-  return items.map((item) => ({ appId: item.appId, items: [item], key: null, answer: () => "{}" }));
+  return items.map((item) => ({ appId: item.appId, credential: null, items: [item], key: null, answer: () => "{}" }));
 }
 
 type Outcome = Decision | Exclude<CallDecision, { kind: "decided" }>;

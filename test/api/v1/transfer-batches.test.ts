@@ -207,7 +207,11 @@ describe("POST /v1/transfers/batch", () => {
       const body = { items: [send(contractOfOthers(), 1, { amount: 1 })] };
       const content = `POST /v1/transfers/batch\n${JSON.stringify(body)}`;
       const first = JSON.stringify({ results: [{ request_id: randomId() }] });
-      const answer = newAnswerOf(api, { appId: api.app.id, idempotency: { key: "repeat-2", content } }, first);
+      const answer = newAnswerOf(
+        api,
+        { appId: api.app.id, credential: null, idempotency: { key: "repeat-2", content } },
+        first,
+      );
       // Another process accepts the first call while this one reads the chain.
       api.foreign.beforeHoldings = async () => {
         api.foreign.down = true;
