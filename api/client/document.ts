@@ -1908,12 +1908,12 @@ export interface components {
         "X-Request-Id": string;
         /**
          * @description Calls left (`r`), and the seconds until the window ends (`t`).
-         * @example "token";r=599;t=60
+         * @example "app";r=599;t=60
          */
         RateLimit: string;
         /**
          * @description Calls allowed (`q`) per window of seconds (`w`).
-         * @example "token";q=600;w=60
+         * @example "app";q=600;w=60
          */
         "RateLimit-Policy": string;
         /**

@@ -98,7 +98,7 @@ export const LIMIT_SETTINGS = {
     variable: "RATE_LIMIT_PER_MINUTE",
     default: 600,
     description:
-      "Most calls per minute with one token, and most calls per minute without a valid token from one address. Several API processes together let through less than a quarter more.",
+      "Most calls per minute of one app, by all its tokens and sessions together, of one session of the operator, and without a valid token from one address. Several API processes together let through less than a quarter more.",
   },
   eventStreams: {
     variable: "MAX_EVENT_STREAMS",

@@ -54,7 +54,7 @@ async function identityByToken(
   const token = tokenOf(authorization);
   const row = token === null ? undefined : await lookUps.token(hashOfToken(token));
   if (row === undefined || !isValid(row, Date.now())) return null;
-  await rates.countToken(row.id, response);
+  await rates.countApp(row.app_id, response);
   const credential = { kind: "token", hash: row.hash } as const;
   return { appId: row.app_id, credential, scopes: row.scopes.filter(isScope), session: null };
 }

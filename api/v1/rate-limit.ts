@@ -8,32 +8,35 @@ import { type SharedCount, SharedRates, type SharedRatesOptions } from "./shared
 const WINDOW = 60;
 
 /**
- * Counts calls per token, per console session, and calls without a valid token per address. The counters live in the memory of this process: a
- * call costs no write, and a flood leaves nothing behind. Where several API processes run, `SharedRates` adds them up.
+ * Counts the calls of each app, by its tokens and sessions together: a session can create tokens without end. Calls of the
+ * operator count for their session, and calls without a valid token for their address. The counters live in the memory of this
+ * process: a call costs no write, and a flood leaves nothing behind. Where several API processes run, `SharedRates` adds them
+ * up.
  */
 export class RateLimit {
   readonly #perMinute: number;
-  readonly #tokens: RateLimiterMemory;
-  readonly #sessions: RateLimiterMemory;
+  readonly #apps: RateLimiterMemory;
+  readonly #operators: RateLimiterMemory;
   readonly #strangers: RateLimiterMemory;
   readonly #shared: SharedRates;
 
   constructor(perMinute: number, others: Pick<SharedRatesOptions, "database" | "processes">) {
     this.#perMinute = perMinute;
     this.#shared = new SharedRates({ ...others, limit: perMinute, window: WINDOW * 1_000 });
-    this.#tokens = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "token" });
-    this.#sessions = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "session" });
+    this.#apps = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "app" });
+    this.#operators = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "operator" });
     this.#strangers = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "address" });
   }
 
-  /** Counts a call with a valid token and sets the rate limit headers. @throws ApiError `rate_limited` */
-  async countToken(tokenId: string, response: Response): Promise<void> {
-    await this.#count(this.#tokens, "token", tokenId, response);
+  /** Counts a call with a valid token, and sets the rate limit headers. @throws ApiError `rate_limited` */
+  async countApp(appId: string, response: Response): Promise<void> {
+    await this.#count(this.#apps, "app", appId, response);
   }
 
-  /** Counts a call of a console session, like one with a token. @throws ApiError `rate_limited` */
-  async countSession(sessionId: string, response: Response): Promise<void> {
-    await this.#count(this.#sessions, "session", sessionId, response);
+  /** Counts a call of a session of the console: for its app, or for itself if it is the operator's. @throws ApiError `rate_limited` */
+  async countSession(session: { id: string; app_id: string | null }, response: Response): Promise<void> {
+    if (session.app_id !== null) await this.countApp(session.app_id, response);
+    else await this.#count(this.#operators, "operator", session.id, response);
   }
 
   /**

@@ -43,7 +43,7 @@ export function createConsoleSession() {
         const message = `${why} Make a new link with \`npm run cli -- console\`.`;
         throw new ApiError("unauthorized", null, { message });
       }
-      await deps.rates.countSession(signedIn.session.id, response);
+      await deps.rates.countSession(signedIn.session, response);
       setSessionCookie(response, publicUrl, signedIn.secret, signedIn.session.expires_at);
       return shown;
     },

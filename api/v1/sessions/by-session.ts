@@ -28,7 +28,7 @@ export async function identityBySession(deps: Deps, request: Request, response: 
   const session = await deps.lookUps.session(hashOfSecret(secret));
   const now = Date.now();
   if (session === undefined || session.hash === null || !isLive(session, now)) return null;
-  await deps.rates.countSession(session.id, response);
+  await deps.rates.countSession(session, response);
   if ((session.used_at ?? 0) < now - TOUCH_EVERY) await touch(deps, session.id, now);
   return {
     appId: await appOf(deps, session, request.get(APP_HEADER)),

@@ -106,7 +106,7 @@ describe("calls with a console session", () => {
       api = await startApi({ limits: { ratePerMinute: 3 } });
       const session = await startSession(api);
       for (let call = 0; call < 5; call++) await bare("GET", "/v1/accounts", { cookie: session.cookie });
-      expect((await session.call("GET", "/v1/accounts")).headers.get("ratelimit")).to.match(/^"session";r=1;/);
+      expect((await session.call("GET", "/v1/accounts")).headers.get("ratelimit")).to.match(/^"app";r=1;/);
       expect((await session.call("GET", "/v1/accounts")).status).to.equal(200);
       expectRefusal(await session.call("GET", "/v1/accounts"), 429, "rate_limited");
     });

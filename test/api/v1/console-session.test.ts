@@ -184,6 +184,6 @@ describe("signing in to the console", () => {
     ]);
     const right = await postCode(api, await codeOfLink(api));
     expect(right.status, "others behind the same address can sign in").to.equal(200);
-    expect(right.headers.get("ratelimit")).to.match(/^"session";r=2;/);
+    expect(right.headers.get("ratelimit")).to.match(/^"app";r=2;/);
   });
 });

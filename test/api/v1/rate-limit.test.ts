@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { issueToken } from "../../../api/commands/issue-token.ts";
 import { networkOf } from "../../../api/v1/rate-limit.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import { startSession } from "../support/console.ts";
 import { expectRefusal } from "../support/expect.ts";
 
 describe("rate limit", () => {
@@ -18,12 +19,12 @@ describe("rate limit", () => {
 
   it("shows the remaining calls in each answer", async () => {
     const first = await list();
-    expect(first.headers.get("ratelimit-policy")).to.equal('"token";q=5;w=60');
-    expect(first.headers.get("ratelimit")).to.match(/^"token";r=4;t=(59|60)$/);
-    expect((await list()).headers.get("ratelimit")).to.match(/^"token";r=3;/);
+    expect(first.headers.get("ratelimit-policy")).to.equal('"app";q=5;w=60');
+    expect(first.headers.get("ratelimit")).to.match(/^"app";r=4;t=(59|60)$/);
+    expect((await list()).headers.get("ratelimit")).to.match(/^"app";r=3;/);
     const refused = await api.post("/v1/nfts", {});
     expect(refused.status).to.equal(422);
-    expect(refused.headers.get("ratelimit")).to.match(/^"token";r=2;/);
+    expect(refused.headers.get("ratelimit")).to.match(/^"app";r=2;/);
   });
 
   it("refuses the call after the last, with the seconds to wait", async () => {
@@ -31,13 +32,18 @@ describe("rate limit", () => {
     const refused = await list();
     expectRefusal(refused, 429, "rate_limited");
     expect(Number(refused.headers.get("retry-after"))).to.be.within(1, 60);
-    expect(refused.headers.get("ratelimit")).to.match(/^"token";r=0;t=\d+$/);
+    expect(refused.headers.get("ratelimit")).to.match(/^"app";r=0;t=\d+$/);
   });
 
-  it("counts each token separately", async () => {
+  it("counts the tokens and sessions of an app together, and other apps apart", async () => {
     const second = await issueToken(api, { appId: api.app.id, name: "second", scopes: null, expiresAt: null });
-    await calls(6, list);
-    expect((await list(second.token)).status).to.equal(200);
+    // Signing in counts as the session's first call.
+    const session = await startSession(api);
+    await calls(2, list);
+    expect((await list(second.token)).headers.get("ratelimit")).to.match(/^"app";r=1;/);
+    expect((await session.call("GET", "/v1/accounts")).headers.get("ratelimit")).to.match(/^"app";r=0;/);
+    expect((await list(second.token)).status).to.equal(429);
+    expect((await session.call("GET", "/v1/accounts")).status).to.equal(429);
     expect((await list(api.other.token)).status).to.equal(200);
   });
 
