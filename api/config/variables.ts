@@ -114,12 +114,17 @@ export const VARIABLES = {
     fallback: "`<DATA_DIR>/seed.jwe`",
     description: "Encrypted file with the seed phrase. All wallet keys and lane keys are derived from it.",
   },
-  SEED_PASSPHRASE: { schema: z.string(), fallback: "none", description: "Passphrase that decrypts `SEED_FILE`." },
+  SEED_PASSPHRASE: {
+    schema: z.string(),
+    fallback: "none",
+    description:
+      "Passphrase that decrypts `SEED_FILE`. For a new file it needs at least 16 characters, 8 of them different: `openssl rand -base64 24` makes one.",
+  },
   XPUB: {
     schema: extendedPublicKey,
     fallback: "none",
     description:
-      "Extended public key of the wallets, which `npm run cli -- keys check` prints. With it a process without the role `relayer` needs no seed.",
+      "Extended public key of the wallets, which `npm run cli -- keys check` prints. With it a process without the role `relayer` needs no seed. Keep it private: together with the private key of any one wallet it gives away all wallets.",
   },
   SECRET_KEYS: {
     schema: secretKeys,

@@ -9,6 +9,7 @@ import { secretKeys } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
 import { createKeyring, type Keyring } from "../keys/keyring.ts";
+import { weaknessOf } from "../keys/passphrase.ts";
 import { createSealer, type SecretKey, type Sealer } from "../keys/sealer.ts";
 import { newSeedPhrase, readSeedFile, SeedFileError, writeSeedFile } from "../keys/seed-file.ts";
 import { writeNewFile } from "../shared/write-new-file.ts";
@@ -22,6 +23,8 @@ export interface Keys {
   walletsPublicKey: string | null;
   /** Encrypts and decrypts at rest: for `api` and `webhooks`. */
   sealer: Sealer | null;
+  /** Why the passphrase of the seed is weak; null: it is good, or not needed. */
+  passphraseWeakness: string | null;
 }
 
 type KeySettings = Pick<Settings, "seedFile" | "seedPassphrase" | "xpub" | "secretKeys" | "dataDir">;
@@ -56,6 +59,7 @@ export async function loadKeys(settings: KeySettings & Pick<Settings, "roles">, 
     keyring,
     walletsPublicKey: keyring?.walletsPublicKey ?? xpub,
     sealer: needs.secretKeys ? createSealer(sources.keys) : null,
+    passphraseWeakness: sources.passphrase === null ? null : weaknessOf(sources.passphrase),
   };
 }
 
@@ -102,6 +106,7 @@ export async function findKeys(settings: KeySettings, local: boolean): Promise<F
     walletsPublicKey: settings.xpub,
     sealer: null,
     seedProblem: null,
+    passphraseWeakness: passphrase === null ? null : weaknessOf(passphrase),
     sealerProblem: null,
   };
   if (keys.length > 0) found.sealer = createSealer(keys);

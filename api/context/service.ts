@@ -6,6 +6,7 @@ import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../ipfs-node/node.ts";
 import type { Measurements } from "../metrics/meter.ts";
 import type { Metrics } from "../shared/metrics.ts";
+import { weakPassphrase } from "../keys/passphrase.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
@@ -87,6 +88,8 @@ export async function startService(
   const { connections, client, impatient } = createClients(settings, metrics);
   const chain = await connectChain(settings, database, client);
   const { identity, local } = chain;
+  const { passphraseWeakness } = chain.keys;
+  if (passphraseWeakness !== null && !local) logger.warn(weakPassphrase(passphraseWeakness));
   const others = shared?.others?.start();
   // Awaited below. Until then a failure is not forgotten.
   others?.catch(() => undefined);

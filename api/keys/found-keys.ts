@@ -9,6 +9,8 @@ export interface FoundKeys {
   sealer: Sealer | null;
   /** Why the seed, and so `keyring`, is not available. */
   seedProblem: string | null;
+  /** Why the passphrase of the seed is weak; null: it is good, or not known. */
+  passphraseWeakness: string | null;
   /** Why `sealer` is not available, so that encrypted data cannot be decrypted. */
   sealerProblem: string | null;
 }

@@ -8,6 +8,9 @@ export interface AddressPolicy {
   allowLoopback: boolean;
 }
 
+/** Azure's machines reach their platform at this address of a public range: metadata, keys and DNS. */
+const AZURE_PLATFORM = "168.63.129.16";
+
 /**
  * Whether this is a public unicast address. Private, link-local and cloud metadata addresses are not, and neither are IPv6
  * addresses that embed IPv4 ones.
@@ -16,6 +19,7 @@ export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== "unicast") return false;
+  if (parsed.toString() === AZURE_PLATFORM) return false;
   // Public IPv6 addresses are in 2000::/3.
   return parsed.kind() === "ipv4" || parsed.match(ipaddr.parseCIDR("2000::/3"));
 }

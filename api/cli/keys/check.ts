@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 
 import { parseSettings } from "../../config/settings.ts";
+import { weakPassphrase, weaknessOf } from "../../keys/passphrase.ts";
 import { readSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { describeKeys, publicKeys, requirePassphrase } from "./describe-keys.ts";
@@ -11,7 +12,10 @@ export function keysCheck(terminal: Terminal): Command {
     json: "{seed_file, xpub, lanes: [address]}",
   }).action(async (options: { json?: boolean }) => {
     const settings = parseSettings(terminal.env);
-    const phrase = await readSeedFile(settings.seedFile, requirePassphrase(settings));
+    const passphrase = requirePassphrase(settings);
+    const phrase = await readSeedFile(settings.seedFile, passphrase);
+    const weakness = weaknessOf(passphrase);
+    if (weakness !== null) terminal.remark?.(`${weakPassphrase(weakness)}\n`);
     const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
     printResult(terminal, options.json, result, describeKeys("valid", result, settings.lanes));
   });

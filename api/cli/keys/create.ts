@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { parseSettings } from "../../config/settings.ts";
 import { newSeedPhrase, writeSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { describeKeys, publicKeys, requirePassphrase } from "./describe-keys.ts";
+import { describeKeys, publicKeys, requireStrongPassphrase } from "./describe-keys.ts";
 
 export function keysCreate(terminal: Terminal): Command {
   return resultCommand("create", "Create a seed and write it, encrypted with SEED_PASSPHRASE, to SEED_FILE.", {
@@ -15,7 +15,7 @@ export function keysCreate(terminal: Terminal): Command {
     .action(async (options: { json?: boolean; showPhrase?: boolean }) => {
       const settings = parseSettings(terminal.env);
       const phrase = newSeedPhrase();
-      await writeSeedFile(settings.seedFile, phrase, requirePassphrase(settings));
+      await writeSeedFile(settings.seedFile, phrase, requireStrongPassphrase(settings));
       const result = {
         seed_file: settings.seedFile,
         ...publicKeys(phrase, settings.lanes),

@@ -1,5 +1,6 @@
 import { OperatorError } from "../../operator/operator-error.ts";
 import type { Settings } from "../../config/settings.ts";
+import { weaknessOf } from "../../keys/passphrase.ts";
 import { createKeyring } from "../../keys/keyring.ts";
 
 /** What others may know of a seed. */
@@ -28,6 +29,14 @@ export function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): s
   return settings.seedPassphrase;
 }
 
+/** For a new seed file. @throws OperatorError */
+export function requireStrongPassphrase(settings: Pick<Settings, "seedPassphrase">): string {
+  const passphrase = requirePassphrase(settings);
+  const weakness = weaknessOf(passphrase);
+  if (weakness !== null) throw new OperatorError(`SEED_PASSPHRASE is weak: ${weakness}. No file was written.`);
+  return passphrase;
+}
+
 export function describeKeys(
   what: "created" | "restored" | "valid",
   keys: PublicKeys & { seed_file: string; phrase?: string },
@@ -35,7 +44,7 @@ export function describeKeys(
 ): string {
   return [
     `${what}: ${keys.seed_file}`,
-    `xpub    ${keys.xpub}`,
+    `xpub    ${keys.xpub}  (keep it private: with the key of any one wallet it gives away all wallets)`,
     ...keys.lanes.map((address, index) => `lane ${lanes[index]?.toString() ?? ""}  ${address}`),
     ...(keys.phrase === undefined ? [] : ["", keys.phrase]),
   ].join("\n");

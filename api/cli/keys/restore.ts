@@ -7,7 +7,7 @@ import { OperatorError } from "../../operator/operator-error.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { writeSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { describeKeys, publicKeys, requirePassphrase } from "./describe-keys.ts";
+import { describeKeys, publicKeys, requireStrongPassphrase } from "./describe-keys.ts";
 
 export function keysRestore(terminal: Terminal): Command {
   return resultCommand(
@@ -20,7 +20,7 @@ export function keysRestore(terminal: Terminal): Command {
     },
   ).action(async (options: { json?: boolean }) => {
     const settings = parseSettings(terminal.env);
-    const passphrase = requirePassphrase(settings);
+    const passphrase = requireStrongPassphrase(settings);
     const phrase = (await text(process.stdin)).trim().split(/\s+/).join(" ");
     if (!Mnemonic.isValidMnemonic(phrase)) {
       throw new OperatorError(

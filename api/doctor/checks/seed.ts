@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 
 import { readMeta } from "../../store/db/meta.ts";
 import { walletSample } from "../../store/doctor/sealed.ts";
-import { type Check, ok, problem } from "../check.ts";
+import { weakPassphrase } from "../../keys/passphrase.ts";
+import { type Check, ok, problem, warning } from "../check.ts";
 
 const SAMPLE = 5;
 
@@ -37,7 +38,8 @@ export const seed: Check = {
           "The seed in SEED_FILE did not make this database's wallets. Set SEED_FILE to the seed file of this database.",
         ),
       ];
-    return [ok("the seed file can be decrypted, and its seed makes the wallets of this database")];
+    const found = ok("the seed file can be decrypted, and its seed makes the wallets of this database");
+    return keys.passphraseWeakness === null ? [found] : [found, warning(weakPassphrase(keys.passphraseWeakness))];
   },
 };
 

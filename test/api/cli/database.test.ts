@@ -104,7 +104,7 @@ describeOn("sqlite", "command line: which database it uses", () => {
       await writeFile(dataDir, "a file, not a folder");
       const program = run("api/cli/main.ts", ["keys", "create"], {
         DATA_DIR: dataDir,
-        SEED_PASSPHRASE: "correct horse",
+        SEED_PASSPHRASE: "correct horse battery",
       });
       expect(await program.gone()).to.equal(1);
       expect(program.output).to.match(/^Cannot use .*ENOTDIR\)\.\n$/);

@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 
 import { expect } from "chai";
 
 import { OperatorError } from "../../../api/operator/operator-error.ts";
-import { SeedFileError } from "../../../api/keys/seed-file.ts";
+import { newSeedPhrase, SeedFileError, writeSeedFile } from "../../../api/keys/seed-file.ts";
 import { TestProcess } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { refusalOf } from "./support/refusal.ts";
@@ -22,7 +23,7 @@ describe("command line: keys", () => {
 
   beforeEach(async () => {
     folder = await temporaryFolder();
-    env = { DATA_DIR: folder.path, SEED_FILE: `${folder.path}/seed.jwe`, SEED_PASSPHRASE: "correct horse", LANES: "3" };
+    env = { DATA_DIR: folder.path, SEED_FILE: `${folder.path}/seed.jwe`, SEED_PASSPHRASE: "correct horse battery", LANES: "3" };
   });
   afterEach(() => folder.remove());
 
@@ -63,6 +64,13 @@ describe("command line: keys", () => {
       expect(await readFile(`${folder.path}/seed.jwe`, "utf8")).to.equal(before);
     });
 
+    it("refuses a weak SEED_PASSPHRASE, and writes no file", async () => {
+      const error = await refusalOf(runCli({ ...env, SEED_PASSPHRASE: "correct horse" }, "keys", "create"));
+      expect(error).to.be.instanceOf(OperatorError);
+      expect(error.message).to.match(/SEED_PASSPHRASE is weak: it has 13 characters.*openssl rand/s);
+      expect(existsSync(`${folder.path}/seed.jwe`)).to.equal(false);
+    });
+
     it("requires SEED_PASSPHRASE", async () => {
       const error = await refusalOf(runCli({ ...env, SEED_PASSPHRASE: "" }, "keys", "create"));
       expect(error).to.be.instanceOf(OperatorError);
@@ -79,6 +87,13 @@ describe("command line: keys", () => {
       expect(error.message).to.match(/passphrase does not open the seed file/);
     });
 
+    it("opens a file with a weak passphrase, which an older version wrote, and warns", async () => {
+      await writeSeedFile(`${folder.path}/seed.jwe`, newSeedPhrase(), "weak");
+      const { output, remarks } = await runCli({ ...env, SEED_PASSPHRASE: "weak" }, "keys", "check");
+      expect(output).to.contain("valid");
+      expect(remarks).to.match(/SEED_PASSPHRASE is weak: it has 4 characters/);
+    });
+
     it("rejects a missing file and a file that is not a seed file", async () => {
       expect((await refusalOf(runCli(env, "keys", "check"))).message).to.match(/cannot be read \(ENOENT\)/);
       await writeFile(`${folder.path}/seed.jwe`, "nonsense");
@@ -89,7 +104,7 @@ describe("command line: keys", () => {
   describe("restore", () => {
     it("derives the same addresses from the same words, with another passphrase", async () => {
       const made = await jsonOfCli<Keys>(env, "keys", "create", "--show-phrase");
-      env = { ...env, SEED_PASSPHRASE: "another" };
+      env = { ...env, SEED_PASSPHRASE: "another horse, no battery" };
       // The words may be separated by spaces and line breaks.
       const { code, output } = await restore(
         `  ${(made.phrase ?? "").replaceAll(" ", "\n ")}\n`,
