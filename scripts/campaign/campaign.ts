@@ -20,19 +20,25 @@ interface Run {
   only: string | null;
   hardfork: Hardfork | null;
   verbose: boolean;
-  /** When no further fault may begin (monotonic clock). */
-  deadline: number;
+  /** Milliseconds after the start of the first world in which faults may begin. The first fault of a world always runs. */
+  time: number;
   /** Totals by fault. Each round adds to them. */
   lines: Map<string, Line>;
+}
+
+/** When no further fault may begin (monotonic clock); null: no world has started yet. */
+interface Clock {
+  deadline: number | null;
 }
 
 /** Runs `faults` rounds on one kind of node, in the order that the seed gives. Stops at the first problem. */
 export async function runFaults(run: Run): Promise<void> {
   const { kind, engine, seed, faults, only } = run;
   const queue = [...schedule(possibleFaults(kind, engine, only), new Random(seed), faults)];
-  for (let world = 0; queue.length > 0 && performance.now() < run.deadline; world++) {
+  const clock: Clock = { deadline: null };
+  for (let world = 0; queue.length > 0 && performance.now() < (clock.deadline ?? Infinity); world++) {
     const share = queue.splice(0, FAULTS_PER_WORLD);
-    if (!(await runInWorld({ ...run, seed: seed + 100 * world }, share))) return;
+    if (!(await runInWorld({ ...run, seed: seed + 100 * world }, share, clock))) return;
     if (queue.length > 0) console.log(`${kind}: ${queue.length.toString()} faults left`);
   }
 }
@@ -52,15 +58,17 @@ function schedule(faults: Fault[], random: Random, count: number): Fault[] {
 }
 
 /** @returns false when a problem was found. */
-async function runInWorld(run: Run, faults: Fault[]): Promise<boolean> {
+async function runInWorld(run: Run, faults: Fault[], clock: Clock): Promise<boolean> {
   const { kind, requestsPerFault, verbose, lines } = run;
   const world = await World.create(run);
+  // A slow machine takes minutes to start the processes: that is no time for faults.
+  clock.deadline ??= performance.now() + run.time;
   const load = new Load(world);
   const checker = new Checker(world);
   let clean = true;
   try {
-    for (const fault of faults) {
-      if (performance.now() > run.deadline) break;
+    for (const [index, fault] of faults.entries()) {
+      if (index > 0 && performance.now() > clock.deadline) break;
       const started = performance.now();
       const { result, injected } = await runRound(world, load, checker, fault, requestsPerFault);
       record(lines, fault, result, injected);

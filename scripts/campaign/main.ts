@@ -39,7 +39,7 @@ async function runCampaign(options: Options): Promise<boolean> {
   const { engine, seed, faults, only, json, hardfork, minutes } = options;
   const lines = new Map<string, Line>();
   const started = performance.now();
-  const end = started + (minutes ?? Infinity) * 60_000;
+  const time = (minutes ?? Infinity) * 60_000;
   // Anvil does not know the rules of Amsterdam.
   const known = NODES.filter((kind) => hardfork !== "amsterdam" || kind === "hardhat");
   const nodes = known.filter((kind) => possibleFaults(kind, engine, only).length > 0);
@@ -48,8 +48,7 @@ async function runCampaign(options: Options): Promise<boolean> {
     const first = nodes.length === 1 ? faults : Math.ceil((faults * 2) / 3);
     const share = index === 0 ? first : faults - first;
     // Each node gets its share of the time.
-    const deadline = index === nodes.length - 1 ? end : started + ((end - started) * first) / faults;
-    await runFaults({ ...options, kind, seed: seed + index, faults: share, lines, deadline });
+    await runFaults({ ...options, kind, seed: seed + index, faults: share, lines, time: (time * share) / faults });
   }
   console.log(table([...lines.values()]));
   const total = summarise([...lines.values()]);

@@ -34,7 +34,7 @@ Runs the service under load, injects faults, and counts requests that are lost, 
   --seed N        the same seed gives the same order of faults (default 1)
   --engine NAME   sqlite (default): the service as one process. postgres: eleven processes, two
                   for most roles, on a PostgreSQL server that the campaign starts
-  --minutes N     begin no further fault after N minutes (default: no limit)
+  --minutes N     begin no further fault after N minutes, without the start of processes (default: no limit)
   --only TEXT     only faults whose name contains this text
   --hardfork NAME prague, osaka or amsterdam: the rules of the chain. In Amsterdam, the
                   contracts come from an Osaka chain that Hardhat's node continues
