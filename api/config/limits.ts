@@ -100,6 +100,12 @@ export const LIMIT_SETTINGS = {
     description:
       "Most calls per minute of one app, by all its tokens and sessions together, of one session of the operator, and without a valid token from one address. Several API processes together let through less than a quarter more.",
   },
+  publicRatePerMinute: {
+    variable: "PUBLIC_RATE_LIMIT_PER_MINUTE",
+    default: 6_000,
+    description:
+      "Most calls per minute of one address to what needs no token: `/`, `/ipfs`, `/metadata`, `/docs`, `/openapi.json`, `/console` and signing in. Marketplaces read many tokens in a short time. Behind a proxy, set `TRUST_PROXY`: without it all callers share the proxy's address.",
+  },
   eventStreams: {
     variable: "MAX_EVENT_STREAMS",
     default: 1_000,

@@ -15,6 +15,7 @@ import { errorHandler } from "./errors.ts";
 import { health } from "./health.ts";
 import { ipfsGateway } from "./ipfs/routes.ts";
 import { hostedMetadata } from "./metadata/routes.ts";
+import { limitPublic } from "./limit-public.ts";
 import { measure } from "./measure.ts";
 import { mount, mountPublic } from "./mount.ts";
 import { home } from "./pages/home.ts";
@@ -31,7 +32,10 @@ export function createApp(parts: AppDeps): Express {
     creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
     uploads: new UploadSlots(),
-    rates: new RateLimit(settings.limits.ratePerMinute, { database, processes: parts.apiProcesses }),
+    rates: new RateLimit(
+      { perMinute: settings.limits.ratePerMinute, publicPerMinute: settings.limits.publicRatePerMinute },
+      { database, processes: parts.apiProcesses },
+    ),
   };
   const app = express();
   const endpoints = endpointsOf(settings.limits);
@@ -47,6 +51,7 @@ export function createApp(parts: AppDeps): Express {
   // First, because almost all calls go there.
   app.use("/v1", mountPublic(endpoints, deps), authenticate(deps), mount(endpoints, deps));
   app.use(health(deps));
+  app.use(limitPublic(deps));
   app.use(home(deps));
   app.use(docs(deps));
   app.use(consolePages());

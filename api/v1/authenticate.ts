@@ -1,10 +1,10 @@
-import type { Request, RequestHandler, Response } from "express";
+import type { Request, RequestHandler } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
 import { type Credential, isValid, validCredentials } from "../commands/credential.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { HttpDeps } from "./deps.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint, Exchange } from "./endpoint.ts";
 import { identityBySession } from "./sessions/by-session.ts";
 
 /** A session of the console. The operator's session is for all apps. */
@@ -36,7 +36,7 @@ export function authenticate(deps: HttpDeps): RequestHandler {
     const identity =
       authorization === undefined
         ? await identityBySession(deps, request, response)
-        : await identityByToken(deps, authorization, response);
+        : await identityByToken(deps, authorization, { request, response });
     if (identity === null) {
       await deps.rates.countStranger(request, response);
       throw new ApiError("unauthorized");
@@ -49,11 +49,15 @@ export function authenticate(deps: HttpDeps): RequestHandler {
 async function identityByToken(
   { lookUps, rates }: Pick<HttpDeps, "lookUps" | "rates">,
   authorization: string,
-  response: Response,
+  { request, response }: Exchange,
 ): Promise<Identity | null> {
   const token = tokenOf(authorization);
-  const row = token === null ? undefined : await lookUps.token(hashOfToken(token));
+  if (token === null) return null;
+  const hash = hashOfToken(token);
+  await rates.refuseStranger(hash, request, response);
+  const row = await lookUps.token(hash);
   if (row === undefined || !isValid(row, Date.now())) return null;
+  rates.rememberValid(hash);
   await rates.countApp(row.app_id, response);
   const credential = { kind: "token", hash: row.hash } as const;
   return { appId: row.app_id, credential, scopes: row.scopes.filter(isScope), session: null };

@@ -51,6 +51,7 @@ export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): Req
   for (const endpoint of open) {
     const handle = handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots() });
     router[endpoint.method](endpoint.path, async (request, response, next) => {
+      await deps.rates.countPublic(request, response);
       try {
         await handle(request, response, next);
       } catch (error) {

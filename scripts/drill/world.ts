@@ -62,6 +62,7 @@ export class World {
         SEED_PASSPHRASE: randomBytes(16).toString("hex"),
         SECRET_KEYS: randomBytes(32).toString("base64"),
         RATE_LIMIT_PER_MINUTE: "1000000",
+        PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
         NODE_COMPILE_CACHE: join(folder, "compiled"),
         ...database,
       };

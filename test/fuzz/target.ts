@@ -39,6 +39,7 @@ export async function startTarget(databaseUrl?: string): Promise<Target> {
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       // One token makes all the calls. No webhook is delivered to the URLs in them.
       RATE_LIMIT_PER_MINUTE: "10000000",
+      PUBLIC_RATE_LIMIT_PER_MINUTE: "10000000",
       ROLES: "api,relayer,indexer,media",
     },
   });

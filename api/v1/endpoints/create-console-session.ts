@@ -1,4 +1,4 @@
-import { type CodeRefusal, LINK_MINUTES, signIn } from "../../commands/console-session.ts";
+import { hashOfSecret, type CodeRefusal, LINK_MINUTES, signIn } from "../../commands/console-session.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { defineServiceEndpoint } from "../endpoint.ts";
 import { consoleSessionExample } from "../examples.ts";
@@ -44,6 +44,7 @@ export function createConsoleSession() {
         throw new ApiError("unauthorized", null, { message });
       }
       await deps.rates.countSession(signedIn.session, response);
+      deps.rates.rememberValid(hashOfSecret(signedIn.secret));
       setSessionCookie(response, publicUrl, signedIn.secret, signedIn.session.expires_at);
       return shown;
     },

@@ -25,9 +25,12 @@ export async function identityBySession(deps: Deps, request: Request, response: 
   const secret = sessionSecretOf(request, publicUrl);
   if (secret === null) return null;
   await requireOwnPageOrCount(deps, request, response);
-  const session = await deps.lookUps.session(hashOfSecret(secret));
+  const hash = hashOfSecret(secret);
+  await deps.rates.refuseStranger(hash, request, response);
+  const session = await deps.lookUps.session(hash);
   const now = Date.now();
   if (session === undefined || session.hash === null || !isLive(session, now)) return null;
+  deps.rates.rememberValid(hash);
   await deps.rates.countSession(session, response);
   if ((session.used_at ?? 0) < now - TOUCH_EVERY) await touch(deps, session.id, now);
   return {

@@ -40,7 +40,13 @@ export class MeasuredService extends ServiceProcess {
   readonly instruments = new Instruments(this);
 
   static async open(this: void, env: Record<string, string>, log: string, roles: string): Promise<MeasuredService> {
-    const settings = { PORT: "0", RATE_LIMIT_PER_MINUTE: "100000000", ...env, ROLES: roles };
+    const settings = {
+      PORT: "0",
+      RATE_LIMIT_PER_MINUTE: "100000000",
+      PUBLIC_RATE_LIMIT_PER_MINUTE: "100000000",
+      ...env,
+      ROLES: roles,
+    };
     const service = new MeasuredService(settings, log, PRELOAD);
     await service.serving();
     return service;

@@ -17,6 +17,7 @@ describe("lanes of several relayers", () => {
     LEASE_SECONDS: LEASE_SECONDS.toString(),
     LANES: LANES.toString(),
     RATE_LIMIT_PER_MINUTE: "1000000",
+    PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
   };
   // Processes: one is killed.
   const moneta = useService({ start: false, settings });

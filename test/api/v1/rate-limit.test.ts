@@ -54,7 +54,8 @@ describe("rate limit", () => {
     expect(await api.database.read.selectFrom("wallets").select("address").execute()).to.deep.equal(before);
   });
 
-  it("limits calls without a valid token by address, and does not count valid tokens there", async () => {
+  it("limits calls without a valid token by address, and lets those pass that were valid lately", async () => {
+    expect((await list()).status).to.equal(200);
     const answers = await calls(7, () => api.get("/v1/accounts", { token: `moneta_${"x".repeat(43)}` }));
     expect(statuses(answers)).to.deep.equal([401, 401, 401, 401, 401, 429, 429]);
     const refused = await api.get("/v1/accounts", { token: null });
@@ -62,6 +63,26 @@ describe("rate limit", () => {
     expect(refused.headers.get("ratelimit-policy")).to.equal('"address";q=5;w=60');
     expect((await list()).status).to.equal(200);
     expect((await api.get("/healthz", { token: null })).status).to.equal(200);
+    // The service has not seen this one, and does not ask the database for it.
+    expectRefusal(await list(api.other.token), 429, "rate_limited");
+  });
+
+  it("limits the calls of an address to public routes, before they do anything", async () => {
+    await api.close();
+    // One more than the paths below: the answers are compared with the document, which is read once.
+    api = await startApi({ limits: { publicRatePerMinute: 8 } });
+    expect((await list()).status).to.equal(200);
+    const paths = ["/", "/docs", "/openapi.json", "/console/", "/ipfs/nothing", "/metadata/nothing", "/nothing"];
+    for (const path of paths) expect((await fetch(api.baseUrl + path)).status, path).not.to.equal(429);
+    for (const path of paths) {
+      const refused = await fetch(api.baseUrl + path);
+      expect(refused.status, path).to.equal(429);
+      expect(await refused.json()).to.include({ error_code: "rate_limited" });
+      expect(refused.headers.get("ratelimit-policy")).to.equal('"public";q=8;w=60');
+    }
+    expectRefusal(await api.post("/v1/console/session", { code: "x" }, { token: null }), 429, "rate_limited");
+    expect((await list()).status).to.equal(200);
+    expect((await api.get("/readyz", { token: null })).status).to.equal(200);
   });
 
   describe("behind a proxy", () => {
@@ -79,6 +100,8 @@ describe("rate limit", () => {
 
     it("ignores the header of anybody else", async () => {
       let client = 0;
+      await api.get("/", { token: null, headers: { "X-Forwarded-For": "203.0.113.200" } });
+      expect(api.log.join("")).to.contain("TRUST_PROXY is not set");
       const answers = await calls(6, () => from(`203.0.113.${(client++).toString()}`));
       expect(statuses(answers)).to.deep.equal([401, 401, 401, 401, 401, 429]);
       expect(api.log.join("")).not.to.contain("203.0.113");
