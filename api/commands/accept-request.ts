@@ -1,3 +1,4 @@
+import type { Limits } from "../config/limits.ts";
 import { secondsOfDayLeft } from "../domain/day.ts";
 import type { Command } from "../domain/command.ts";
 import { ApiError } from "../domain/error-codes.ts";
@@ -13,6 +14,7 @@ import type { AcceptQueue } from "./accept-queue.ts";
 import { type Answer, type AnswerForm, answerOf, type Result, singleAnswer } from "./answer-form.ts";
 import type { BacklogRefusal } from "./backlog.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, keyOf, replay } from "./idempotency.ts";
+import { refuseLargeMetadata } from "./metadata-size.ts";
 import { overQuota } from "./over-quota.ts";
 import { refuseRelay } from "./refuse-relay.ts";
 
@@ -38,6 +40,7 @@ export interface AcceptDeps extends IdempotencyDeps {
   /** Notified when a request can be claimed. */
   signals: { requests: { notify(): void } };
   metrics: Pick<Metrics, "requests">;
+  settings: { limits: Pick<Limits, "metadataBytes"> };
 }
 
 /** A command whose rules are checked, ready to be stored. */
@@ -151,6 +154,9 @@ interface Item {
 
 function candidateOf(deps: AcceptDeps, { appId }: Caller, acceptance: Acceptance): Item {
   refuseRelay(deps.relay, acceptance.command);
+  if ("metadata" in acceptance.command && acceptance.command.metadata !== null) {
+    refuseLargeMetadata(acceptance.command.metadata, deps.settings.limits.metadataBytes);
+  }
   const candidate = {
     id: acceptance.id ?? randomId(),
     appId,

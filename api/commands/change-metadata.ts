@@ -10,6 +10,7 @@ import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/reques
 import { findMintedNft } from "../store/listings/nfts.ts";
 import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import type { Caller } from "./idempotency.ts";
+import { refuseLargeMetadata } from "./metadata-size.ts";
 import { refuseRelayIn } from "./refuse-relay.ts";
 
 /** New values of fields. null removes a field; undefined keeps it. */
@@ -103,6 +104,7 @@ async function apply<M extends object>(
       );
     }
     const metadata = change.merge(stored);
+    refuseLargeMetadata(metadata, deps.settings.limits.metadataBytes, stored);
     const changed = JSON.stringify(metadata) !== JSON.stringify(stored);
     if (changed) {
       await change.write(trx, metadata);

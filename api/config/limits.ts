@@ -30,6 +30,12 @@ export const LIMIT_SETTINGS = {
     description: "Longest URI, in characters, `data:` URIs included.",
   },
   attributes: { variable: "MAX_ATTRIBUTES", default: 200, description: "Most entries of `attributes`." },
+  metadataBytes: {
+    variable: "MAX_METADATA_BYTES",
+    default: 65_536,
+    description:
+      "Largest metadata of one token or one collection, in bytes of the stored JSON in UTF-8, when it is accepted. Metadata that is stored already stays as it is.",
+  },
   unlockableBytes: {
     variable: "MAX_UNLOCKABLE_BYTES",
     default: 65_536,

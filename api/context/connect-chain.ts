@@ -1,3 +1,6 @@
+import type { Logger } from "pino";
+
+import { weakPassphrase } from "../keys/passphrase.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
 import type { Settings } from "../config/settings.ts";
@@ -18,12 +21,18 @@ export interface Chain {
 }
 
 /** Checks that chain, database and keys belong together. On a local chain it also funds the lanes. @throws StartupError */
-export async function connectChain(settings: Settings, database: Database, client: ChainClient): Promise<Chain> {
+export async function connectChain(
+  settings: Settings,
+  database: Database,
+  client: ChainClient,
+  logger: Logger,
+): Promise<Chain> {
   const hostedBase = hostedBaseOf(settings);
   const identity = await establishIdentity(database, client, { ...settings, hostedBase });
   const local = identity.chainId === LOCAL_CHAIN_ID;
   const keys = await loadKeys(settings, local);
   await checkSeed(database, keys);
+  if (keys.passphraseWeakness !== null && !local) logger.warn(weakPassphrase(keys.passphraseWeakness));
   const signing = settings.roles.includes("relayer")
     ? { keyring: needed(keys.keyring), lanes: await lanesToDrive(database, settings.lanes) }
     : null;

@@ -6,7 +6,6 @@ import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../ipfs-node/node.ts";
 import type { Measurements } from "../metrics/meter.ts";
 import type { Metrics } from "../shared/metrics.ts";
-import { weakPassphrase } from "../keys/passphrase.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
@@ -86,10 +85,8 @@ export async function startService(
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
   const { connections, client, impatient } = createClients(settings, metrics);
-  const chain = await connectChain(settings, database, client);
+  const chain = await connectChain(settings, database, client, logger);
   const { identity, local } = chain;
-  const { passphraseWeakness } = chain.keys;
-  if (passphraseWeakness !== null && !local) logger.warn(weakPassphrase(passphraseWeakness));
   const others = shared?.others?.start();
   // Awaited below. Until then a failure is not forgotten.
   others?.catch(() => undefined);

@@ -6,7 +6,7 @@ const LEAST = { length: 16, different: 8 };
  * @returns null when it is long and varied enough.
  */
 export function weaknessOf(passphrase: string): string | null {
-  const characters = [...passphrase];
+  const characters = Array.from(passphrase);
   const different = new Set(characters).size;
   if (characters.length >= LEAST.length && different >= LEAST.different) return null;
   return `it has ${characters.length.toString()} characters, ${different.toString()} of them different; ${LEAST.length.toString()} and ${LEAST.different.toString()} are needed. \`openssl rand -base64 24\` makes a good one`;

@@ -1,5 +1,11 @@
 import { isRawNumber } from "./exact-json.ts";
 
+/** Digits of a number: as many as 2^256 has. Parsers of other languages refuse much longer ones, or take long. */
+const MAX_DIGITS = 78;
+
+/** What is wrong with a number that is longer, or infinite. */
+export const NUMBERS = `Numbers have at most ${MAX_DIGITS.toString()} digits, and are finite as a double.`;
+
 /** Whether every database can store the text: PostgreSQL takes no NUL, and UTF-8 has no lone surrogates. */
 export function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes("\0");
@@ -9,15 +15,21 @@ export function isStorable(value: string): boolean {
  * What keeps a JSON value from being stored. Walks level by level and never recurses: the caller chooses the depth.
  * @param levels the deepest nesting that is allowed.
  */
-export function faultOf(value: unknown[], levels: number): "depth" | "text" | null {
+export function faultOf(value: unknown[], levels: number): "depth" | "text" | "number" | null {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > levels) return "depth";
     const children = level.flatMap(partsOf);
     if (children.some((child) => typeof child === "string" && !isStorable(child))) return "text";
+    if (children.some((child) => isRawNumber(child) && !isUsableNumber(child.rawJSON))) return "number";
     level = children.filter((child) => typeof child === "object" && child !== null && !isRawNumber(child));
   }
   return null;
+}
+
+/** Not every parser knows infinity, and a longer number is no quantity of anything. */
+function isUsableNumber(digits: string): boolean {
+  return Number.isFinite(Number(digits)) && digits.replace(/\D/g, "").length <= MAX_DIGITS;
 }
 
 /** Keys and values of an object or array. */

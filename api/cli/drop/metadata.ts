@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { DEFAULT_LIMITS, type Limits, MAX_ATTRIBUTE_DEPTH, MAX_JSON_VALUES } from "../../config/limits.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
-import { faultOf, isStorable } from "../../shared/storable.ts";
+import { faultOf, isStorable, NUMBERS } from "../../shared/storable.ts";
 import { valuesOf } from "./json-values.ts";
 import type { Metadata, TextField } from "./token.ts";
 
@@ -46,6 +46,7 @@ function schemaOf(limits: Limits) {
         .max(limits.attributes, `Must have at most ${limits.attributes.toString()} entries.`)
         .refine((value) => faultOf(value, MAX_ATTRIBUTE_DEPTH) !== "depth", TOO_DEEP)
         .refine((value) => faultOf(value, MAX_ATTRIBUTE_DEPTH) !== "text", `Keys and texts: ${UNICODE}`)
+        .refine((value) => faultOf(value, MAX_ATTRIBUTE_DEPTH) !== "number", NUMBERS)
         .refine((value) => valuesOf(value) <= MOST_VALUES, TOO_MANY),
     ),
   } satisfies Record<TextField | "attributes", z.ZodType>);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
-import { faultOf } from "../../shared/storable.ts";
+import { faultOf, NUMBERS } from "../../shared/storable.ts";
 import { address, destination, optional, quantity, refuse, text, textOfBytes, tokenId, UNICODE } from "./inputs.ts";
 import { contentUri, linkUri } from "./uris.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
@@ -58,6 +58,8 @@ export function attributes(most: number) {
         refuse(context, "too_deep", `Must be nested at most ${MAX_ATTRIBUTE_DEPTH.toString()} levels deep.`);
       } else if (fault === "text") {
         refuse(context, "invalid_format", `Keys and texts: ${UNICODE}`);
+      } else if (fault === "number") {
+        refuse(context, "invalid_format", NUMBERS);
       }
     });
 }

@@ -132,6 +132,17 @@ describe("changing metadata", () => {
       expect((await api.get(`/metadata/31337/${contract}/1`, { token: null })).text).to.contain(`"value":${digits}`);
     });
 
+    it("refuses to make metadata larger than the limit, but not to make stored metadata smaller", async () => {
+      const contract = await addCollection(api);
+      const large = (length: number) => ({ attributes: [{ value: "x".repeat(length) }] });
+      await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: large(200_000) });
+      await addMint(api, { contract, to: HOLDER, tokenId: 2 });
+      expectInvalid(await patch(`${contract}/2`, large(70_000)), { attributes: "too_long" });
+      expectInvalid(await patch(`${contract}/1`, large(200_001)), { attributes: "too_long" });
+      expect((await patch(`${contract}/1`, large(150_000))).status).to.equal(200);
+      expect(await published(`${contract}/1`)).to.deep.equal(large(150_000));
+    });
+
     it("refuses tokens that do not exist or have no hosted metadata", async () => {
       const contract = await addCollection(api);
       await addMint(api, { contract, to: HOLDER, tokenId: 1 });

@@ -55,7 +55,7 @@ describe("POST /v1/nfts, ERC721", () => {
     });
 
     it("keeps large numbers in attributes exact", async () => {
-      const attributes = '[{"value": 123456789012345678901234567890, "other": 1e999}]';
+      const attributes = '[{"value": 123456789012345678901234567890, "other": 1e99}]';
       const raw = `{"collection_address": "${hosted721}", "to_address": "${to}", "attributes": ${attributes}}`;
       const id = expectAccepted(await api.call("POST", "/v1/nfts", { raw }));
       const row = await api.database.read
@@ -63,7 +63,40 @@ describe("POST /v1/nfts, ERC721", () => {
         .select("command")
         .where("id", "=", id)
         .executeTakeFirstOrThrow();
-      expect(row.command).to.contain('{"value":123456789012345678901234567890,"other":1e999}');
+      expect(row.command).to.contain('{"value":123456789012345678901234567890,"other":1e+99}');
+    });
+
+    for (const number of ["1e999", "-1e999999999", "9".repeat(79), `-${"9".repeat(100_000)}`]) {
+      it(`refuses the number ${number.slice(0, 20)} in attributes`, async () => {
+        const attributes = `[{"value": {"deep": [${number}]}}]`;
+        const raw = `{"collection_address": "${hosted721}", "to_address": "${to}", "attributes": ${attributes}}`;
+        expectInvalid(await api.call("POST", "/v1/nfts", { raw }), { attributes: "invalid_format" });
+      });
+    }
+
+    it("takes as many digits as 2^256 has", async () => {
+      const raw = `{"collection_address": "${hosted721}", "to_address": "${to}", "attributes": [{"value": ${(2n ** 256n).toString()}}]}`;
+      expectAccepted(await api.call("POST", "/v1/nfts", { raw }));
+    });
+
+    it("takes metadata of exactly the limit in bytes, and refuses one byte more by its largest field", async () => {
+      const body = (characters: number) => ({
+        collection_address: hosted721,
+        to_address: to,
+        name: "Cat",
+        attributes: [{ value: "ü".repeat(characters / 2) + "x".repeat(characters % 2) }],
+      });
+      const around = Buffer.byteLength(JSON.stringify({ name: "Cat", attributes: [{ value: "" }] }));
+      expectAccepted(await api.post("/v1/nfts", body(65_536 - around)));
+      expectInvalid(await api.post("/v1/nfts", body(65_537 - around)), { attributes: "too_long" });
+    });
+
+    it("refuses large metadata in a batch by its item, and accepts the others", async () => {
+      const item = (value: string) => ({ collection_address: hosted721, to_address: to, attributes: [{ value }] });
+      const answer = await api.post("/v1/nfts/batch", { items: [item("x".repeat(70_000)), item("x")] });
+      const { results } = JSON.parse(answer.text) as { results: { request_id?: string; error_code?: string }[] };
+      expect(results[0]).to.deep.include({ error_code: "validation_failed" });
+      expect(results[1]?.request_id).to.be.a("string");
     });
 
     it("encrypts unlockable content before it is stored, and keeps it out of the log", async () => {
