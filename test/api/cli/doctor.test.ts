@@ -97,7 +97,9 @@ describe("doctor", () => {
       expect(await seed({ SEED_FILE: `${folder}/none` })).to.match(/cannot be read/);
       const seedFile = `${folder}/other-seed.jwe`;
       await runCli({ ...env, SEED_FILE: seedFile, SEED_PASSPHRASE: "another horse, no battery" }, "keys", "create");
-      expect(await seed({ SEED_FILE: seedFile, SEED_PASSPHRASE: "another horse, no battery" })).to.match(/did not make/);
+      expect(await seed({ SEED_FILE: seedFile, SEED_PASSPHRASE: "another horse, no battery" })).to.match(
+        /did not make/,
+      );
     });
   });
 

@@ -23,7 +23,12 @@ describe("command line: keys", () => {
 
   beforeEach(async () => {
     folder = await temporaryFolder();
-    env = { DATA_DIR: folder.path, SEED_FILE: `${folder.path}/seed.jwe`, SEED_PASSPHRASE: "correct horse battery", LANES: "3" };
+    env = {
+      DATA_DIR: folder.path,
+      SEED_FILE: `${folder.path}/seed.jwe`,
+      SEED_PASSPHRASE: "correct horse battery",
+      LANES: "3",
+    };
   });
   afterEach(() => folder.remove());
 
