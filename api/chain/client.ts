@@ -218,6 +218,23 @@ export class ChainClient {
     });
   }
 
+  /**
+   * Gas of calls as separate transactions, under the rules of the next block where the node can: a hard fork may begin with it.
+   * @param most gas limit of each. @returns null for a call that fails.
+   */
+  async estimateNext(calls: { to: string; data: string; from: string }[], most: number): Promise<(bigint | null)[]> {
+    const gas = toHex(most);
+    const tags = ["pending", "latest"];
+    const requests = tags.flatMap((tag) =>
+      calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, tag] })),
+    );
+    const results = await this.#rpc.batch(requests);
+    return calls.map((_call, index) => {
+      const found = tags.map((_tag, at) => results[at * calls.length + index]).find((result) => result?.ok === true);
+      return found?.ok === true ? parse(quantity, found.value) : null;
+    });
+  }
+
   /** Sends signed bytes to the node. @throws RpcError, ChainUnavailable: neither proves that the node did not take them. */
   async broadcast(raw: string): Promise<void> {
     await this.#rpc.call("eth_sendRawTransaction", [raw]);

@@ -1,4 +1,10 @@
-import { type GasMeasurement, MAX_TRANSACTION_GAS, measurementFromSlotPrice } from "../domain/gas-measurement.ts";
+import {
+  type CalldataFloor,
+  type GasMeasurement,
+  MAX_TRANSACTION_GAS,
+  measurementFromSlotPrice,
+  UNMEASURED_GAS,
+} from "../domain/gas-measurement.ts";
 import { abi } from "./abi.ts";
 import type { ChainClient } from "./client.ts";
 import type { ContractAddresses } from "./contracts.ts";
@@ -9,6 +15,9 @@ const LEAST_TRANSACTION_GAS = 2_000_000;
 /** The gas of one more cancelled number, besides the new slot of the relay's bitmap: its calldata and its event. */
 const CANCEL_OVERHEAD = 2_000;
 const CANCEL_GAS = 2_000_000;
+/** Bytes of calldata whose price is asked for. Many: some nodes round their estimates up by a part of the whole. */
+const FLOOR_BYTES = 4_096;
+const FLOOR_GAS = 2_000_000;
 
 /**
  * Measures what the service's calls cost on the connected chain. Sends nothing and needs no funds.
@@ -25,7 +34,21 @@ export async function measureGas(
     (await measureCalls(client, contracts, chainId)) ??
     (await estimateFromSlotPrice(client, contracts.relay, operator));
   if (calls === null) return null;
-  return { ...calls, transactionGas: await transactionGas(client) };
+  const floor = (await calldataFloor(client, operator)) ?? UNMEASURED_GAS.floor;
+  return { ...calls, floor, transactionGas: await transactionGas(client) };
+}
+
+/**
+ * What calldata costs at least, as the estimates for plain calldata to an account without code show: nothing, many zeros, and as
+ * many other bytes. @returns null when the node does not estimate them
+ */
+async function calldataFloor(client: ChainClient, account: string): Promise<CalldataFloor | null> {
+  const calls = ["", "00", "ff"].map((byte) => ({ from: account, to: account, data: `0x${byte.repeat(FLOOR_BYTES)}` }));
+  const [base, zeros, others] = (await client.estimateNext(calls, FLOOR_GAS)).map((gas) => Number(gas ?? NaN));
+  if (base === undefined || zeros === undefined || others === undefined || Number.isNaN(base + zeros + others))
+    return null;
+  const priceOf = (gas: number) => Math.max(0, Math.ceil((gas - base) / FLOOR_BYTES));
+  return { base, zero: priceOf(zeros), other: priceOf(others) };
 }
 
 /**

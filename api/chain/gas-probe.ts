@@ -37,7 +37,7 @@ export async function measureCalls(
   client: ChainClient,
   contracts: ContractAddresses,
   chainId: bigint,
-): Promise<Omit<GasMeasurement, "transactionGas"> | null> {
+): Promise<Omit<GasMeasurement, "floor" | "transactionGas"> | null> {
   const collections = await predictCollections(client, contracts);
   if (collections === null) return null;
   const steps = planSteps(collections, contracts, chainId);
@@ -115,7 +115,7 @@ function toMeasurement(
   [newSlot, slotUpdate, coldAccount]: Prices,
   used: Record<Step, number>,
   steps: Record<Step, EncodedCall>,
-): Omit<GasMeasurement, "transactionGas"> {
+): Omit<GasMeasurement, "floor" | "transactionGas"> {
   const bytes = (step: Step) => dataLength(steps[step].data);
   const words = (step: Step) => Math.ceil(bytes(step) / 32);
   const create = line([bytes("createShort"), used.createShort], [bytes("createLong"), used.createLong]);

@@ -4,6 +4,16 @@ export interface LinearGas {
   each: number;
 }
 
+/**
+ * The least that a transaction costs, whatever it does: `base`, and a price for each zero and each other byte of its calldata
+ * (EIP-7623, EIP-7976). A transaction with a lower gas limit is refused.
+ */
+export interface CalldataFloor {
+  base: number;
+  zero: number;
+  other: number;
+}
+
 /** What the service's calls cost on the connected chain. Each figure is the gas of one call, without its transaction. */
 export interface GasMeasurement {
   /** The first write to a storage slot. */
@@ -25,6 +35,7 @@ export interface GasMeasurement {
   freezeMetadata: LinearGas;
   transferErc721: number;
   transferErc1155: number;
+  floor: CalldataFloor;
   /** The highest gas limit that a transaction can have. */
   transactionGas: number;
 }
@@ -49,6 +60,7 @@ const OSAKA: GasMeasurement = {
   freezeMetadata: { base: 0, each: 22_734 },
   transferErc721: 33_249,
   transferErc1155: 34_546,
+  floor: { base: 21_000, zero: 10, other: 40 },
   transactionGas: MAX_TRANSACTION_GAS,
 };
 

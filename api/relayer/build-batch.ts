@@ -197,7 +197,7 @@ function checkItem(
     return {
       request,
       ...outOfGas(`The request needs about ${alone} gas, and one transaction can have ${gasBudget}.`),
-      cause: alone,
+      cause: null,
     };
   }
   // A request that was signed before may still run on chain: only the chain may end it.

@@ -34,6 +34,9 @@ const ITEM_OVERHEAD = 700;
 export const RESERVE = 320_000;
 /** Prices of one calldata byte, and of the words that surround the data of a call: seven, most of whose bytes are zero. */
 const DATA = { zero: 4, other: 16, words: 1_300 } as const;
+/** At most so many bytes surround the data of a call, padding included, and so many precede all calls. */
+const CALL_BYTES: Bytes = { zero: 192, other: 64 };
+const BATCH_BYTES = 68;
 /** Price of a change to a slot that the transaction has changed before: it is read and written. */
 const WRITTEN_SLOT = 200;
 /**
@@ -139,35 +142,49 @@ export function itemGas(
  * the reserve.
  */
 export function batchGas(measured: GasMeasurement, items: readonly CountedItem[], authorizations: number): BatchGas {
-  const { newSlot } = measured;
+  const { newSlot, floor } = measured;
+  let least = floor.base + floor.other * BATCH_BYTES;
   let expected = TRANSACTION + Math.ceil(authorizationGas(newSlot)) * authorizations;
   let largest = 0;
   const targets = new Set<string>();
   const buckets = new Set<bigint>();
   for (const item of items) {
-    const { gas, target, number } = item;
-    expected += expectedOf(item);
+    const { gas, target, number, data } = item;
+    const bytes = countBytes(data);
+    expected += expectedWith(gas, bytes);
+    least += floor.zero * (bytes.zero + CALL_BYTES.zero) + floor.other * (bytes.other + CALL_BYTES.other);
     largest = Math.max(largest, gas.limit);
     targets.add(target);
     buckets.add(number >> BUCKET_BITS);
   }
   expected += targets.size * targetGas(measured) + buckets.size * newSlot;
+  // Blocks count what calldata costs at least, too.
+  expected = Math.max(expected, least);
   // A call gets at most 63/64 of the remaining gas (EIP-150).
   return { expected, limit: expected + RESERVE + Math.ceil((largest * 64) / 63) };
 }
 
 /** The gas that an item adds to its transaction, without what the items share. */
 export function expectedOf({ gas, data }: Pick<CountedItem, "gas" | "data">): number {
-  return gas.expected + ITEM_OVERHEAD + dataGas(data) + DATA.words;
+  return expectedWith(gas, countBytes(data));
 }
 
-/** The price of the data as a part of the calldata. */
-function dataGas(data: string): number {
-  let gas = 0;
+function expectedWith(gas: ItemGas, bytes: Bytes): number {
+  return gas.expected + ITEM_OVERHEAD + bytes.zero * DATA.zero + bytes.other * DATA.other + DATA.words;
+}
+
+/** Bytes of calldata, which have two prices. */
+interface Bytes {
+  zero: number;
+  other: number;
+}
+
+function countBytes(data: string): Bytes {
+  let zero = 0;
   for (let index = 2; index < data.length; index += 2) {
-    gas += data.charCodeAt(index) === ZERO && data.charCodeAt(index + 1) === ZERO ? DATA.zero : DATA.other;
+    if (data.charCodeAt(index) === ZERO && data.charCodeAt(index + 1) === ZERO) zero++;
   }
-  return gas;
+  return { zero, other: data.length / 2 - 1 - zero };
 }
 
 /** The first access to a contract, to the code behind it, and to the slot that counts its tokens. */

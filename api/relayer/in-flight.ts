@@ -17,6 +17,7 @@ import type { Database } from "../store/db/database.ts";
 import { isDue } from "../store/db/due.ts";
 import type { Lease } from "../store/sending/lanes.ts";
 import { currentFees, FeesTooHigh, replacementFees } from "./fees.ts";
+import type { GasMeter } from "./gas-meter.ts";
 import { type Fees, signEmpty, signReplacement } from "./sign.ts";
 
 /** Attempts of a batch before its nonce is closed with an empty transaction. */
@@ -44,6 +45,8 @@ export interface InFlightDeps {
   logger: Logger;
   now: () => number;
   resendPolicy: ResendPolicy;
+  /** What a transaction costs on the chain. */
+  gas: Pick<GasMeter, "current">;
   /** Highest price per unit of gas that the operator accepts, in wei. */
   maxFeePerGas: bigint;
 }
@@ -97,7 +100,9 @@ export class InFlight {
     }
     const { key, address } = keyring.lane(lease.lane);
     const empty = batch.attempts.length >= ATTEMPTS_BEFORE_EMPTY;
-    const attempt = empty ? signEmpty(key, address, latest.raw, fees) : signReplacement(key, latest.raw, fees);
+    const attempt = empty
+      ? signEmpty(key, address, latest.raw, fees, this.#deps.gas.current.floor.base)
+      : signReplacement(key, latest.raw, fees);
     const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
     // One of the attempts was mined meanwhile.
     if (attemptId === null) return;

@@ -199,7 +199,10 @@ export class Sender {
     metrics.requests(finalChanges(failed, now()));
     for (const { request, errors, cause } of rejected) {
       if (cause === null)
-        logger.info({ request: request.id, errors }, "a request failed before sending: it would fail on chain");
+        logger.info(
+          { request: request.id, errors },
+          "a request failed before sending: it would fail on chain, or no transaction has room for it",
+        );
       else
         logger.error(
           { request: request.id, err: cause },

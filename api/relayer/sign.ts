@@ -36,10 +36,13 @@ export function signReplacement(key: SigningKey, raw: string, fees: Fees): Signe
   return signed(replacement, key);
 }
 
-/** An empty transaction that uses up the nonce: the account sends itself nothing. */
-export function signEmpty(key: SigningKey, account: string, raw: string, fees: Fees): SignedAttempt {
+/**
+ * An empty transaction that uses up the nonce: the account sends itself nothing.
+ * @param gas what such a transaction costs on the chain.
+ */
+export function signEmpty(key: SigningKey, account: string, raw: string, fees: Fees, gas: number): SignedAttempt {
   const { chainId, nonce } = Transaction.from(raw);
-  return signed(Transaction.from({ type: 2, chainId, nonce, to: account, gasLimit: 21_000n, ...fees }), key);
+  return signed(Transaction.from({ type: 2, chainId, nonce, to: account, gasLimit: BigInt(gas), ...fees }), key);
 }
 
 function signed(transaction: Transaction, key: SigningKey): SignedAttempt {

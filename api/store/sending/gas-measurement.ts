@@ -19,6 +19,7 @@ const measurement = z.strictObject({
   freezeMetadata: linear,
   transferErc721: gas,
   transferErc1155: gas,
+  floor: z.strictObject({ base: gas, zero: gas, other: gas }),
   transactionGas: gas.positive(),
 });
 const stored = z.strictObject({ measurement, answered: z.string().nullable() });

@@ -34,7 +34,7 @@ describe("an API process with XPUB and without the seed", () => {
   const signs = () => ({
     ...machine("relayer"),
     SEED_FILE: join(moneta.folder, "created.jwe"),
-    SEED_PASSPHRASE: "secret",
+    SEED_PASSPHRASE: "correct horse battery staple",
   });
   const accepts = () => ({ ...machine("api"), XPUB: seed.xpub, SECRET_KEYS: secretKeys, ROLES: "api,webhooks" });
 

@@ -36,6 +36,9 @@ describe("GasMeter", () => {
     expect(measurement?.mintErc721).to.be.closeTo(UNMEASURED_GAS.mintErc721, 0.05 * UNMEASURED_GAS.mintErc721);
     expect(measurement?.firstMintErc721).to.be.closeTo(77_080, 4_000);
     expect(measurement?.createCollection.each).to.be.closeTo(202, 10);
+    // EIP-7623.
+    expect(measurement?.floor).to.include({ zero: 10, other: 40 });
+    expect(measurement?.floor.base).to.be.closeTo(21_000, 10);
   });
 
   describe("given the figures are too low", () => {
@@ -76,7 +79,10 @@ describe("GasMeter", () => {
       await moneta.restart();
       const { measurement } = await stored();
       expect(measurement?.newSlot).to.be.within(22_108, 23_500);
-      expect(measurement).to.deep.equal(measurementFromSlotPrice(measurement?.newSlot ?? 0));
+      const { floor, ...others } = measurement ?? UNMEASURED_GAS;
+      const scaled = measurementFromSlotPrice(others.newSlot);
+      expect({ ...others, floor: scaled.floor }).to.deep.equal(scaled);
+      expect(floor, "needs no override").to.deep.equal(before?.floor);
       expect(measurement?.mintErc721).to.be.closeTo(before?.mintErc721 ?? 0, 3_000);
     });
   });
