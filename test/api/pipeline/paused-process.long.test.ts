@@ -58,6 +58,8 @@ describe("a process that is paused for longer than its leases", () => {
     await paused();
     while (await isInTransaction()) {
       child.kill("SIGCONT");
+      // Time to end the transaction. Random, so that the pauses do not always meet the same place of a loop.
+      await wait(10 + 40 * Math.random());
       await paused();
     }
   }
