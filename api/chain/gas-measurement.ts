@@ -44,9 +44,9 @@ export async function measureGas(
  */
 async function calldataFloor(client: ChainClient, account: string): Promise<CalldataFloor | null> {
   const calls = ["", "00", "ff"].map((byte) => ({ from: account, to: account, data: `0x${byte.repeat(FLOOR_BYTES)}` }));
-  const [base, zeros, others] = (await client.estimateNext(calls, FLOOR_GAS)).map((gas) => Number(gas ?? NaN));
-  if (base === undefined || zeros === undefined || others === undefined || Number.isNaN(base + zeros + others))
-    return null;
+  const estimates = (await client.estimateNext(calls, FLOOR_GAS)).flatMap((gas) => (gas === null ? [] : Number(gas)));
+  const [base, zeros, others] = estimates;
+  if (base === undefined || zeros === undefined || others === undefined) return null;
   const priceOf = (gas: number) => Math.max(0, Math.ceil((gas - base) / FLOOR_BYTES));
   return { base, zero: priceOf(zeros), other: priceOf(others) };
 }

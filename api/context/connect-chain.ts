@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 
-import { weakPassphrase } from "../keys/passphrase.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Keyring } from "../keys/keyring.ts";
+import { weakPassphrase } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
 import { allLanes } from "../store/sending/lanes.ts";
 import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";

@@ -9,9 +9,8 @@ import { secretKeys } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
 import { createKeyring, type Keyring } from "../keys/keyring.ts";
-import { weaknessOf } from "../keys/passphrase.ts";
 import { createSealer, type SecretKey, type Sealer } from "../keys/sealer.ts";
-import { newSeedPhrase, readSeedFile, SeedFileError, writeSeedFile } from "../keys/seed-file.ts";
+import { newSeedPhrase, readSeedFile, SeedFileError, weaknessOf, writeSeedFile } from "../keys/seed-file.ts";
 import { writeNewFile } from "../shared/write-new-file.ts";
 import { StartupError } from "./startup-error.ts";
 

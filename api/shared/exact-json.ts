@@ -19,6 +19,8 @@ const exact = JSON as unknown as ExactJson;
 
 /** A shorter number is always safe: 2^53 has 16 digits, and a number overflows only with a three-digit exponent. */
 const MAY_BE_UNSAFE = /\d{16}|[eE]\+?\d{3}/;
+/** Digits of a number: as many as 2^256 has. Parsers of other languages refuse much longer ones, or take long. */
+export const MAX_DIGITS = 78;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
 
@@ -83,8 +85,15 @@ function unmark(value: unknown, mark: string): unknown {
   return value;
 }
 
+/** A long fraction counts too: what a caller sent must not lose most of its digits without a word. */
 function isLossy(value: number, source: string): boolean {
-  return !Number.isFinite(value) || (!Number.isSafeInteger(value) && /^-?\d+$/.test(source));
+  if (!Number.isFinite(value) || digitsOf(source) > MAX_DIGITS) return true;
+  return !Number.isSafeInteger(value) && /^-?\d+$/.test(source);
+}
+
+/** How many digits a number is written with. */
+export function digitsOf(source: string): number {
+  return source.replace(/\D/g, "").length;
 }
 
 export function isRawNumber(value: unknown): value is RawNumber {

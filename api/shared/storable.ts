@@ -1,7 +1,4 @@
-import { isRawNumber } from "./exact-json.ts";
-
-/** Digits of a number: as many as 2^256 has. Parsers of other languages refuse much longer ones, or take long. */
-const MAX_DIGITS = 78;
+import { digitsOf, isRawNumber, MAX_DIGITS } from "./exact-json.ts";
 
 /** What is wrong with a number that is longer, or infinite. */
 export const NUMBERS = `Numbers have at most ${MAX_DIGITS.toString()} digits, and are finite as a double.`;
@@ -29,7 +26,7 @@ export function faultOf(value: unknown[], levels: number): "depth" | "text" | "n
 
 /** Not every parser knows infinity, and a longer number is no quantity of anything. */
 function isUsableNumber(digits: string): boolean {
-  return Number.isFinite(Number(digits)) && digits.replace(/\D/g, "").length <= MAX_DIGITS;
+  return Number.isFinite(Number(digits)) && digitsOf(digits) <= MAX_DIGITS;
 }
 
 /** Keys and values of an object or array. */

@@ -15,11 +15,10 @@ import { errorHandler } from "./errors.ts";
 import { health } from "./health.ts";
 import { ipfsGateway } from "./ipfs/routes.ts";
 import { hostedMetadata } from "./metadata/routes.ts";
-import { limitPublic } from "./limit-public.ts";
 import { measure } from "./measure.ts";
 import { mount, mountPublic } from "./mount.ts";
 import { home } from "./pages/home.ts";
-import { RateLimit } from "./rate-limit.ts";
+import { limitPublic, RateLimit } from "./rate-limit.ts";
 import { requestLog } from "./request-log.ts";
 import { securityHeaders } from "./security-headers.ts";
 

@@ -2,10 +2,10 @@ import type { Request, Response } from "express";
 import type { z } from "zod";
 
 import type { Scope } from "../commands/access-token.ts";
+import type { Credential } from "../commands/credential.ts";
 import type { Caller } from "../commands/idempotency.ts";
 import type { SentFile } from "../commands/upload-media.ts";
 import type { HttpErrorCode } from "../domain/error-codes.ts";
-import type { Credential } from "../commands/credential.ts";
 import type { Identity, SessionIdentity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
 

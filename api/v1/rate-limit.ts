@@ -1,7 +1,8 @@
-import type { Request, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 
 import { ApiError } from "../domain/error-codes.ts";
+import type { AppDeps } from "./deps.ts";
 import { type SharedCount, SharedRates, type SharedRatesOptions } from "./shared-rates.ts";
 
 /** Length of a rate limit window, in seconds. */
@@ -22,9 +23,9 @@ export interface RateLimits {
 
 /**
  * Counts the calls of each app, by its tokens and sessions together: a session can create tokens without end. Calls of the
- * operator count for their session, and calls without a valid token, or to public routes, for their address. The counters live in the memory of this
- * process: a call costs no write, and a flood leaves nothing behind. Where several API processes run, `SharedRates` adds them
- * up.
+ * operator count for their session, and calls without a valid token, or to public routes, for their address. The counters
+ * live in the memory of this process: a call costs no write, and a flood leaves nothing behind. Where several API processes
+ * run, `SharedRates` adds them up.
  */
 export class RateLimit {
   readonly #limits: RateLimits;
@@ -53,7 +54,10 @@ export class RateLimit {
     await this.#count(this.#apps, "app", appId, response);
   }
 
-  /** Counts a call of a session of the console: for its app, or for itself if it is the operator's. @throws ApiError `rate_limited` */
+  /**
+   * Counts a call of a session of the console: for its app, or for itself if it is the operator's.
+   * @throws ApiError `rate_limited`
+   */
   async countSession(session: { id: string; app_id: string | null }, response: Response): Promise<void> {
     if (session.app_id !== null) await this.countApp(session.app_id, response);
     else await this.#count(this.#operators, "operator", session.id, response);
@@ -124,6 +128,28 @@ export class RateLimit {
     await limiter.set(key, total.used, total.msBeforeNext / 1_000);
     return total;
   }
+}
+
+/**
+ * Counts the calls of each address to routes that need no token. Says once when a proxy's callers share its address, because the
+ * service does not trust the proxy.
+ */
+export function limitPublic({
+  rates,
+  settings,
+  logger,
+}: Pick<AppDeps, "settings" | "logger"> & { rates: RateLimit }): RequestHandler {
+  let warned = settings.trustProxy.length > 0;
+  return async (request, response, next) => {
+    if (!warned && request.get("x-forwarded-for") !== undefined) {
+      warned = true;
+      logger.warn(
+        "a call came through a proxy, but TRUST_PROXY is not set: all callers share the proxy's address and its rate limits. Set TRUST_PROXY if the proxy is yours.",
+      );
+    }
+    await rates.countPublic(request, response);
+    next();
+  };
 }
 
 /** Sets the rate limit headers. @throws ApiError `rate_limited` when too many calls were made */

@@ -12,7 +12,12 @@ const UNICODE = "Must be valid Unicode, without NUL characters.";
 /** Leaves room for the other fields of a mint. */
 const MOST_VALUES = MAX_JSON_VALUES - 100;
 const TOO_MANY = `Must have at most ${MOST_VALUES.toString()} JSON values.`;
-const TOO_DEEP = `Must be nested at most ${MAX_ATTRIBUTE_DEPTH.toString()} levels deep.`;
+/** What keeps attributes from being stored. */
+const FAULTS = {
+  depth: `Must be nested at most ${MAX_ATTRIBUTE_DEPTH.toString()} levels deep.`,
+  text: `Keys and texts: ${UNICODE}`,
+  number: NUMBERS,
+};
 
 function text(longest: number) {
   return z
@@ -44,9 +49,10 @@ function schemaOf(limits: Limits) {
       z
         .array(z.unknown())
         .max(limits.attributes, `Must have at most ${limits.attributes.toString()} entries.`)
-        .refine((value) => faultOf(value, MAX_ATTRIBUTE_DEPTH) !== "depth", TOO_DEEP)
-        .refine((value) => faultOf(value, MAX_ATTRIBUTE_DEPTH) !== "text", `Keys and texts: ${UNICODE}`)
-        .refine((value) => faultOf(value, MAX_ATTRIBUTE_DEPTH) !== "number", NUMBERS)
+        .superRefine((value, context) => {
+          const fault = faultOf(value, MAX_ATTRIBUTE_DEPTH);
+          if (fault !== null) context.addIssue({ code: "custom", message: FAULTS[fault] });
+        })
         .refine((value) => valuesOf(value) <= MOST_VALUES, TOO_MANY),
     ),
   } satisfies Record<TextField | "attributes", z.ZodType>);

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 
 import { parseSettings } from "../../config/settings.ts";
-import { weakPassphrase, weaknessOf } from "../../keys/passphrase.ts";
-import { readSeedFile } from "../../keys/seed-file.ts";
+import { readSeedFile, weakPassphrase, weaknessOf } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { describeKeys, publicKeys, requirePassphrase } from "./describe-keys.ts";
 

@@ -1,7 +1,7 @@
 import { OperatorError } from "../../operator/operator-error.ts";
 import type { Settings } from "../../config/settings.ts";
-import { weaknessOf } from "../../keys/passphrase.ts";
 import { createKeyring } from "../../keys/keyring.ts";
+import { weaknessOf } from "../../keys/seed-file.ts";
 
 /** What others may know of a seed. */
 export interface PublicKeys {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { readMeta } from "../../store/db/meta.ts";
 import { walletSample } from "../../store/doctor/sealed.ts";
-import { weakPassphrase } from "../../keys/passphrase.ts";
+import { weakPassphrase } from "../../keys/seed-file.ts";
 import { type Check, ok, problem, warning } from "../check.ts";
 
 const SAMPLE = 5;

@@ -1,4 +1,4 @@
-import { hashOfSecret, type CodeRefusal, LINK_MINUTES, signIn } from "../../commands/console-session.ts";
+import { type CodeRefusal, hashOfSecret, LINK_MINUTES, signIn } from "../../commands/console-session.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { defineServiceEndpoint } from "../endpoint.ts";
 import { consoleSessionExample } from "../examples.ts";

@@ -79,7 +79,7 @@ describe("Hard forks", () => {
     });
 
     // The price of the calldata is above what the calls use: a limit by their gas alone is refused (EIP-7976).
-    it("settles a full batch of copies for one holder, in one transaction", async () => {
+    it("settles a full batch of copies for one holder, in few transactions", async () => {
       const { api } = moneta;
       const [alice, bob] = [await api.wallet(), await api.wallet()];
       const collection = await api.collection({ type: "ERC1155" });

@@ -66,7 +66,13 @@ describe("POST /v1/nfts, ERC721", () => {
       expect(row.command).to.contain('{"value":123456789012345678901234567890,"other":1e+99}');
     });
 
-    for (const number of ["1e999", "-1e999999999", "9".repeat(79), `-${"9".repeat(100_000)}`]) {
+    for (const number of [
+      "1e999",
+      "-1e999999999",
+      "9".repeat(79),
+      `0.${"1".repeat(100_000)}`,
+      `-${"9".repeat(100_000)}`,
+    ]) {
       it(`refuses the number ${number.slice(0, 20)} in attributes`, async () => {
         const attributes = `[{"value": {"deep": [${number}]}}]`;
         const raw = `{"collection_address": "${hosted721}", "to_address": "${to}", "attributes": ${attributes}}`;

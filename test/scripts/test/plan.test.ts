@@ -1,4 +1,4 @@
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 
 import { expect } from "chai";
 
@@ -40,7 +40,18 @@ describe("the plan of the tests", () => {
       "test/api/pipeline/lost-commits.long.test.ts",
       "test/api/v1/requests.test.ts",
     ]);
+    // docs/console.md promises these races on both engines.
+    expect(onPostgres).to.include("test/api/v1/console-session.test.ts");
     expect(onPostgres).not.to.include.members(["test/api/v1/home.test.ts", "test/api/pipeline/pinning.long.test.ts"]);
+  });
+
+  it("leaves no test out that exists on PostgreSQL only", () => {
+    const somewhere = [...paths(short, "postgres"), ...paths(long, "postgres")];
+    const needed = globSync("test/api/**/*.test.ts").filter((path) =>
+      readFileSync(path, "utf8").includes('describeOn("postgres"'),
+    );
+    expect(needed.filter((path) => !somewhere.includes(path))).to.deep.equal([]);
+    expect(needed).not.to.deep.equal([]);
   });
 
   describe("named", () => {
