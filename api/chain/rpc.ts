@@ -154,7 +154,7 @@ export class Rpc {
     const first = this.#id;
     this.#id += calls.length;
     const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: first + index, ...call }));
-    const http = await this.#exchange(body.length === 1 ? body[0] : body, bounds);
+    const http = await this.#exchange(JSON.stringify(body.length === 1 ? body[0] : body), bounds);
     if (http.status === 429) throw this.#pause.rateLimited(http.retryAfter);
     const answers = z.array(answer).safeParse(Array.isArray(http.json) ? http.json : [http.json]);
     if (!answers.success) throw this.#refusedAsWhole(http, calls);
@@ -195,13 +195,26 @@ export class Rpc {
     if (limit === "batch" && call.size > 1) throw new BatchTooLarge(error.message);
   }
 
-  async #exchange(body: unknown, { answerBytes = MAX_ANSWER, abort }: RpcBounds): Promise<HttpAnswer> {
+  /**
+   * Sends the body again when its connection broke before the answer, once. Nodes and load balancers close idle connections,
+   * and may do so at the moment of the next call. Every call may be sent twice: even a transaction has one effect.
+   */
+  async #exchange(body: string, bounds: RpcBounds): Promise<HttpAnswer> {
+    try {
+      return await this.#send(body, bounds);
+    } catch (error) {
+      if (!(error instanceof ChainUnavailable && BROKEN_CONNECTION.includes(String(error.cause)))) throw error;
+      return this.#send(body, bounds);
+    }
+  }
+
+  async #send(body: string, { answerBytes = MAX_ANSWER, abort }: RpcBounds): Promise<HttpAnswer> {
     const timeout = AbortSignal.timeout(TIMEOUT);
     try {
       const response = await fetch(this.#url, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
+        body,
         signal: abort === undefined ? timeout : AbortSignal.any([timeout, abort]),
       });
       const retryAfter = retryAfterOf(response.headers.get("retry-after"), Date.now());
@@ -210,10 +223,20 @@ export class Rpc {
       if (error instanceof AnswerTooLarge) throw error;
       // The URL may contain a provider's key, so no message includes it.
       throw new ChainUnavailable("the node cannot be reached: check RPC_URL and that the node runs", {
-        cause: error instanceof Error ? error.name : error,
+        cause: faultOf(error),
       });
     }
   }
+}
+
+/** How `fetch` names a connection that the other side closed. */
+const BROKEN_CONNECTION: readonly string[] = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"];
+
+/** The code of a failed `fetch`, or else its name. Never its message, which may contain the URL. */
+function faultOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { cause } = error;
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : error.name;
 }
 
 function methodOf(calls: readonly RpcCall[]): string {

@@ -55,9 +55,9 @@ export async function serveRpc(
   return listenOnLoopback(server);
 }
 
-/** Sends a body to a node as it is. */
+/** Sends a body to a node as it is, through a connection of its own, like `passTo`. */
 export function postToNode(url: string, body: string): Promise<Response> {
-  return fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  return fetch(url, { method: "POST", headers: { "content-type": "application/json", connection: "close" }, body });
 }
 
 type Answer = { result: unknown } | { error: { code: number; message: string } } | undefined;

@@ -80,11 +80,24 @@ describe("Rpc", () => {
       });
     }
 
-    it("throws ChainUnavailable when the connection breaks", async () => {
-      node.raw = (_calls, response) => response.destroy();
+    it("throws ChainUnavailable when the connection breaks, and breaks again", async () => {
+      let times = 0;
+      node.raw = (_calls, response) => {
+        times += 1;
+        response.destroy();
+      };
       const error = await failure(rpc.call("echo", [1]));
       expect(error).to.be.instanceOf(ChainUnavailable);
       expect((error as Error).message).to.not.include(node.url);
+      expect(times).to.equal(2);
+    });
+
+    it("sends the calls again when the connection breaks once, as an idle one may", async () => {
+      node.raw = (_calls, response) => {
+        node.raw = null;
+        response.destroy();
+      };
+      expect(await rpc.call("echo", [1])).to.equal(1);
     });
   });
 
