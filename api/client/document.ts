@@ -1145,7 +1145,7 @@ export interface components {
             wallets: components["schemas"]["Wallet"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1157,7 +1157,7 @@ export interface components {
             history: components["schemas"]["HistoryEntry"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1192,7 +1192,7 @@ export interface components {
             nfts: components["schemas"]["HeldNft"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1242,7 +1242,7 @@ export interface components {
             nfts: components["schemas"]["HeldNft"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1259,7 +1259,7 @@ export interface components {
             collections: components["schemas"]["Collection"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1309,7 +1309,7 @@ export interface components {
             nfts: components["schemas"]["Nft"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1380,7 +1380,7 @@ export interface components {
             }[];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1426,7 +1426,7 @@ export interface components {
             contracts: components["schemas"]["FollowedContract"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1462,7 +1462,7 @@ export interface components {
             requests: components["schemas"]["Request"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. */
+            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -4078,7 +4078,7 @@ export interface operations {
                         }[];
                         /** @description Items in the whole listing. */
                         total: number;
-                        /** @description Most items on this page. */
+                        /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
                         limit: number;
                         /** @description Items of the listing before this page. */
                         offset: number;

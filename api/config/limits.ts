@@ -157,6 +157,8 @@ export const BATCHES_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
 export const MAX_WAITING_BATCHES = 30;
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
+/** Most bytes of a page in JSON. A page with more ends early, after at least one item. */
+export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 /** Most days after which a token that a console session creates expires. */
 export const MAX_TOKEN_DAYS = 3_650;
 /** Most characters of a token's name. */

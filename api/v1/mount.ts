@@ -11,6 +11,7 @@ import type { HttpDeps } from "./deps.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
 import { nameRoute } from "./measure.ts";
+import { answerText } from "./schemas/pages.ts";
 import { APP_HEADER } from "./sessions/headers.ts";
 import { prefersStream } from "./streams/open-stream.ts";
 import { validate } from "./validate.ts";
@@ -144,7 +145,7 @@ function send(response: Response, answer: unknown): void {
   if (answer instanceof Verbatim && answer.retryAfter !== null) {
     response.setHeader("Retry-After", answer.retryAfter.toString());
   }
-  response.send(answer instanceof Verbatim ? answer.json : JSON.stringify(answer));
+  response.send(answer instanceof Verbatim ? answer.json : answerText(answer));
 }
 
 /** Aborts when the caller closes the connection. */

@@ -17,6 +17,8 @@ export interface Page<T> {
   offset: number;
   /** Where the next page starts; null at the end. */
   next: Position | null;
+  /** For each item: where a page starts that follows it. */
+  positions: readonly Position[];
 }
 
 export interface Position {
@@ -37,17 +39,13 @@ export function rowsToSkip(page: PageQuery): number {
 /** @param rows as fetched: up to one more than the page shows. */
 export function pageOf<T>(rows: readonly T[], total: number, page: PageQuery, rowNumber: (row: T) => number): Page<T> {
   const items = rows.slice(0, page.limit);
-  const last = items.at(-1);
-  const more = rows.length > page.limit && last !== undefined;
+  const positions = items.map((row, index) => ({ after: rowNumber(row), offset: page.offset + index + 1 }));
   return {
     items,
     total,
     limit: page.limit,
     offset: page.offset,
-    next: more ? { after: rowNumber(last), offset: page.offset + items.length } : null,
+    next: rows.length > page.limit ? (positions.at(-1) ?? null) : null,
+    positions,
   };
-}
-
-export function mapPage<T, U>(page: Page<T>, change: (item: T) => U): Page<U> {
-  return { ...page, items: page.items.map(change) };
 }

@@ -5,7 +5,7 @@ import type { HttpDeps } from "../deps.ts";
 import { found } from "../present/not-found.ts";
 import { presentHeldNft } from "../present/nft.ts";
 import { placeOf } from "../present/uris.ts";
-import { type PageInput, pageFrame, readPage } from "../schemas/pages.ts";
+import { type PageInput, pageAnswer, readPage } from "../schemas/pages.ts";
 
 interface CallerWithScopes {
   appId: string;
@@ -15,7 +15,7 @@ interface CallerWithScopes {
 /** A page of all tokens in one of the app's wallets. */
 export async function contentsPage(deps: HttpDeps, appId: string, address: string, query: PageInput) {
   const wallet = found(await deps.lookUps.wallet(appId, address));
-  return tokensPage(deps, { wallet: wallet.address, filter: null, listing: "contents" }, query);
+  return tokensPage(deps, { wallet: wallet.address, filter: null, listing: "contents" }, query, {});
 }
 
 /** A page of the tokens of one contract, or of one token, in one of the app's wallets. */
@@ -32,13 +32,14 @@ export async function contractContentsPage(
   // Read before the holdings: they may be newer than this block, never older.
   const following = { ...deps, quota: deps.settings.limits.contracts };
   const asOf = await followContents(following, caller, wallet.address, filter);
-  return { ...(await tokensPage(deps, part, query)), as_of_block: asOf };
+  return tokensPage(deps, part, query, { as_of_block: asOf });
 }
 
-async function tokensPage(
+async function tokensPage<R extends object>(
   deps: HttpDeps,
   { wallet, filter, listing }: { wallet: string; filter: ContentsFilter | null; listing: string },
   query: PageInput,
+  rest: R,
 ) {
   // Read before the holdings, so that a newer holding never shows its secret too early.
   const confirmed = await deps.lookUps.confirmedBlock();
@@ -47,7 +48,7 @@ async function tokensPage(
   const nfts = await Promise.all(
     page.items.map(async (nft) => presentHeldNft(place, nft, await openUnlockable(deps, nft, confirmed))),
   );
-  return { nfts, ...pageFrame(page, listing) };
+  return pageAnswer(page, listing, "nfts", nfts, rest);
 }
 
 /** The holder may read the content once the block of the transfer is final. */

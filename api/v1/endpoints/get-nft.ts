@@ -7,7 +7,7 @@ import { presentHolder, presentNft } from "../present/nft.ts";
 import { found } from "../present/not-found.ts";
 import { placeOf } from "../present/uris.ts";
 import { singleNft } from "../schemas/nfts.ts";
-import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { tokenParams } from "../schemas/params.ts";
 
 export function getNft() {
@@ -31,13 +31,8 @@ export function getNft() {
       const item = presentNft(placeOf(deps), nft);
       if (collection.type === "ERC721") return { ...item, type: "ERC721" as const, owner: nft.owner };
       const page = await listHolders(db, nft.contract, nft.tokenId, wanted);
-      return {
-        ...item,
-        type: "ERC1155" as const,
-        quantity: toWireInteger(nft.supply),
-        owners: page.items.map(presentHolder),
-        ...pageFrame(page, "owners"),
-      };
+      const token = { ...item, type: "ERC1155" as const, quantity: toWireInteger(nft.supply) };
+      return pageAnswer(page, "owners", "owners", page.items.map(presentHolder), token);
     },
   });
 }

@@ -3,7 +3,7 @@ import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, walletExample } from "../examples.ts";
 import { presentWallet } from "../present/wallet.ts";
 import { accountsPage } from "../schemas/accounts.ts";
-import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { none } from "../schemas/params.ts";
 
 export function listAccounts() {
@@ -19,7 +19,7 @@ export function listAccounts() {
     response: accountsPage,
     handle: async ({ database }, { appId, query }) => {
       const page = await listWallets(database.read, appId, readPage(query, "wallets"));
-      return { wallets: page.items.map(presentWallet), ...pageFrame(page, "wallets") };
+      return pageAnswer(page, "wallets", "wallets", page.items.map(presentWallet));
     },
   });
 }

@@ -4,7 +4,7 @@ import { collectionExample, pageExample } from "../examples.ts";
 import { presentCollection } from "../present/collection.ts";
 import { placeOf } from "../present/uris.ts";
 import { collectionsPage } from "../schemas/collections.ts";
-import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { none } from "../schemas/params.ts";
 
 export function listCollections() {
@@ -23,7 +23,7 @@ export function listCollections() {
       const page = await list(deps.database.read, appId, readPage(query, "collections"));
       const place = placeOf(deps);
       const collections = page.items.map((row) => presentCollection(place, row));
-      return { collections, ...pageFrame(page, "collections") };
+      return pageAnswer(page, "collections", "collections", collections);
     },
   });
 }

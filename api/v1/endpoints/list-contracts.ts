@@ -3,7 +3,7 @@ import { defineEndpoint } from "../endpoint.ts";
 import { contractExample, pageExample } from "../examples.ts";
 import { isoTime } from "../present/time.ts";
 import { contractsPage } from "../schemas/contracts.ts";
-import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { none } from "../schemas/params.ts";
 
 export function listContracts() {
@@ -31,7 +31,7 @@ export function listContracts() {
         until: until === null ? null : isoTime(until),
         followed_at: isoTime(followedSince),
       }));
-      return { contracts, ...pageFrame(page, "contracts") };
+      return pageAnswer(page, "contracts", "contracts", contracts);
     },
   });
 }

@@ -2,7 +2,7 @@ import { listDeliveries as list } from "../../store/outbox/delivery-log.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { deliveryExample, pageExample } from "../examples.ts";
 import { presentDelivery } from "../present/webhook.ts";
-import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { none } from "../schemas/params.ts";
 import { deliveriesPage } from "../schemas/webhook.ts";
 
@@ -19,7 +19,7 @@ export function listDeliveries() {
     response: deliveriesPage,
     handle: async ({ database }, { appId, query }) => {
       const page = await list(database.read, appId, readPage(query, "deliveries"));
-      return { deliveries: page.items.map(presentDelivery), ...pageFrame(page, "deliveries") };
+      return pageAnswer(page, "deliveries", "deliveries", page.items.map(presentDelivery));
     },
   });
 }

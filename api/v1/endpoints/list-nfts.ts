@@ -5,7 +5,7 @@ import { presentCollectionNft } from "../present/nft.ts";
 import { found } from "../present/not-found.ts";
 import { placeOf } from "../present/uris.ts";
 import { collectionNftsPage } from "../schemas/nfts.ts";
-import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { addressParams } from "../schemas/params.ts";
 
 export function listNfts() {
@@ -24,7 +24,8 @@ export function listNfts() {
       const collection = found(await deps.lookUps.collection(appId, params.address));
       const page = await list(deps.database.read, collection.address, readPage(query, "nfts"));
       const place = placeOf(deps);
-      return { nfts: page.items.map((nft) => presentCollectionNft(place, nft)), ...pageFrame(page, "nfts") };
+      const nfts = page.items.map((nft) => presentCollectionNft(place, nft));
+      return pageAnswer(page, "nfts", "nfts", nfts);
     },
   });
 }

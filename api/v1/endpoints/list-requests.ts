@@ -2,7 +2,7 @@ import { listRequests as list } from "../../store/requests/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, requestExample } from "../examples.ts";
 import { presentRequest } from "../present/request.ts";
-import { pageFrame, readPage } from "../schemas/pages.ts";
+import { pageAnswer, readPage } from "../schemas/pages.ts";
 import { none } from "../schemas/params.ts";
 import { requestsPage, requestsQuery } from "../schemas/requests.ts";
 
@@ -26,7 +26,7 @@ export function listRequests() {
         transactionHash: query.transaction_hash ?? null,
       };
       const page = await list(database.read, appId, filter, readPage(query, "requests"));
-      return { requests: page.items.map(presentRequest), ...pageFrame(page, "requests") };
+      return pageAnswer(page, "requests", "requests", page.items.map(presentRequest));
     },
   });
 }

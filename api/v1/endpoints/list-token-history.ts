@@ -5,7 +5,7 @@ import { historyExample, pageExample } from "../examples.ts";
 import { presentHistoryEntry } from "../present/history.ts";
 import { found } from "../present/not-found.ts";
 import { historyPage } from "../schemas/history.ts";
-import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { tokenParams } from "../schemas/params.ts";
 
 export function listTokenHistory() {
@@ -26,7 +26,7 @@ export function listTokenHistory() {
       const nft = found(await findMintedNft(database.read, collection.address, params.token_id.toString()));
       const token = { contract: nft.contract, tokenId: nft.token_id };
       const page = await list(database.read, appId, token, readPage(query, "token_history"));
-      return { history: page.items.map(presentHistoryEntry), ...pageFrame(page, "token_history") };
+      return pageAnswer(page, "token_history", "history", page.items.map(presentHistoryEntry));
     },
   });
 }

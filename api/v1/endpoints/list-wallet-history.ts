@@ -4,7 +4,7 @@ import { historyExample, pageExample } from "../examples.ts";
 import { presentHistoryEntry } from "../present/history.ts";
 import { found } from "../present/not-found.ts";
 import { historyPage } from "../schemas/history.ts";
-import { pageFrame, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { addressParams } from "../schemas/params.ts";
 
 export function listWalletHistory() {
@@ -23,7 +23,7 @@ export function listWalletHistory() {
     handle: async ({ database, lookUps }, { appId, params, query }) => {
       const wallet = found(await lookUps.wallet(appId, params.address));
       const page = await list(database.read, appId, wallet.address, readPage(query, "wallet_history"));
-      return { history: page.items.map(presentHistoryEntry), ...pageFrame(page, "wallet_history") };
+      return pageAnswer(page, "wallet_history", "history", page.items.map(presentHistoryEntry));
     },
   });
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { MAX_OFFSET, MAX_PAGE } from "../../config/limits.ts";
+import { MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
 import { refuse } from "./inputs.ts";
@@ -68,10 +68,68 @@ function refusal(code: string, message: string): ApiError {
   return new ApiError("validation_failed", [{ field: "cursor", code, message }]);
 }
 
-/** The wire form of a page, without its items. */
-export function pageFrame(page: Page<unknown>, listing: string) {
-  const { total, limit, offset, next } = page;
-  return { total, limit, offset, next: next === null ? null : writeCursor(listing, next) };
+/** What `answerText` needs of an answer that is a page. The key is a symbol, so JSON leaves it out. */
+const PAGE = Symbol("page");
+/** Most bytes of a cursor. */
+const CURSOR_BYTES = 100;
+
+interface PageAnswer {
+  [PAGE]: {
+    /** Under which the answer has its items. */
+    key: string;
+    items: readonly unknown[];
+    /** The fields that change when the page has only so many items. */
+    shorter: (count: number) => object;
+  };
+}
+
+/**
+ * The wire form of a page.
+ * @param key under which the answer has its items.
+ * @param items the items of the page as the caller gets them.
+ * @param rest further fields of the answer.
+ */
+export function pageAnswer<K extends string, T, R extends object = object>(
+  page: Page<unknown>,
+  listing: string,
+  key: K,
+  items: readonly T[],
+  rest?: R,
+) {
+  const { total, limit, offset } = page;
+  const cursorOf = (position: Position | null) => (position === null ? null : writeCursor(listing, position));
+  const shorter = (count: number) => ({ limit: count, next: cursorOf(page.positions[count - 1] ?? null) });
+  const frame = { total, limit, offset, next: cursorOf(page.next) };
+  const answer = { ...rest, [key]: items, ...frame, [PAGE]: { key, items, shorter } };
+  // The type of a computed key is not the type of its text.
+  return answer as unknown as R & Record<K, T[]> & typeof frame;
+}
+
+/**
+ * The JSON text of an answer. A page of more than `MAX_PAGE_BYTES` ends early, but has at least one item: `limit` is then the
+ * number of its items, and `next` goes on after them.
+ */
+export function answerText(answer: unknown): string {
+  if (!isPage(answer)) return JSON.stringify(answer);
+  const { key, items, shorter } = answer[PAGE];
+  let left = MAX_PAGE_BYTES - CURSOR_BYTES - Buffer.byteLength(JSON.stringify({ ...answer, [key]: [] }));
+  const shown: string[] = [];
+  // What does not fit is not made: it may be many times as large.
+  for (const item of items) {
+    const text = JSON.stringify(item);
+    left -= Buffer.byteLength(text) + 1;
+    if (left < 0 && shown.length > 0) break;
+    shown.push(text);
+  }
+  const fields = { ...answer, ...(shown.length < items.length ? shorter(shown.length) : {}) };
+  const texts = Object.entries(fields).map(([name, value]) => {
+    return `${JSON.stringify(name)}:${name === key ? `[${shown.join(",")}]` : JSON.stringify(value)}`;
+  });
+  return `{${texts.join(",")}}`;
+}
+
+function isPage(answer: unknown): answer is PageAnswer {
+  return typeof answer === "object" && answer !== null && PAGE in answer;
 }
 
 function writeCursor(listing: string, { after, offset }: Position): string {
@@ -89,7 +147,10 @@ export function pageOf<S extends z.ZodType>(item: S) {
 
 export const pageFrameFields = {
   total: z.int().nonnegative().meta({ description: "Items in the whole listing." }),
-  limit: z.int().positive().meta({ description: "Most items on this page." }),
+  limit: z
+    .int()
+    .positive()
+    .meta({ description: "Most items on this page. Fewer than asked for when they would be larger than 4 MiB." }),
   offset: z.int().nonnegative().meta({ description: "Items of the listing before this page." }),
   next: z.string().nullable().meta({ description: "Cursor of the next page; null at the end." }),
 };

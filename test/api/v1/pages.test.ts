@@ -1,8 +1,9 @@
 import { expect } from "chai";
 
+import { MAX_PAGE_BYTES } from "../../../api/config/limits.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid } from "../support/expect.ts";
-import { addWallet } from "../support/api-rows.ts";
+import { addCollection, addMint, addWallet, confirmUpTo } from "../support/api-rows.ts";
 
 describe("pages", () => {
   let api: TestApi;
@@ -87,5 +88,76 @@ describe("pages", () => {
     const next = (await api.get("/v1/accounts?limit=1")).body.next ?? "";
     expectInvalid(await api.get(`/v1/requests?cursor=${next}`), { cursor: "invalid_format" });
     expectInvalid(await api.get(`/v1/accounts?cursor=${next}&offset=1`), { cursor: "conflict" });
+  });
+
+  describe("given items that are larger than a page may be", () => {
+    /** An older version accepted metadata of this size, and a long token id in place of `{token_id}` makes more of it. */
+    const COUNT = 5;
+    const IDS = Array.from({ length: COUNT }, (_, index) => (10n ** 76n + BigInt(index)).toString());
+    const LARGE = { description: "{token_id}".repeat(26_000) };
+    let collection: string;
+    let wallet: string;
+    before(async () => {
+      collection = await addCollection(api, { type: "ERC1155" });
+      wallet = await addWallet(api);
+      for (const tokenId of IDS) {
+        await addMint(api, {
+          contract: collection,
+          to: wallet,
+          tokenId: BigInt(tokenId),
+          type: "ERC1155",
+          metadata: LARGE,
+        });
+      }
+    });
+
+    for (const [what, way] of [
+      ["by cursor", ({ body }: Answer) => (body.next == null ? null : `cursor=${body.next}`)],
+      [
+        "by adding `limit` to `offset`",
+        ({ body: { limit = 0, offset = 0, total = 0 } }: Answer) =>
+          offset + limit < total ? `offset=${(offset + limit).toString()}` : null,
+      ],
+    ] as const) {
+      it(`end early, and can be followed ${what}, without gap or repetition`, async () => {
+        for (const path of [`/v1/collections/${collection}`, `/v1/accounts/${wallet}`]) {
+          const [seen, sizes]: [string[], number[]] = [[], []];
+          for (let query: string | null = "limit=4"; query !== null;) {
+            const answer = await api.get(`${path}?${query}`);
+            seen.push(...(answer.body.nfts ?? []).map((nft) => String(nft.token_id)));
+            sizes.push(answer.body.nfts?.length ?? 0);
+            expect(Buffer.byteLength(answer.text)).to.be.at.most(MAX_PAGE_BYTES);
+            query = way(answer);
+          }
+          expect(seen, path).to.deep.equal(IDS);
+          // Each has 2,002,000 bytes.
+          expect(sizes, path).to.deep.equal([2, 2, 1]);
+        }
+      });
+    }
+
+    it("have one item that is larger than a page", async () => {
+      const single = await addCollection(api);
+      const metadata = { description: "a".repeat(MAX_PAGE_BYTES + 1) };
+      for (const tokenId of [1, 2]) await addMint(api, { contract: single, to: wallet, tokenId, metadata });
+      const first = await api.get(`/v1/collections/${single}`);
+      expect(first.body).to.include({ total: 2, limit: 1 });
+      const second = await api.get(`/v1/collections/${single}?cursor=${first.body.next ?? ""}`);
+      expect(second.body.nfts?.map((nft) => nft.token_id)).to.deep.equal([2]);
+      expect(second.body.next).to.equal(null);
+    });
+
+    it("count the bytes of unlockable content, not its characters", async () => {
+      const holder = await addWallet(api);
+      const secrets = await addCollection(api);
+      // 65,536 characters of 6 bytes each in JSON.
+      const unlockable = "\u0001".repeat(65_536);
+      for (let tokenId = 1; tokenId <= 12; tokenId++)
+        await addMint(api, { contract: secrets, to: holder, tokenId, unlockable });
+      await confirmUpTo(api, 1);
+      const answer = await api.get(`/v1/accounts/${holder}`);
+      expect(Buffer.byteLength(answer.text)).to.be.within(MAX_PAGE_BYTES - 400_000, MAX_PAGE_BYTES);
+      expect(answer.body.nfts).to.have.length(10);
+    });
   });
 });
