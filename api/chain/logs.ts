@@ -4,6 +4,7 @@ import { abi } from "./abi.ts";
 import { checksumAddress } from "./checksum-address.ts";
 import type { RawLog } from "./raw-logs.ts";
 import { textOfBytes } from "./text.ts";
+import { MAX_CHAIN_URI_BYTES } from "../config/limits.ts";
 
 /** Position of a log in the chain. */
 export interface LogPosition {
@@ -141,18 +142,26 @@ export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
     }
     case collectionTopics.baseUri: {
       const [uri] = decode(["bytes"], log.data) ?? [];
-      return typeof uri === "string" ? { kind: "base-uri-changed", ...at, baseUri: textOfBytes(uri) } : null;
+      return typeof uri === "string" ? { kind: "base-uri-changed", ...at, baseUri: uriOf(uri) } : null;
     }
     case collectionTopics.frozen:
       return { kind: "metadata-frozen", ...at };
     case collectionTopics.tokenUri: {
       const [uri] = decode(["bytes"], log.data) ?? [];
       if (first === undefined || typeof uri !== "string") return null;
-      return { kind: "token-uri-changed", ...at, tokenId: BigInt(first).toString(), uri: textOfBytes(uri) };
+      return { kind: "token-uri-changed", ...at, tokenId: BigInt(first).toString(), uri: uriOf(uri) };
     }
     default:
       return null;
   }
+}
+
+/**
+ * The text of a URI. Outside owners choose it, so a longer one ends at `MAX_CHAIN_URI_BYTES`: no wallet and no marketplace reads
+ * such a URI either, and each token of a page would repeat it.
+ */
+function uriOf(bytes: string): string {
+  return textOfBytes(bytes.slice(0, 2 + 2 * MAX_CHAIN_URI_BYTES));
 }
 
 /** A cap that a JavaScript number cannot hold exactly is unreachable, and counts as unlimited. */

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 
+import { MAX_HEADER_BYTES } from "../config/limits.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
@@ -24,6 +25,7 @@ export function createHttpServer(app: RequestListener, options: ServerOptions = 
       keepAliveTimeout: KEEP_ALIVE,
       headersTimeout: ARRIVAL.headers,
       requestTimeout: ARRIVAL.all,
+      maxHeaderSize: MAX_HEADER_BYTES,
       ...options,
       requireHostHeader: false,
     },

@@ -41,8 +41,7 @@ export class Program {
       stream?.on("data", this.#keep);
       if (file !== null) stream?.pipe(file, { end: false });
     }
-    // Not "exit": the rest of the output may come after it.
-    this.#closed = once(this.child, "close").then(() => {
+    this.#closed = closed(this.child).then(() => {
       this.#isClosed = true;
       file?.end();
       this.#wake();
@@ -143,6 +142,15 @@ export class Program {
   #wake(): void {
     for (const wake of this.#changed.splice(0)) wake();
   }
+}
+
+/**
+ * Resolves when the process has ended, and its output: the rest of it may come after the end. Not at the event "close", which
+ * never comes when this process closed the channel.
+ */
+async function closed(child: ChildProcess): Promise<void> {
+  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  await Promise.all([once(child, "exit"), ...streams.map((stream) => once(stream, "close"))]);
 }
 
 /**

@@ -61,7 +61,13 @@ export class Conformance {
   readonly document: OpenApiDocument;
   readonly #paths: { template: string; pattern: RegExp; operations: Record<string, Operation> }[];
   readonly #definitions: Json;
-  readonly #ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, formats: { "date-time": true, date: true } });
+  readonly #ajv = new Ajv2020({
+    allErrors: true,
+    allowUnionTypes: true,
+    formats: { "date-time": true, date: true },
+    // The largest value in bytes of JSON, which no keyword of JSON Schema can express.
+    keywords: ["x-max-bytes"],
+  });
   readonly #validators = new WeakMap<Json, ValidateFunction>();
 
   constructor(document: OpenApiDocument) {

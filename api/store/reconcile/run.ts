@@ -72,11 +72,16 @@ export async function endRun(trx: Trx, run: Run): Promise<void> {
   await change(trx, run, (before) => ({ ...before, holder: null, until: 0 }));
 }
 
+/** How often the text may change meanwhile: by the renewals and the writes of this process, which run side by side. */
+const MOST_TRIES = 100;
+
 async function change(trx: Trx, run: Run, to: (before: Stored) => Stored): Promise<void> {
-  const text = await readMeta(trx, KEY);
-  const before = text === null ? null : stored.parse(JSON.parse(text));
-  // Replacing the text locks the row on every engine: a takeover waits for this transaction.
-  const changed =
-    text !== null && before?.fence === run.fence && (await replaceMeta(trx, KEY, text, JSON.stringify(to(before))));
-  if (!changed) throw new LeaseLost("another process has taken over the run of reconcile");
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const text = await readMeta(trx, KEY);
+    const before = text === null ? null : stored.parse(JSON.parse(text));
+    if (text === null || before?.fence !== run.fence) break;
+    // Replacing the text locks the row on every engine: a takeover waits for this transaction.
+    if (await replaceMeta(trx, KEY, text, JSON.stringify(to(before)))) return;
+  }
+  throw new LeaseLost("another process has taken over the run of reconcile");
 }

@@ -1,3 +1,4 @@
+import { MAX_CURSOR_LENGTH } from "../../config/limits.ts";
 import { writePosition } from "../schemas/events.ts";
 
 /** A header that is always present where the document lists it. */
@@ -44,6 +45,6 @@ export const LAST_EVENT_ID = {
   in: "header",
   description:
     "For streams: the `id` of the last event that you have. The stream continues after it. It wins over `after`.",
-  schema: { type: "string" },
+  schema: { type: "string", maxLength: MAX_CURSOR_LENGTH },
   example: writePosition(7),
 } as const;

@@ -1,5 +1,6 @@
 import type { ZodOpenApiPathItemObject, ZodOpenApiPathsObject } from "zod-openapi";
 
+import { MAX_HEADER_BYTES } from "../../config/limits.ts";
 import { errorResponses } from "./errors.ts";
 import { headerRefs } from "./headers.ts";
 import { operation, type Parameter, pathParameter, PUBLIC_ERRORS } from "./public-operation.ts";
@@ -13,12 +14,14 @@ export function ipfsPaths(): ZodOpenApiPathsObject {
     "cid",
     "Content identifier.",
     "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+    { maxLength: 128 },
   );
   const path = pathParameter(
     "path",
     "Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a " +
       "parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.",
     "collection.json",
+    { maxLength: MAX_HEADER_BYTES },
   );
   return {
     "/ipfs/{cid}": contentPath("Content", "Content that the service hosts on IPFS", [cid]),

@@ -18,13 +18,19 @@ export const PUBLIC_ERRORS = {
 
 export type Parameter = ReturnType<typeof pathParameter>;
 
-export function pathParameter(of: string, words: string, example: string) {
+/** @param form of the values that exist. Any other value is not found. */
+export function pathParameter(
+  of: string,
+  words: string,
+  example: string,
+  form: { pattern: string } | { maxLength: number },
+) {
   return {
     in: "path" as const,
     name: of,
     required: true,
     description: words,
-    schema: { type: "string" as const },
+    schema: { type: "string" as const, ...form },
     example,
   };
 }

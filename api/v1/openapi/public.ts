@@ -23,12 +23,15 @@ const collectionMetadata = z
 const { name, symbol, description, image } = collectionExample;
 
 export function publicPaths(): ZodOpenApiPathsObject {
-  const chainId = pathParameter("chain_id", "Id of the service's chain.", "31337");
-  const collection = pathParameter("collection", "Address of the collection, in any case.", COLLECTION);
+  const chainId = pathParameter("chain_id", "Id of the service's chain.", "31337", { pattern: "^[0-9]{1,20}$" });
+  const collection = pathParameter("collection", "Address of the collection, in any case.", COLLECTION, {
+    pattern: "^0x[0-9a-fA-F]{40}$",
+  });
   const tokenId = pathParameter(
     "token_id",
     "Token id. Exactly 64 digits are read as hexadecimal, anything else as decimal.",
     "12",
+    { pattern: "^[0-9a-fA-F]{1,78}$" },
   );
   return {
     "/metadata/{chain_id}/{collection}": metadataPath("Collection", [chainId, collection], collectionMetadata, {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { MAX_PAGE } from "../../config/limits.ts";
+import { MAX_CURSOR_LENGTH, MAX_PAGE } from "../../config/limits.ts";
 import { REQUEST_EVENTS } from "../../domain/event.ts";
 import { REQUEST_TYPES } from "../../domain/request.ts";
 import { refuse } from "./inputs.ts";
@@ -52,6 +52,7 @@ const position = z
     return z.NEVER;
   })
   .meta({
+    maxLength: MAX_CURSOR_LENGTH,
     description:
       "`next` of an earlier answer, the `id` of an event of the stream, or `start`. Without it the feed starts at the first event, a stream with the next one.",
   });

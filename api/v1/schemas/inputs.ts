@@ -55,13 +55,16 @@ function isLongerThan(value: string, longest: number): boolean {
 
 /** Text with a limited number of bytes in UTF-8. */
 export function textOfBytes(most: number) {
-  return z.string().check((context) => {
-    if (!isStorable(context.value)) {
-      refuse(context, "invalid_format", UNICODE);
-    } else if (Buffer.byteLength(context.value, "utf8") > most) {
-      refuse(context, "too_long", `Must have at most ${most.toString()} bytes in UTF-8.`);
-    }
-  });
+  return z
+    .string()
+    .check((context) => {
+      if (!isStorable(context.value)) {
+        refuse(context, "invalid_format", UNICODE);
+      } else if (Buffer.byteLength(context.value, "utf8") > most) {
+        refuse(context, "too_long", `Must have at most ${most.toString()} bytes in UTF-8.`);
+      }
+    })
+    .meta({ maxLength: most });
 }
 
 /** A checksum costs a hash, and apps send the same addresses again and again: their collections, their busy wallets. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { MAX_PAGE } from "../../config/limits.ts";
+import { MAX_CURSOR_LENGTH, MAX_PAGE } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import type { Keyset, KeysetPage, KeysetQuery } from "../../store/db/keyset.ts";
 import { refuse } from "./inputs.ts";
@@ -12,7 +12,7 @@ interface Cursor extends Keyset {
 
 const cursor = z
   .string()
-  .meta({ description: "`next` of the previous page." })
+  .meta({ description: "`next` of the previous page.", maxLength: MAX_CURSOR_LENGTH })
   .transform((text, context): Cursor => {
     const [, listing, at, id] = /^([a-z_]+)\.(\d{1,15})\.([\w-]{1,64})$/.exec(fromBase64(text)) ?? [];
     if (listing === undefined || at === undefined || id === undefined) {

@@ -29,7 +29,7 @@ export function tokenChanges(limits: Limits) {
     description: change(text(limits.description)).meta({ description: "`{token_id}` stands for the token id." }),
     image: change(contentUri(limits.uri)),
     external_url: change(linkUri(limits.uri)),
-    attributes: change(attributes(limits.attributes)).meta({ description: "Properties of the token." }),
+    attributes: change(attributes(limits)).meta({ description: "Properties of the token." }),
     background_color: change(text(limits.symbol)).meta({ description: "Six hexadecimal digits, without #." }),
     animation_url: change(contentUri(limits.uri)),
     youtube_url: change(linkUri(limits.uri)),

@@ -31,7 +31,7 @@ export function mintBody(limits: Limits) {
       }),
       image: optional(contentUri(limits.uri)),
       external_url: optional(linkUri(limits.uri)),
-      attributes: optional(attributes(limits.attributes)).meta({
+      attributes: optional(attributes(limits)).meta({
         description: 'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`.',
       }),
       background_color: optional(text(limits.symbol)).meta({ description: "Six hexadecimal digits, without #." }),
@@ -48,7 +48,8 @@ export function mintBody(limits: Limits) {
     .meta({ id: "Mint" });
 }
 
-export function attributes(most: number) {
+/** Any JSON values, bounded by the bytes of the whole metadata. */
+export function attributes({ attributes: most, metadataBytes }: Limits) {
   return z
     .array(z.unknown())
     .max(most)
@@ -61,7 +62,8 @@ export function attributes(most: number) {
       } else if (fault === "number") {
         refuse(context, "invalid_format", NUMBERS);
       }
-    });
+    })
+    .meta({ "x-max-bytes": metadataBytes });
 }
 
 export const tokenMetadata = z

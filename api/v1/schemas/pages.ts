@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
+import { MAX_CURSOR_LENGTH, MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
 import { refuse } from "./inputs.ts";
@@ -26,7 +26,10 @@ interface Cursor extends Position {
 
 const cursor = z
   .string()
-  .meta({ description: "`next` of the previous page. Cannot be combined with `offset`." })
+  .meta({
+    description: "`next` of the previous page. Cannot be combined with `offset`.",
+    maxLength: MAX_CURSOR_LENGTH,
+  })
   .transform((text, context): Cursor => {
     const [, listing, after, offset] = /^([a-z_]+)\.(\d{1,15})\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];
     if (listing === undefined || after === undefined || offset === undefined) {
@@ -36,7 +39,9 @@ const cursor = z
     return { listing, after: Number(after), offset: Number(offset) };
   });
 
+/** The text of a cursor; empty when it is longer than any cursor. */
 export function fromBase64(text: string): string {
+  if (text.length > MAX_CURSOR_LENGTH) return "";
   return Buffer.from(text, "base64url").toString("latin1");
 }
 
@@ -70,8 +75,6 @@ function refusal(code: string, message: string): ApiError {
 
 /** What `answerText` needs of an answer that is a page. The key is a symbol, so JSON leaves it out. */
 const PAGE = Symbol("page");
-/** Most bytes of a cursor. */
-const CURSOR_BYTES = 100;
 
 interface PageAnswer {
   [PAGE]: {
@@ -112,7 +115,7 @@ export function pageAnswer<K extends string, T, R extends object = object>(
 export function answerText(answer: unknown): string {
   if (!isPage(answer)) return JSON.stringify(answer);
   const { key, items, shorter } = answer[PAGE];
-  let left = MAX_PAGE_BYTES - CURSOR_BYTES - Buffer.byteLength(JSON.stringify({ ...answer, [key]: [] }));
+  let left = MAX_PAGE_BYTES - MAX_CURSOR_LENGTH - Buffer.byteLength(JSON.stringify({ ...answer, [key]: [] }));
   const shown: string[] = [];
   // What does not fit is not made: it may be many times as large.
   for (const item of items) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { MAX_HEADER_BYTES } from "../../config/limits.ts";
 import { address as anyAddress, tokenId as anyTokenId } from "./inputs.ts";
 
 /* Path parameters. */
@@ -14,14 +15,20 @@ export const addressParams = z.object({ address });
 export const contractParams = z.object({ address, contract_address });
 export const contractTokenParams = z.object({ address, contract_address, token_id });
 export const tokenParams = z.object({ address, token_id });
-/** Any text: an unknown id is simply not found. A text with NUL, which PostgreSQL refuses, cannot be an id either. */
-function name(description: string) {
+/**
+ * Any text: an unknown id is simply not found. A text with NUL, which PostgreSQL refuses, or with more characters than any id
+ * has cannot be an id either.
+ */
+function name(description: string, longest: number) {
   return z
     .string()
-    .meta({ description })
-    .transform((text) => (text.includes("\0") ? "" : text));
+    .meta({ description, maxLength: longest })
+    .transform((text) => (text.includes("\0") || text.length > 2 * longest ? "" : text));
 }
-export const requestParams = z.object({ request_id: name("The `request_id` of an earlier answer.") });
-export const deliveryParams = z.object({ id: name("The `id` of the delivery.") });
-export const tokenIdParams = z.object({ token_id: name("The `token_id` of the token.") });
-export const userParams = z.object({ user_identifier: name("The app's own name for the user, percent-encoded.") });
+const MAX_ID = 64;
+export const requestParams = z.object({ request_id: name("The `request_id` of an earlier answer.", MAX_ID) });
+export const deliveryParams = z.object({ id: name("The `id` of the delivery.", MAX_ID) });
+export const tokenIdParams = z.object({ token_id: name("The `token_id` of the token.", MAX_ID) });
+export const userParams = z.object({
+  user_identifier: name("The app's own name for the user, percent-encoded.", MAX_HEADER_BYTES),
+});

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { SCOPES } from "../../commands/access-token.ts";
 import { time } from "./outputs.ts";
 
-export const sessionCode = z.object({
+export const sessionCode = z.strictObject({
   code: z.string().min(1).max(200).meta({
     description: "The code of the link that `npm run cli -- console` prints. It works once, within ten minutes.",
   }),

@@ -144,6 +144,18 @@ describe("decodeCollectionEvent", () => {
       uri: "\ufffd",
     });
   });
+
+  it("cuts URIs at 64 KiB", () => {
+    const { topicHash } = abi.erc721.getEvent("BaseURIUpdated");
+    const long = `0x${"61".repeat(1_000_000)}`;
+    expect(decodeCollectionEvent(log([topicHash], encode(["bytes"], [long])))).to.deep.include({
+      baseUri: "a".repeat(65_536),
+    });
+    const uri = abi.erc1155.getEvent("URI").topicHash;
+    expect(decodeCollectionEvent(log([uri, word(9n)], encode(["bytes"], [long])))).to.deep.include({
+      uri: "a".repeat(65_536),
+    });
+  });
 });
 
 describe("decodeRelayEvent", () => {

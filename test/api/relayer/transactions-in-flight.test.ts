@@ -45,7 +45,7 @@ describe("transactions in flight", function () {
       await moneta.provider.send("evm_mine", []);
       const { total } = await api.ok<{ total: number }>("GET", "/v1/requests?status=completed&type=mint&limit=1");
       return total >= accepted ? total : undefined;
-    }, 120_000);
+    });
     expect(completed).to.equal(accepted);
   }
 
@@ -58,7 +58,7 @@ describe("transactions in flight", function () {
       const gas = now.reduce((sum, { attempts }) => sum + Number(attempts[0]?.gasLimit ?? 0n), 0);
       const full = now.length === 16 || gas >= 2 * Number(gasLimit);
       return full && now.every(({ attempts }) => attempts[0]?.sentAt !== null) ? now : undefined;
-    }, 60_000);
+    });
     expect(batches.length).to.be.within(5, 16);
     const [first = 0, ...others] = batches.map(({ nonce }) => nonce);
     expect(others).to.deep.equal(others.map((_, index) => first + index + 1));
@@ -73,7 +73,7 @@ describe("transactions in flight", function () {
       accepted += 1;
       const now = await open();
       return now.length >= 4 ? now : undefined;
-    }, 60_000);
+    });
     const times = batches.map(({ attempts }) => attempts[0]?.createdAt ?? 0);
     const pauses = times.slice(1, 4).map((time, index) => time - (times[index] ?? 0));
     expect(pauses[0]).to.be.at.least(500);
@@ -93,7 +93,7 @@ describe("transactions in flight", function () {
     const batches = await eventually(async () => {
       const now = await open();
       return now.reduce((sum, { size }) => sum + size, 0) === BURST ? now : undefined;
-    }, 60_000);
+    });
     expect(batches.map(({ size }) => size)).to.deep.equal([250, 250, 250]);
     accepted += BURST;
     await mineAll();

@@ -51,6 +51,36 @@ describe("the published document", () => {
     }
   });
 
+  describe("inputs", () => {
+    it("all have a bound", () => {
+      const unbounded = Object.entries(document.paths).flatMap(([path, item]) =>
+        Object.entries(item).flatMap(([method, operation]) =>
+          unboundedInputs(document, operation).map((field) => `${method} ${path}: ${field}`),
+        ),
+      );
+      expect(unbounded).to.deep.equal([]);
+    });
+
+    it("without a bound would be found", () => {
+      const parameters = [
+        { name: "free", schema: { type: "string" } },
+        { name: "cut", schema: { type: "string", maxLength: 3 } },
+        { name: "star", schema: { type: "string", pattern: "^a*$" } },
+        { name: "digits", schema: { type: "string", pattern: "^0x[0-9]{1,78}$" } },
+        { name: "list", schema: { type: "array", items: { type: "string", enum: ["a"] } } },
+        { name: "map", schema: { type: "object", additionalProperties: {} } },
+        { name: "anything", schema: {} },
+      ];
+      expect(unboundedInputs(document, { parameters } as unknown as Operation)).to.deep.equal([
+        "free",
+        "star",
+        "list",
+        "map",
+        "anything",
+      ]);
+    });
+  });
+
   for (const endpoint of endpoints) {
     describe(`${endpoint.method.toUpperCase()} ${documentPath(endpoint.path)}`, () => {
       const operation = document.paths[documentPath(endpoint.path)]?.[endpoint.method];
@@ -198,4 +228,69 @@ const UNSEEN = [
 interface ErrorContent {
   schema: Record<string, unknown> & { properties: { error_code: { enum: HttpErrorCode[] } } };
   examples: Record<string, { value: unknown }>;
+}
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  maxLength?: number;
+  maxItems?: number;
+  pattern?: string;
+  format?: string;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  "x-max-bytes"?: number;
+}
+
+/** The parameters and fields of a call that a caller may make as long as the largest body. */
+function unboundedInputs(document: Document, operation: Operation): string[] {
+  const { parameters = [], requestBody } = operation as {
+    parameters?: ({ name: string; schema: Schema } | { $ref: string })[];
+    requestBody?: { content: Record<string, { schema: Schema }> };
+  };
+  const components = document as unknown as { components: Record<string, Record<string, unknown>> };
+  const resolve = (ref: string) => components.components[ref.split("/")[2] ?? ""]?.[ref.split("/")[3] ?? ""];
+  function walk(schema: Schema, at: string): string[] {
+    if (schema.$ref !== undefined) return walk(resolve(schema.$ref) as Schema, at);
+    if (schema["x-max-bytes"] !== undefined || schema.enum !== undefined || schema.const !== undefined) return [];
+    const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+    if (choices !== undefined) return choices.flatMap((choice) => walk(choice, at));
+    if (Array.isArray(schema.type)) return schema.type.flatMap((type) => walk({ ...schema, type }, at));
+    switch (schema.type) {
+      case "integer":
+      case "number":
+      case "boolean":
+      case "null":
+        return [];
+      case "string":
+        // A file has a limit of its own.
+        if (schema.format === "binary") return [];
+        return schema.maxLength !== undefined || isBounded(schema.pattern) ? [] : [at];
+      case "array":
+        return [...(schema.maxItems === undefined ? [at] : []), ...walk(schema.items ?? {}, `${at}[]`)];
+      case "object": {
+        const fields = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => walk(field, `${at}.${name}`));
+        return schema.additionalProperties === false ? fields : [at, ...fields];
+      }
+      default:
+        return [at];
+    }
+  }
+  return [
+    ...parameters
+      .map((one) => ("$ref" in one ? (resolve(one.$ref) as { name: string; schema: Schema }) : one))
+      .flatMap(({ name, schema }) => walk(schema, name)),
+    ...Object.entries(requestBody?.content ?? {}).flatMap(([type, { schema }]) => walk(schema, type)),
+  ];
+}
+
+/** Whether every text that a pattern matches has a bounded length. */
+function isBounded(pattern: string | undefined): boolean {
+  return pattern !== undefined && /^\^.*\$$/.test(pattern) && !/[*+]|\{\d+,\}/.test(pattern);
 }
