@@ -10,7 +10,7 @@ const AGAIN =
 
 /** What is parked, what it means, and what to do. A problem when an app waits for the row. */
 const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: string; advice: string }>> = {
-  request: { finding: problem, words: "Requests that cannot be sent", advice: AGAIN },
+  request: { finding: problem, words: "Requests that cannot be sent or settled", advice: AGAIN },
   media_job: { finding: problem, words: "Requests whose media cannot be copied", advice: AGAIN },
   delivery: {
     finding: problem,

@@ -10,6 +10,7 @@ import {
   failMediaJob,
   finishMediaJob,
   insertMediaJobs,
+  parkMediaJobs,
   oldestMediaJob,
   renewMediaJob,
   returnAbandonedJobs,
@@ -131,9 +132,10 @@ async function blocks({ read, write }: Tour): Promise<void> {
 }
 
 async function jobs({ read, write }: Tour): Promise<void> {
-  const take = (holder: string) => {
+  const take = async (holder: string) => {
     const slots = new FairSlots(SLOTS);
-    return write((trx) => takeMediaJobs(trx, { now: NOW, leaseUntil: NOW + 60_000, holder, slots }));
+    const { taken } = await write((trx) => takeMediaJobs(trx, { now: NOW, leaseUntil: NOW + 60_000, holder, slots }));
+    return taken;
   };
   await take("gone");
   const [finished, created, failed, returned] = await take("here");
@@ -147,6 +149,8 @@ async function jobs({ read, write }: Tour): Promise<void> {
   await write((trx) => finishMediaJob(trx, created, token, NOW));
   await write((trx) => failMediaJob(trx, failed, UNAVAILABLE, NOW));
   await write((trx) => returnMediaJob(trx, returned, NOW, true));
+  const broken = { id: returned.request.id, fence: returned.fence, error: new Error("it always throws") };
+  await write((trx) => parkMediaJobs(trx, [broken], NOW));
   await write((trx) => insertMediaJobs(trx, [{ id: finished.request.id, appId: BUSY.app }]));
   await oldestMediaJob(read);
   // To the end: the requests come after the tokens and the collections.
