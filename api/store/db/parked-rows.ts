@@ -76,6 +76,20 @@ function idSet(trx: Trx, rows: readonly { id: string }[]) {
   );
 }
 
+/** The parked rows of a kind. */
+export function parkedOf(db: Db, kind: ParkedKind): Promise<{ id: string; next_at: number }[]> {
+  return db.selectFrom("parked_rows").select(["id", "next_at"]).where("kind", "=", kind).execute();
+}
+
+/** A row that was not tried again for so long is gone, because something else ended its work. In milliseconds. */
+const FORGET_AFTER = 86_400_000;
+
+/** Forgets rows that are gone. Metadata is not tried again by itself: `reconcile` stores it. */
+export async function forgetParked(trx: Trx, now: number): Promise<void> {
+  const late = trx.deleteFrom("parked_rows").where("next_at", "<", now - FORGET_AFTER);
+  await late.where("kind", "<>", "metadata").execute();
+}
+
 /** How many rows of each kind are parked. */
 export async function countParked(db: Db): Promise<Record<ParkedKind, number>> {
   const rows = await db

@@ -4,7 +4,7 @@ import { CounterDeltas } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
 import type { HoldingRow, NftRow } from "../db/schema.ts";
-import { unparkRows } from "../db/parked-rows.ts";
+import { parkedOf, unparkRows } from "../db/parked-rows.ts";
 import { type Difference, pairs } from "./difference.ts";
 
 const PAGE = 1_000;
@@ -12,7 +12,8 @@ const PAGE = 1_000;
 /** Compares the tokens of a collection with the chain, and repairs them. */
 export async function compareTokens(trx: Trx, chain: Db, contract: string, repair: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
-  const withoutMetadata = await parkedMetadata(trx);
+  // Requests whose tokens were stored without their metadata.
+  const withoutMetadata = new Set((await parkedOf(trx, "metadata")).map(({ id }) => id));
   for await (const [stored, real] of pairs(tokens(trx, contract), tokens(chain, contract), (row) => [row.token_id])) {
     const where = `token ${(real ?? stored)?.token_id ?? ""} of ${contract}`;
     if (real === undefined) {
@@ -36,12 +37,6 @@ export async function compareTokens(trx: Trx, chain: Db, contract: string, repai
     }
   }
   return differences;
-}
-
-/** Requests whose tokens were stored without their metadata. */
-async function parkedMetadata(db: Db): Promise<Set<string>> {
-  const rows = await db.selectFrom("parked_rows").select("id").where("kind", "=", "metadata").execute();
-  return new Set(rows.map(({ id }) => id));
 }
 
 const COMPARED = ["supply", "minted_block", "minted_at", "request_id", "token_uri"] as const;

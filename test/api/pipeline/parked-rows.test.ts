@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { connectContracts } from "../../../api/chain/deployed.ts";
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import type { Condition } from "../../../api/domain/conditions.ts";
+import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
 import { parkedIds, poison } from "../../support/poison.ts";
@@ -137,6 +138,61 @@ describe("parked rows", () => {
       expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([]);
       expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
       await eventually(async () => ((await readiness()).body.checks?.["rows"] === "ok" ? true : undefined));
+    });
+  });
+
+  describe("given a token whose metadata cannot be stored, and a request that cannot be settled", () => {
+    let without: string;
+    let unsettled: string;
+    let good: string[];
+    const cures: (() => Promise<void>)[] = [];
+    const tokenOf = (id: string) =>
+      moneta.service.database.read
+        .selectFrom("nfts")
+        .select(["token_id", "supply", "metadata"])
+        .where("request_id", "=", id)
+        .executeTakeFirstOrThrow();
+
+    before(async () => {
+      const { database } = moneta.service;
+      await whilePaused(async () => {
+        [without, unsettled] = [await api.accept("/v1/nfts", mint("c")), await api.accept("/v1/nfts", mint("d"))];
+        for (const [table, event, when] of [
+          ["nfts", "insert", `new.request_id = '${without}' and new.metadata is not null`],
+          ["nfts", "update", `new.request_id = '${without}' and new.metadata is not null`],
+          ["requests", "update", `new.id = '${unsettled}' and new.status = 'completed'`],
+        ] as const) {
+          cures.push(await poison(database, { table, event, when }));
+        }
+        good = await acceptMany(GOOD);
+      });
+    });
+
+    it("stores the blocks, and settles all others", async () => {
+      await expectAllCompleted([...good, without]);
+      expect((await rowOf(unsettled)).status).to.equal("processing");
+      expect(await tokenOf(without)).to.include({ supply: "1", metadata: null });
+      expect(await parkedIds(moneta.service.database, "metadata")).to.deep.equal([without]);
+      expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([unsettled]);
+      expect((await findings()).map(({ condition }) => condition)).to.deep.equal(["row_parked", "row_parked"]);
+    });
+
+    it("settles the request, and reconcile stores the metadata, once the cause is gone", async () => {
+      for (const cure of cures) await cure();
+      const { database } = moneta.service;
+      await database.write((trx) => trx.updateTable("parked_rows").set({ next_at: 0 }).execute());
+      await expectAllCompleted([await api.accept("/v1/nfts", mint("e")), unsettled]);
+      const { comparison } = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
+      expect(comparison.told).to.deep.equal([
+        {
+          what: `token ${(await tokenOf(without)).token_id} of ${collection}`,
+          stored: "metadata null",
+          chain: `metadata ${JSON.stringify('{"name":"c"}')}`,
+        },
+      ]);
+      expect(await tokenOf(without)).to.include({ supply: "1", metadata: '{"name":"c"}' });
+      expect(await parkedIds(database, "metadata")).to.deep.equal([]);
+      expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
     });
   });
 });

@@ -4,6 +4,7 @@ import {
   addAnnouncement,
   dueAnnouncements,
   forgetAnnouncement,
+  parkAnnouncement,
   putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
 import {
@@ -53,6 +54,7 @@ import {
   finishUnpin,
   isHostedSince,
   keepContent,
+  parkPins,
   removePin,
   renewPins,
   returnPin,
@@ -82,6 +84,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   const [first, second, third] = pins;
   if (first === undefined || second === undefined || third === undefined) throw new Error("pins are due");
   await write((trx) => finishPin(trx, first));
+  await write((trx) => parkPins(trx, [{ pin: second, error: "it always fails" }], NOW));
   await write((trx) => returnPin(trx, second, NOW, "no answer"));
   await write((trx) => returnPin(trx, third, NOW, null));
   await write((trx) => finishUnpin(trx, third));
@@ -92,6 +95,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => addAnnouncement(trx, "new"));
   await dueAnnouncements(read, NOW, 100);
   await write((trx) => putOffAnnouncement(trx, "cid-1", NOW + 90_000));
+  await write((trx) => parkAnnouncement(trx, "new", "it always fails", NOW));
   await write((trx) => forgetAnnouncement(trx, "new"));
 }
 
