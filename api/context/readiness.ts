@@ -3,7 +3,7 @@ import { describeError } from "../chain/errors.ts";
 import { PARKED } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
-import { countParked } from "../store/db/parked-rows.ts";
+import { isAnyParked } from "../store/db/parked-rows.ts";
 import type { WorkerHealth } from "./workers.ts";
 
 interface Watched {
@@ -35,10 +35,7 @@ export function createReadiness(parts: Watched, clock = () => performance.now())
         await parts.client.headNumber();
         return "ok";
       }),
-      rows: await check(async () => {
-        const parked = await countParked(parts.database.read);
-        return Object.values(parked).some((count) => count > 0) ? PARKED : "ok";
-      }),
+      rows: await check(async () => ((await isAnyParked(parts.database.read)) ? PARKED : "ok")),
     };
     for (const { name, critical, lastError } of await parts.health()) if (critical) checks[name] = lastError ?? "ok";
     return { ready: Object.values(checks).every((word) => word === "ok" || word === PARKED), checks };

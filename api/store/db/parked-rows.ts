@@ -90,6 +90,11 @@ export async function forgetParked(trx: Trx, now: number): Promise<void> {
   await late.where("kind", "<>", "metadata").execute();
 }
 
+/** Whether any row is parked. */
+export async function isAnyParked(db: Db): Promise<boolean> {
+  return (await db.selectFrom("parked_rows").select("kind").limit(1).executeTakeFirst()) !== undefined;
+}
+
 /** How many rows of each kind are parked. */
 export async function countParked(db: Db): Promise<Record<ParkedKind, number>> {
   const rows = await db
@@ -97,7 +102,7 @@ export async function countParked(db: Db): Promise<Record<ParkedKind, number>> {
     .select(({ fn }) => ["kind", fn.countAll<number>().as("count")])
     .groupBy("kind")
     .execute();
-  const counts = new Map(rows.map(({ kind, count }) => [kind, Number(count)]));
+  const counts = new Map(rows.map(({ kind, count }) => [kind, count]));
   return Object.fromEntries(PARKED_KINDS.map((kind) => [kind, counts.get(kind) ?? 0])) as Record<ParkedKind, number>;
 }
 

@@ -24,10 +24,11 @@ export async function settleConfirmed(
     .selectAll()
     .where("outcome", "is not", null)
     .where("block_number", "<=", confirmed)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom("parked_rows")
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("parked_rows")
             .select("parked_rows.id")
             .where("kind", "=", "request")
             .whereRef("parked_rows.id", "=", "requests.id")
