@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { pino } from "pino";
 
 import { parsePruneSettings } from "../config/settings-parts.ts";
 import { PRUNED_KINDS, type PrunedKind, type Removed } from "../domain/retention.ts";
@@ -23,7 +24,8 @@ export function prune(terminal: Terminal): Command {
     .action(async ({ json, dryRun = false }: { json?: boolean; dryRun?: boolean }) => {
       const { retain, databaseUrl } = parsePruneSettings(terminal.env);
       const pruned = await withDatabase(terminal, async (database) => {
-        const deps = { database, retain, now: Date.now };
+        const logger = pino({ level: "error" }, pino.destination(2));
+        const deps = { database, retain, logger, now: Date.now };
         if (dryRun) return countPrunable(deps);
         const sums: Pruned = new Map();
         const tell = (kind: PrunedKind, removed: Removed) => {

@@ -4848,7 +4848,7 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the process that answers can work, as `/readyz` says. */
                         ready: boolean;
-                        /** @description The checks of `/readyz` in this process: `ok`, or what is wrong. */
+                        /** @description The checks of `/readyz` in this process: `ok`, what is wrong, or for `rows` the word `parked`. */
                         checks: {
                             [key: string]: string;
                         };
@@ -4981,7 +4981,7 @@ export interface operations {
                             /** @description What was found, and what to do. */
                             words: string;
                             /** @description The name of this state in the log and in `/metrics`. */
-                            condition: ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing") | null;
+                            condition: ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing" | "row_parked") | null;
                         }[];
                         /** @description When the checks began. */
                         checked_at: components["schemas"]["Time"];
@@ -5645,17 +5645,18 @@ export interface operations {
                      *       "status": "ready",
                      *       "checks": {
                      *         "database": "ok",
-                     *         "chain": "ok"
+                     *         "chain": "ok",
+                     *         "rows": "ok"
                      *       }
                      *     }
                      */
                     "application/json": {
                         /**
-                         * @description Every check is ok.
+                         * @description The service can work.
                          * @constant
                          */
                         status: "ready";
-                        /** @description The result of each check. */
+                        /** @description The result of each check. It is `ok`; `rows` is `parked` while the work on a row always fails. The others are then worked on, and `doctor` says what to do. */
                         checks: {
                             [key: string]: string;
                         };

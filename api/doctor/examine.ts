@@ -11,6 +11,7 @@ import { indexer } from "./checks/indexer.ts";
 import { lanes } from "./checks/lanes.ts";
 import { numbers } from "./checks/numbers.ts";
 import { outbox } from "./checks/outbox.ts";
+import { parked } from "./checks/parked.ts";
 import { pins } from "./checks/pins.ts";
 import { sealed } from "./checks/sealed.ts";
 import { seed } from "./checks/seed.ts";
@@ -28,6 +29,7 @@ export const CHECKS: readonly Check[] = [
   backlog,
   outbox,
   pins,
+  parked,
   indexer,
   followed,
   effects,

@@ -2,8 +2,24 @@
  * States of the service that its operator must look at. The log, `doctor` and `/metrics` use these names: the field
  * `condition`, and the label of `moneta_condition`.
  */
-export const CONDITIONS = ["low_funds", "relay_paused", "contract_quarantined", "backlog_growing"] as const;
+export const CONDITIONS = [
+  "low_funds",
+  "relay_paused",
+  "contract_quarantined",
+  "backlog_growing",
+  "row_parked",
+] as const;
 export type Condition = (typeof CONDITIONS)[number];
+
+/**
+ * Rows of the database that can be parked, by the work that fails on them: sending a request, copying its media, delivering a
+ * webhook, pinning or announcing content, storing the metadata of a minted token, deleting an old row.
+ */
+export const PARKED_KINDS = ["request", "media_job", "delivery", "pin", "announcement", "metadata", "old_row"] as const;
+export type ParkedKind = (typeof PARKED_KINDS)[number];
+
+/** What `readyz` says of the check `rows` while a row is parked. The process works, so it stays ready. */
+export const PARKED = "parked";
 
 /** A lane is low on funds when it cannot pay for this many full batches at the present fees. */
 export const FUNDS_FOR_BATCHES = 10n;

@@ -1,11 +1,18 @@
 import { CID } from "multiformats/cid";
 import type { Logger } from "pino";
 
+import { logParked } from "../shared/isolate.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
-import { ANNOUNCEMENT_HOLDS, dueAnnouncements, putOffAnnouncement } from "../store/media/announcements.ts";
+import {
+  ANNOUNCEMENT_HOLDS,
+  dueAnnouncements,
+  parkAnnouncement,
+  putOffAnnouncement,
+} from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
+import { isOutage } from "../store/db/parked-rows.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 
 export interface AnnouncerDeps {
@@ -63,18 +70,29 @@ export class Announcer {
     return "again";
   }
 
+  /** One that always fails must not keep the others from being announced: it is parked. */
   async #announce(cid: string, abort: AbortSignal): Promise<void> {
-    const { database, announce, logger, now } = this.#deps;
-    let peers = 0;
+    const { database, logger, now } = this.#deps;
     try {
-      peers = await announce(CID.parse(cid), abort);
+      const peers = await this.#peersOf(CID.parse(cid), abort);
+      // It stays due, and the next process announces it.
+      if (abort.aborted) return;
+      if (peers === 0) logger.warn({ cid }, "no IPFS peer stored the announcement of this content; retrying");
+      else logger.debug({ cid, peers }, "announced");
+      await database.write((trx) => putOffAnnouncement(trx, cid, now() + (peers === 0 ? RETRY : ANNOUNCEMENT_HOLDS)));
     } catch (error) {
-      if (!abort.aborted) logger.debug({ err: error, cid }, "an IPFS announcement failed");
+      if (isOutage(error)) throw error;
+      logParked(logger, "announcement", await database.write((trx) => parkAnnouncement(trx, cid, error, now())));
     }
-    // It stays due, and the next process announces it.
-    if (abort.aborted) return;
-    if (peers === 0) logger.warn({ cid }, "no IPFS peer stored the announcement of this content; retrying");
-    else logger.debug({ cid, peers }, "announced");
-    await database.write((trx) => putOffAnnouncement(trx, cid, now() + (peers === 0 ? RETRY : ANNOUNCEMENT_HOLDS)));
+  }
+
+  /** @returns how many peers stored the announcement. */
+  async #peersOf(root: CID, abort: AbortSignal): Promise<number> {
+    try {
+      return await this.#deps.announce(root, abort);
+    } catch (error) {
+      if (!abort.aborted) this.#deps.logger.debug({ err: error, cid: root.toString() }, "an IPFS announcement failed");
+      return 0;
+    }
   }
 }

@@ -1,16 +1,19 @@
 import type { Logger } from "pino";
 
 import type { BlockStore } from "../ipfs/block-store.ts";
+import { isolate, logParked } from "../shared/isolate.ts";
 import { type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
+import { isOutage } from "../store/db/parked-rows.ts";
 import {
   type DuePin,
   finishPin,
   finishUnpin,
   LONGEST_PIN_WAIT,
+  parkPins,
   renewPins,
   returnPin,
   takePins,
@@ -78,9 +81,8 @@ export class Pinner {
     if (pins.length === 0) return "idle";
     const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
     const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));
-    await database.write(async (trx) => {
-      for (const [index, pin] of pins.entries()) await this.#record(trx, pin, problems[index] ?? null, abort);
-    });
+    const results = pins.map((pin, index) => ({ pin, problem: problems[index] ?? null }));
+    await this.#recordAll(results, abort);
     if (abort.aborted) return "idle";
     const [first] = problems;
     if (first != null && !problems.includes(null)) throw new NothingPinned(first);
@@ -113,6 +115,17 @@ export class Pinner {
       logger.debug({ err: error, cid: pin.cid }, "not pinned");
       return describePinError(error);
     }
+  }
+
+  /** A result that cannot be stored must not keep the others from being stored. Its pin is parked. */
+  async #recordAll(results: readonly { pin: DuePin; problem: string | null }[], abort: AbortSignal): Promise<void> {
+    const { database, logger, now } = this.#deps;
+    const record = (part: typeof results) =>
+      database.write(async (trx) => {
+        for (const { pin, problem } of part) await this.#record(trx, pin, problem, abort);
+      });
+    const failed = (await isolate(results, record, isOutage)).map(({ row: { pin }, error }) => ({ pin, error }));
+    if (failed.length > 0) logParked(logger, "pin", await database.write((trx) => parkPins(trx, failed, now())));
   }
 
   async #record(

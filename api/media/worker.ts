@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 
 import { crashPoint } from "../shared/crash-point.ts";
 import { FaultBackoff } from "../shared/fault-backoff.ts";
+import { logParked } from "../shared/isolate.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { type MediaOutcome, type Metrics, secondsSince } from "../shared/metrics.ts";
@@ -11,12 +12,15 @@ import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
+import { isOutage } from "../store/db/parked-rows.ts";
 import {
   failMediaJob,
   type MediaJob,
+  parkMediaJobs,
   renewMediaJob,
   returnAbandonedJobs,
   returnMediaJob,
+  type TakenJobs,
   takeMediaJobs,
 } from "../store/media/media-jobs.ts";
 import { finalChanges } from "../store/requests/stored-request.ts";
@@ -95,10 +99,10 @@ export class MediaWorker {
     this.#started = true;
     if (this.#slots().free === 0) return "full";
     const probing = this.#fault.active;
-    const jobs = await this.#take();
-    this.#start(jobs, abort);
+    const { taken, parked } = await this.#take();
+    this.#start(taken, abort);
     // The job that was taken during a fault shows whether the fault has passed.
-    if (jobs.length > 0) return probing ? "full" : "again";
+    if (taken.length + parked.length > 0) return probing ? "full" : "again";
     // The fault began during this look.
     if (this.#fault.active !== probing) return "full";
     // No job shows whether the fault has passed. The next one will.
@@ -117,13 +121,27 @@ export class MediaWorker {
       this.#tasks.start(
         job.request.app_id,
         () => this.#work(job, abort),
-        // Nothing was recorded, so the lease expires and the job is taken again.
-        (error) => {
-          if (isStorageFault(error)) this.#fault.failed();
-          this.#loop.report(error);
-        },
+        // Nothing was recorded.
+        (error) => this.#notRecorded(job, error),
       );
     }
+  }
+
+  async #notRecorded(job: MediaJob, error: unknown): Promise<void> {
+    if (isStorageFault(error)) this.#fault.failed();
+    // The lease expires and the job is taken again.
+    if (isStorageFault(error) || isOutage(error)) this.#loop.report(error);
+    else
+      await this.#park(job, error).catch((failed: unknown) => {
+        this.#loop.report(failed);
+      });
+  }
+
+  /** An error of this service never fails a request. The job is tried again later. */
+  async #park(job: MediaJob, error: unknown): Promise<void> {
+    const { database, logger, now } = this.#deps;
+    const failed = [{ id: job.request.id, fence: job.fence, error }];
+    logParked(logger, "media_job", await database.write((trx) => parkMediaJobs(trx, failed, now())));
   }
 
   async #returnAbandoned(): Promise<void> {
@@ -133,11 +151,13 @@ export class MediaWorker {
     if (jobs > 0) logger.info({ jobs }, "took over media jobs of a process that has ended");
   }
 
-  async #take(): Promise<MediaJob[]> {
+  async #take(): Promise<TakenJobs> {
     const { database, now } = this.#deps;
     const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
     // The slots of the moment in which the write runs: jobs may have failed while it waited.
-    return database.write((trx) => takeMediaJobs(trx, { ...lease, slots: this.#slots() }));
+    const jobs = await database.write((trx) => takeMediaJobs(trx, { ...lease, slots: this.#slots() }));
+    logParked(this.#deps.logger, "media_job", jobs.parked);
+    return jobs;
   }
 
   async #work(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {
@@ -225,7 +245,11 @@ export class MediaWorker {
     const { database, signals, logger, now, metrics } = this.#deps;
     const problem = error instanceof FieldProblem ? error : null;
     const wait = RETRIES[job.tries];
-    // An error of this service never fails a request. It is retried until it passes.
+    if (problem === null && !isOutage(error)) {
+      await this.#park(job, error);
+      return "retried";
+    }
+    // An outage never fails a request. The job is retried until it passes.
     if (problem === null || (problem.cause.transient && wait !== undefined)) {
       logger.warn({ err: error, request: job.request.id }, "media could not be copied; retrying");
       await database.write((trx) => returnMediaJob(trx, job, now() + (wait ?? RETRIES.at(-1) ?? 0), problem !== null));

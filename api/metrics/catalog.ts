@@ -108,6 +108,12 @@ export const METRICS = {
     kind: "gauge",
     help: "Followed contracts in quarantine.",
   },
+  parkedRows: {
+    name: "moneta_parked_rows",
+    kind: "gauge",
+    help: "Rows on which the work always fails, by kind. Each is tried again later; the others are not delayed.",
+    labels: ["kind"],
+  },
   condition: {
     name: "moneta_condition",
     kind: "gauge",

@@ -87,6 +87,8 @@ function addPipeline(registry: Registry, state: PipelineState & { bytes: number 
   for (const { lane, oldestUnmined } of state.lanes) unmined.set({ lane }, ageOf(oldestUnmined, now));
   gauge(registry, METRICS.webhookOldest).set(ageOf(state.overdueSince, now));
   gauge(registry, METRICS.quarantined).set(state.quarantined);
+  const parked = gauge(registry, METRICS.parkedRows);
+  for (const [kind, count] of Object.entries(state.parked)) parked.set({ kind }, count);
   gauge(registry, METRICS.databaseBytes).set(state.bytes);
 }
 
@@ -114,6 +116,10 @@ function addConditions(
   if (database !== null) {
     set("contract_quarantined", database.quarantined > 0);
     set("backlog_growing", ageOf(database.oldestUnsent, now) * 1_000 > BACKLOG_SLOW);
+    set(
+      "row_parked",
+      Object.values(database.parked).some((count) => count > 0),
+    );
   }
 }
 

@@ -1,7 +1,13 @@
+import type { Logger } from "pino";
+
 import { PRUNED_KINDS, type PrunedKind, type Removed, type Retention } from "../domain/retention.ts";
+import { logParked } from "../shared/isolate.ts";
 import { pause } from "../shared/pause.ts";
 import type { Database } from "../store/db/database.ts";
-import { countOld, pruneSome } from "../store/retention/kinds.ts";
+import { isDue, LONGEST_WAIT } from "../store/db/due.ts";
+import { isOutage, parkedOf, parkRows, unparkRows } from "../store/db/parked-rows.ts";
+import { countOld, largestStep, pruneSome } from "../store/retention/kinds.ts";
+import { RowNotPruned } from "../store/retention/prunable.ts";
 
 /** Shortest pause between two steps, in milliseconds. */
 const PAUSE = 20;
@@ -11,6 +17,7 @@ const PAUSE_FACTOR = 4;
 export interface PruneDeps {
   database: Database;
   retain: Retention;
+  logger: Logger;
   now: () => number;
 }
 
@@ -28,24 +35,64 @@ export async function countPrunable({ database, retain, now }: PruneDeps): Promi
 
 /**
  * Removes what is older than the settings allow, in short transactions with pauses in between, so that calls and the pipeline do
- * not wait. Any number of processes may prune at the same time.
+ * not wait. Any number of processes may prune at the same time. A row that cannot be removed is parked.
  * @param done is called after each commit.
+ * @throws what keeps a kind from being pruned. The other kinds are pruned before.
  */
 export async function prune(
-  { database, retain, now }: PruneDeps,
+  deps: PruneDeps,
   abort: AbortSignal,
   done: (kind: PrunedKind, removed: Removed) => void,
 ): Promise<void> {
+  const errors: unknown[] = [];
   for (const kind of PRUNED_KINDS) {
-    const days = retain[kind];
-    for (let more = days !== null; more && days !== null && !abort.aborted;) {
-      const started = performance.now();
-      const step = await database.write((trx) => pruneSome(trx, kind, { now: now(), days }));
-      more = step.more;
-      if (step.rows > 0) done(kind, { rows: step.rows, bytes: step.bytes });
-      if (more) await pause(Math.max(PAUSE, PAUSE_FACTOR * (performance.now() - started)), abort);
+    const days = deps.retain[kind];
+    if (days === null || abort.aborted) continue;
+    try {
+      await pruneKind({ ...deps, kind, days }, abort, done);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      errors.push(error);
     }
   }
+  if (errors.length > 0) throw errors[0];
+}
+
+async function pruneKind(
+  deps: PruneDeps & { kind: PrunedKind; days: number },
+  abort: AbortSignal,
+  done: (kind: PrunedKind, removed: Removed) => void,
+): Promise<void> {
+  const { database, kind, days, now } = deps;
+  const prefix = `${kind} `;
+  const parked = (await parkedOf(database.read, "old_row")).filter(({ id }) => id.startsWith(prefix));
+  const retried = parked.filter(({ next_at: at }) => isDue(at, now(), LONGEST_WAIT));
+  const without = new Set(parked.filter((row) => !retried.includes(row)).map(({ id }) => id.slice(prefix.length)));
+  let most = largestStep(kind);
+  for (let more = true; more && !abort.aborted;) {
+    const started = performance.now();
+    try {
+      const limits = { most, without: [...without] };
+      const step = await database.write((trx) => pruneSome(trx, kind, { now: now(), days }, limits));
+      more = step.more;
+      most = Math.min(most * 2, largestStep(kind));
+      if (step.rows > 0) done(kind, { rows: step.rows, bytes: step.bytes });
+    } catch (error) {
+      // The step is halved until the row that is the cause is alone.
+      if (error instanceof RowNotPruned) {
+        await park(deps, `${prefix}${error.key}`, error.cause);
+        without.add(error.key);
+      } else if (isOutage(error) || most === 1) throw error;
+      else most = Math.floor(most / 2);
+    }
+    if (more) await pause(Math.max(PAUSE, PAUSE_FACTOR * (performance.now() - started)), abort);
+  }
+  const over = retried.filter(({ id }) => !without.has(id.slice(prefix.length)));
+  if (!abort.aborted) await database.write((trx) => unparkRows(trx, "old_row", over));
+}
+
+async function park({ database, logger, now }: PruneDeps, id: string, error: unknown): Promise<void> {
+  logParked(logger, "old_row", await database.write((trx) => parkRows(trx, "old_row", [{ id, error }], now())));
 }
 
 /** Adds to the sum of a kind. */

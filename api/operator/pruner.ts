@@ -1,15 +1,13 @@
-import type { Logger } from "pino";
-
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { pruneSeries } from "../store/retention/series.ts";
+import { forgetParked } from "../store/db/parked-rows.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { addPruned, prune, type Pruned, type PruneDeps } from "./prune.ts";
 
 export interface PrunerDeps extends PruneDeps {
-  logger: Logger;
   metrics: Pick<Metrics, "pruned">;
   lease: LeaseTimes;
   /** When to prune, in milliseconds. Default: a minute after the start, then every ten minutes. */
@@ -59,7 +57,11 @@ export class Pruner {
         addPruned(sums, kind, removed);
         metrics.pruned(kind, removed.rows);
       });
-      await this.#deps.database.write((trx) => pruneSeries(trx, this.#deps.now()));
+      const { database, now } = this.#deps;
+      await database.write(async (trx) => {
+        await pruneSeries(trx, now());
+        await forgetParked(trx, now());
+      });
     } finally {
       const rows = Object.fromEntries([...sums].map(([kind, removed]) => [kind, removed.rows]));
       if (sums.size > 0) logger.info({ rows }, "old rows were pruned");

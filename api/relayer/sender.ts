@@ -1,15 +1,25 @@
 import { formatEther } from "ethers";
 import type { Logger } from "pino";
 
+import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import { logParked } from "../shared/isolate.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
-import { type OpenBatch, recordBatch } from "../store/sending/batches.ts";
-import { type ClaimedRequest, claimRequests, failClaims, returnClaims } from "../store/sending/claims.ts";
+import {
+  NonceTaken,
+  type OpenBatch,
+  recordBatch,
+  type RecordedBatch,
+  type SignedAttempt,
+} from "../store/sending/batches.ts";
+import { type ClaimedRequest, claimRequests, failClaims, parkClaims, returnClaims } from "../store/sending/claims.ts";
 import type { Database } from "../store/db/database.ts";
+import { DatabaseError } from "../store/db/database-error.ts";
 import { AT_ONCE } from "../store/db/due.ts";
 import type { Trx } from "../store/db/engine.ts";
+import { isOutage } from "../store/db/parked-rows.ts";
 import { finalChanges, type StoredRequest } from "../store/requests/stored-request.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
@@ -24,6 +34,8 @@ import { signBatch } from "./sign.ts";
 export const MAX_BATCH = 250;
 /** How many more requests than the last batch are claimed when gas limited that batch. */
 const GROWTH = 1.05;
+/** The node's code for a call whose parameters are not valid. */
+const INVALID_PARAMETERS = -32_602;
 /** After the lane could not pay for one more transaction, its funds are not read again for so long. In milliseconds. */
 const SHORT_WAIT = 1_000;
 
@@ -35,6 +47,18 @@ export interface SenderDeps extends BatchContext {
   now: () => number;
   /** Highest price per unit of gas that the operator accepts, in wei. */
   maxFeePerGas: bigint;
+}
+
+/** A signed transaction that is committed. */
+interface CommittedBatch extends RecordedBatch {
+  attempt: SignedAttempt;
+  size: number;
+}
+
+/** Whether an error says nothing about the requests of a batch. A node refuses a call for its parameters, which are theirs. */
+function concernsNoRequest(error: unknown): boolean {
+  if (error instanceof RpcError) return error.code !== INVALID_PARAMETERS;
+  return isOutage(error) || error instanceof ChainUnavailable || error instanceof NonceTaken;
 }
 
 /** Returns the claimed requests that the batch does not carry. */
@@ -66,6 +90,11 @@ export class Sender {
   #blockGas: number | null = null;
   /** Until then (monotonic clock) the lane cannot pay for more transactions than it always may have in flight. */
   #shortUntil = 0;
+  /**
+   * Claimed requests of batches that could not be made, by no fault of the node or the database: the next set is the last one. Each
+   * set is tried again alone, and halved, until the request that is the cause is found and parked.
+   */
+  #suspects: ClaimedRequest[][] = [];
   /** Claims beyond what fits into a transaction are returned, and each costs two writes. */
   #claims = MAX_BATCH;
 
@@ -88,6 +117,16 @@ export class Sender {
     return this.#claims;
   }
 
+  /** Whether claimed requests wait to be tried again. */
+  get hasClaims(): boolean {
+    return this.#suspects.length > 0;
+  }
+
+  /** The claims of an earlier holder of the lane were returned. */
+  forgetClaims(): void {
+    this.#suspects = [];
+  }
+
   /** Asks the node what `send` must know, while the lane still waits for more requests. */
   prepare(lane: number): void {
     this.#prepared = checkCanSend(this.#deps, this.#deps.keyring.lane(lane).address);
@@ -101,7 +140,7 @@ export class Sender {
    * @returns false when no request was ready, or when the lane cannot pay for one more transaction at the same time.
    */
   async send(lease: Lease, open: readonly OpenBatch[], lanes: number): Promise<boolean> {
-    const { database, keyring, metrics, now } = this.#deps;
+    const { keyring, metrics } = this.#deps;
     const { address } = keyring.lane(lease.lane);
     const checked = this.#prepared ?? checkCanSend(this.#deps, address);
     this.#prepared = null;
@@ -113,16 +152,25 @@ export class Sender {
       return false;
     }
     const limit = this.#claims;
-    const claimed = await database.write((trx) =>
-      claimRequests(trx, lease, { limit, now: now(), nextNumber: this.#nextNumber }),
-    );
-    if (claimed.length === 0) return false;
-    crashPoint("relayer:claimed");
+    const suspects = this.#suspects.pop();
+    const { claimed, parked } =
+      suspects === undefined ? await this.#claim(lease, limit) : { claimed: suspects, parked: 0 };
+    if (claimed.length === 0) return parked > 0;
     const ids = claimed.map(({ id }) => id);
     // More requests may wait than were claimed.
-    const fill = claimed.length === limit && fillsBlocks(open, blockGas, lanes) ? blockGas : null;
-    await metrics.step("batch", ids, () => this.#sendClaimed(lease, claimed, able, fill));
+    const fills = suspects === undefined && claimed.length === limit && fillsBlocks(open, blockGas, lanes);
+    await metrics.step("batch", ids, () => this.#sendClaimed(lease, claimed, able, fills ? blockGas : null));
     return true;
+  }
+
+  async #claim(lease: Lease, limit: number): Promise<{ claimed: ClaimedRequest[]; parked: number }> {
+    const { database, logger, now } = this.#deps;
+    const { claimed, parked } = await database.write((trx) =>
+      claimRequests(trx, lease, { limit, now: now(), nextNumber: this.#nextNumber }),
+    );
+    logParked(logger, "request", parked);
+    if (claimed.length > 0) crashPoint("relayer:claimed");
+    return { claimed, parked: parked.length };
   }
 
   /** The highest gas limit of a transaction. */
@@ -131,24 +179,49 @@ export class Sender {
   }
 
   /** @param fill see `Budget`. */
-  async #sendClaimed(
+  async #sendClaimed(lease: Lease, claimed: ClaimedRequest[], able: CanSend, fill: number | null): Promise<void> {
+    const { metrics, signals } = this.#deps;
+    const open = new Set(claimed);
+    let batch: CommittedBatch | null;
+    try {
+      batch = await this.#commit(lease, open, able, fill);
+    } catch (error) {
+      if (concernsNoRequest(error)) throw error;
+      await this.#suspect(lease, [...open], error);
+      return;
+    }
+    if (batch === null) return;
+    const { attempt, attemptId } = batch;
+    crashPoint("relayer:committed");
+    this.#count(batch.size, batch.sent);
+    await metrics.step("broadcast", [], () => this.#inFlight.broadcast(attemptId, attempt));
+    signals.deliveries.notify();
+  }
+
+  /**
+   * Builds, signs and commits a batch. When it throws, no transaction is stored.
+   * @param claimed those that fail are taken out of it.
+   * @returns null when no request is left to be sent.
+   */
+  async #commit(
     lease: Lease,
-    claimed: ClaimedRequest[],
+    claimed: Set<ClaimedRequest>,
     { fees, funds, block }: CanSend,
     fill: number | null,
-  ): Promise<void> {
-    const { database, keyring, chainId, contracts, logger, metrics, signals, now } = this.#deps;
+  ): Promise<CommittedBatch | null> {
+    const { database, keyring, chainId, contracts, logger, metrics, now } = this.#deps;
     const { key, address } = keyring.lane(lease.lane);
     const gas = this.#gasBudget();
     const budget = { gas, items: MAX_BATCH, fill };
-    const batch = await metrics.step("build", [], () => this.#build(claimed, budget, block.number));
+    const batch = await metrics.step("build", [], () => this.#build([...claimed], budget, block.number));
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
+    for (const { request } of batch.rejected) claimed.delete(request);
     if (batch.requests.length === 0) {
       await database.write((trx) => returnUnsent(trx, lease, batch, now()));
-      return;
+      return null;
     }
     const row = await readLane(database.read, lease.lane);
-    if (row === undefined) throw new Error(`lane ${lease.lane.toString()} has no row in the database`);
+    if (row === undefined) throw new DatabaseError(`lane ${lease.lane.toString()} has no row in the database`);
     const attempt = signBatch(key, {
       chainId,
       nonce: row.next_nonce,
@@ -160,23 +233,33 @@ export class Sender {
     });
     this.#watchFunds(address, funds, BigInt(gas) * fees.maxFeePerGas);
     crashPoint("relayer:signed");
-    const { attemptId, sent } = await database.write(async (trx) => {
+    const recorded = await database.write(async (trx) => {
       await returnUnsent(trx, lease, batch, now());
       return recordBatch(trx, lease, { ...batch, nonce: row.next_nonce, attempt }, now());
     });
+    const size = batch.requests.length;
     logger.info(
-      {
-        hash: attempt.hash,
-        nonce: row.next_nonce,
-        requests: batch.requests.length,
-        gasLimit: attempt.gasLimit.toString(),
-      },
+      { hash: attempt.hash, nonce: row.next_nonce, requests: size, gasLimit: attempt.gasLimit.toString() },
       "batch committed",
     );
-    crashPoint("relayer:committed");
-    this.#count(batch.requests.length, sent);
-    await metrics.step("broadcast", [], () => this.#inFlight.broadcast(attemptId, attempt));
-    signals.deliveries.notify();
+    return { ...recorded, attempt, size };
+  }
+
+  /** The requests, of which at least one is the cause of the error, are tried in two halves. A single one is parked. */
+  async #suspect(lease: Lease, requests: readonly ClaimedRequest[], error: unknown): Promise<void> {
+    const { database, logger, now } = this.#deps;
+    const [request] = requests;
+    if (request !== undefined && requests.length === 1) {
+      const parked = await database.write((trx) => parkClaims(trx, lease, [{ id: request.id, error }], now()));
+      logParked(logger, "request", parked);
+      return;
+    }
+    logger.warn(
+      { err: error, requests: requests.length },
+      "no transaction can be made of these requests: they are tried in smaller parts, to find the one that is the cause",
+    );
+    const half = Math.ceil(requests.length / 2);
+    this.#suspects.push(requests.slice(half), requests.slice(0, half));
   }
 
   #count(items: number, sent: readonly StoredRequest[]): void {

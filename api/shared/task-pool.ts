@@ -29,9 +29,9 @@ export class TaskPool {
 
   /**
    * Starts a task. After a slow one, its app gets one slot at a time until a task is in time.
-   * @param failed gets what the task throws.
+   * @param failed gets what the task throws. It must not throw.
    */
-  start(app: string, work: () => Promise<TaskSpeed>, failed: (error: unknown) => void): void {
+  start(app: string, work: () => Promise<TaskSpeed>, failed: (error: unknown) => void | Promise<void>): void {
     const task = work()
       .then((speed) => {
         if (speed === "slow") this.#slow.add(app);

@@ -1,5 +1,6 @@
 import { Router } from "express";
 
+import { PARKED } from "../domain/conditions.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { HttpDeps } from "./deps.ts";
 
@@ -12,7 +13,7 @@ export function health(deps: Pick<HttpDeps, "readiness">): Router {
   router.get("/readyz", async (_request, response) => {
     const { ready, checks } = await deps.readiness();
     if (!ready) {
-      const failing = Object.entries(checks).filter(([, result]) => result !== "ok");
+      const failing = Object.entries(checks).filter(([, result]) => result !== "ok" && result !== PARKED);
       const errors = failing.map(([field, message]) => ({ field, code: "unavailable", message }));
       const message = "The service is not ready. `errors` names the failing checks.";
       throw new ApiError("unavailable", errors, { retryAfter: 5, message });

@@ -4,13 +4,16 @@ import type { Dispatcher as Agent } from "undici";
 import type { Sealer } from "../keys/sealer.ts";
 import type { SigningKey } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import { isolate, logParked } from "../shared/isolate.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
+import { isOutage } from "../store/db/parked-rows.ts";
 import {
   type DueDelivery,
+  parkDeliveries,
   renewDeliveries,
   returnDeliveries,
   takeDueDeliveries,
@@ -142,8 +145,42 @@ export class Dispatcher {
       this.#results.unshift(...results);
       this.#unsent.unshift(...unsent);
       this.#renewedAt = renewedAt;
-      throw error;
+      // If no result is the cause, trying them again would change nothing.
+      if (isOutage(error) || results.length === 0) throw error;
+      await this.#isolate();
+      return true;
     }
+  }
+
+  /** Stores the results of which at least one cannot be stored, and parks the deliveries of those. */
+  async #isolate(): Promise<void> {
+    const { database, now } = this.#deps;
+    const results = this.#results.splice(0);
+    const stored = new Set<Tried>();
+    try {
+      const failed = await isolate(
+        results,
+        async (part) => {
+          const recorded = await database.writeGroup((trx) => record(trx, part, now()));
+          this.#recorded(part, recorded);
+          for (const one of part) stored.add(one);
+        },
+        isOutage,
+      );
+      await this.#park(failed.map(({ row, error }) => ({ delivery: row.delivery, error })));
+      for (const { row } of failed) stored.add(row);
+    } finally {
+      this.#results.unshift(...results.filter((one) => !stored.has(one)));
+    }
+  }
+
+  /** They are sent again later: at least once, with the same id. */
+  async #park(failed: readonly { delivery: DueDelivery; error: unknown }[]): Promise<void> {
+    const { database, logger, now } = this.#deps;
+    const rows = failed.map(({ delivery: { id, fence }, error }) => ({ id, fence, error }));
+    const parked = await database.writeGroup((trx) => parkDeliveries(trx, rows, now()));
+    logParked(logger, "delivery", parked);
+    for (const { delivery } of failed) this.#taken.delete(delivery);
   }
 
   /** A receiver may take longer to answer than a lease lasts. */
@@ -201,9 +238,11 @@ export class Dispatcher {
       if (took > SLOW) return "slow";
       return sent.status === null ? "none" : "fast";
     } catch (error) {
-      // No result is stored, so the lease expires and the delivery is sent again.
-      this.#taken.delete(delivery);
-      this.#loop.report(error);
+      // If that fails, the lease expires and the delivery is sent again.
+      await this.#park([{ delivery, error }]).catch((failed: unknown) => {
+        this.#taken.delete(delivery);
+        this.#loop.report(failed);
+      });
       return "none";
     }
   }

@@ -1,8 +1,11 @@
+import type { ParkedKind } from "../../domain/conditions.ts";
+
 /** The tables that several processes of one installation share. The conventions are those of `Tables`. */
 export interface ProcessTables {
   leases: LeasesTable;
   processes: ProcessesTable;
   rate_counts: RateCountsTable;
+  parked_rows: ParkedRowsTable;
 }
 
 /** Work that one process does at a time. A lane has its lease in `lanes`. */
@@ -31,4 +34,18 @@ interface RateCountsTable {
   used: number;
   /** End of the window. */
   ends_at: number;
+}
+
+/** Rows on which the work of a worker always fails. The worker leaves each of them alone until it tries it again. */
+export interface ParkedRowsTable {
+  kind: ParkedKind;
+  /** The row's id: of a request, of a delivery, or a CID. Of an old row: its table and its key. */
+  id: string;
+  /** The error of the last try. */
+  reason: string;
+  /** Tries that failed. */
+  tries: number;
+  since: number;
+  /** When it is tried again. */
+  next_at: number;
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { Db } from "../db/engine.ts";
+import type { ParkedRowsTable } from "../db/schema-processes.ts";
 
 /** The length of a queue, and the age of its oldest item. */
 export interface Waiting {
@@ -61,4 +62,9 @@ export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Wait
     )
     .executeTakeFirstOrThrow();
   return { count: Number(waiting.count), oldest: waiting.oldest, overdue: Number(overdue.count) };
+}
+
+/** Parked rows, the longest parked first. */
+export function parkedRows(db: Db, limit: number): Promise<ParkedRowsTable[]> {
+  return db.selectFrom("parked_rows").selectAll().orderBy("since").orderBy("kind").orderBy("id").limit(limit).execute();
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { CollectionType, Command } from "../../domain/command.ts";
+import type { CollectionType } from "../../domain/command.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
 import { returnUntouched } from "../sending/close-batch.ts";
 import { rememberBlocks, storedBlock } from "./blocks.ts";
@@ -62,6 +62,16 @@ export interface BlockRange {
   forgetBlocksBefore: number;
 }
 
+/** Ids of requests whose rows make the commit of a range fail, and what the range is stored without. */
+export interface Without {
+  /** Their tokens are stored without metadata. */
+  metadata: ReadonlySet<string>;
+  /** They are settled by a later commit. */
+  settling: ReadonlySet<string>;
+}
+
+const NOTHING_LEFT_OUT: Without = { metadata: new Set(), settling: new Set() };
+
 /** Data of a new collection that only the chain client knows. */
 export interface CreationFacts {
   relayOwner: string;
@@ -70,6 +80,7 @@ export interface CreationFacts {
 /**
  * Stores a range: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
  * caller's transaction, which has locked the ledger.
+ * @param without what is not stored of requests that make the commit fail.
  * @returns the requests that became final; null when another process has stored these blocks or rolled back earlier ones,
  *   so that nothing is changed.
  */
@@ -78,6 +89,7 @@ export async function applyRange(
   range: BlockRange,
   facts: CreationFacts,
   now: number,
+  without: Without = NOTHING_LEFT_OUT,
 ): Promise<SettledRequest[] | null> {
   const previous = await storedBlock(trx, range.from - 1);
   if (previous !== undefined && previous.hash !== range.parentHash) return null;
@@ -92,21 +104,21 @@ export async function applyRange(
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
   await recordCosts(trx, range.batches.flatMap(costOfBatch), counters);
   if (range.unknownTransaction !== null) await writeMetaOnce(trx, "unknown_transaction", range.unknownTransaction);
-  await applyMoves(trx, range, counters);
+  await applyMoves(trx, range, counters, without);
   await applyForeign(trx, range, counters);
   for (const change of range.changes) await applyEdit(trx, change);
   if (remembers) await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
-  return confirm(trx, range, now);
+  return confirm(trx, range, now, without);
 }
 
 /** Settles what is deep enough. Nothing is, if no block became final since the last commit, and there is no new outcome. */
-async function confirm(trx: Trx, range: BlockRange, now: number): Promise<SettledRequest[]> {
+async function confirm(trx: Trx, range: BlockRange, now: number, { settling }: Without): Promise<SettledRequest[]> {
   const confirmed = range.confirmed.toString();
   const hasOutcomes = range.batches.length + range.cancelled.length > 0;
   if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === confirmed) return [];
   await writeMeta(trx, "confirmed_block", confirmed);
-  return settleConfirmed(trx, range.confirmed, now);
+  return settleConfirmed(trx, range.confirmed, now, settling);
 }
 
 /** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once they are deep enough. */
@@ -189,7 +201,12 @@ async function addCollection(
 }
 
 /** Moves in foreign contracts only go into the history. Balances in these contracts are read from the contracts. */
-async function applyMoves(trx: Trx, { moves, wallets }: BlockRange, counters: CounterDeltas): Promise<void> {
+async function applyMoves(
+  trx: Trx,
+  { moves, wallets }: BlockRange,
+  counters: CounterDeltas,
+  without: Without,
+): Promise<void> {
   await addToHistory(
     trx,
     moves.map(({ move }) => move),
@@ -204,7 +221,7 @@ async function applyMoves(trx: Trx, { moves, wallets }: BlockRange, counters: Co
   );
   const holdings = await HoldingSet.read(trx, own.flatMap(endsOf));
   for (const { move, type, mintedBy } of own) {
-    if (move.from === null) tokens.mint(move, type, mintedBy === null ? null : contentOf(mintedBy.command));
+    if (move.from === null) tokens.mint(move, type, contentOf(mintedBy, without));
     if (move.to === null) tokens.burn(move);
     holdings.move(move, move.blockNumber);
   }
@@ -217,15 +234,14 @@ function endsOf({ move }: { move: StoredMove }): HoldingKey[] {
   return [move.from, move.to].flatMap((owner) => (owner === null ? [] : [{ contract, tokenId, owner }]));
 }
 
-function contentOf(command: Command): MintContent | null {
-  switch (command.kind) {
-    case "mint-erc721":
-      return { metadata: command.metadata, tokenUri: null };
-    case "create-erc1155":
-      return { metadata: command.metadata, tokenUri: command.uri };
-    default:
-      return null;
-  }
+function contentOf(request: StoredRequest | null, without: Without): MintContent | null {
+  if (request === null) return null;
+  const { id, command } = request;
+  if (command.kind !== "mint-erc721" && command.kind !== "create-erc1155") return null;
+  return {
+    metadata: without.metadata.has(id) ? null : command.metadata,
+    tokenUri: command.kind === "create-erc1155" ? command.uri : null,
+  };
 }
 
 /** Marks balances that could not be read, so that they are read again later. */

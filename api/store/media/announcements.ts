@@ -1,5 +1,6 @@
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { type FailedRow, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 
 /** When an announcement is repeated, in milliseconds: two hours before the IPFS network forgets it. */
 export const ANNOUNCEMENT_HOLDS = 22 * 3_600_000;
@@ -32,9 +33,24 @@ export async function dueAnnouncements(db: Db, now: number, limit: number): Prom
 
 export async function putOffAnnouncement(trx: Trx, cid: string, dueAt: number): Promise<void> {
   await trx.updateTable("announcements").set({ due_at: dueAt }).where("cid", "=", cid).execute();
+  await unparkRows(trx, "announcement", [{ id: cid }]);
+}
+
+/** Parks an announcement that always fails: it is due at the time that is returned. */
+export async function parkAnnouncement(
+  trx: Trx,
+  cid: string,
+  error: FailedRow["error"],
+  now: number,
+): Promise<ParkedRow[]> {
+  const parked = await parkRows(trx, "announcement", [{ id: cid, error }], now);
+  for (const { id, nextAt } of parked)
+    await trx.updateTable("announcements").set({ due_at: nextAt }).where("cid", "=", id).execute();
+  return parked;
 }
 
 /** For content that is not hosted any more. */
 export async function forgetAnnouncement(trx: Trx, cid: string): Promise<void> {
   await trx.deleteFrom("announcements").where("cid", "=", cid).execute();
+  await unparkRows(trx, "announcement", [{ id: cid }]);
 }

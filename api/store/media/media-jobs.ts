@@ -6,6 +6,7 @@ import type { FairSlots } from "../../shared/fair-slots.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { type FailedRow, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
@@ -37,16 +38,22 @@ export async function insertMediaJobs(trx: Trx, requests: readonly { id: string;
     select request_id, app_id, ${AT_ONCE}, 0, 0 from ${input} as input order by ord`.execute(trx);
 }
 
+/** The jobs that were taken, and those whose request cannot be read, which were parked. */
+export interface TakenJobs {
+  taken: MediaJob[];
+  parked: ParkedRow[];
+}
+
 const DUE: Queue = { table: "media_jobs", at: "due_at" };
 
 /** Takes jobs that are due, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
 export async function takeMediaJobs(
   trx: Trx,
   options: { now: number; leaseUntil: number; holder: string; slots: FairSlots },
-): Promise<MediaJob[]> {
+): Promise<TakenJobs> {
   const { now, leaseUntil, holder, slots } = options;
   const limit = slots.free;
-  if (limit === 0) return [];
+  if (limit === 0) return { taken: [], parked: [] };
   const full = rowSet(
     trx,
     { id: "text" },
@@ -61,18 +68,39 @@ export async function takeMediaJobs(
       join requests on requests.id = job.request_id
       join apps on apps.id = job.app_id
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
-  const taken = rows.filter((row) => slots.take(row.app_id));
-  if (taken.length === 0) return [];
-  const ids = taken.map(({ id }) => ({ id }));
+  const taken: MediaJob[] = [];
+  const unreadable: FailedJob[] = [];
+  for (const { job_quota: quota, job_tries: tries, job_fence: fence, ...row } of rows) {
+    if (!slots.take(row.app_id)) continue;
+    try {
+      taken.push({ request: toRequest(row), quota, tries, fence: fence + 1 });
+    } catch (error) {
+      unreadable.push({ id: row.id, fence, error });
+    }
+  }
+  const parked = await parkMediaJobs(trx, unreadable, now);
+  if (taken.length === 0) return { taken, parked };
+  const ids = taken.map(({ request: { id } }) => ({ id }));
   await sql`
     update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}
      where request_id in (select id from ${rowSet(trx, { id: "text" }, ids)} as input)`.execute(trx);
-  return taken.map(({ job_quota: quota, job_tries: tries, job_fence: previous, ...row }) => ({
-    request: toRequest(row),
-    quota,
-    tries,
-    fence: previous + 1,
-  }));
+  return { taken, parked };
+}
+
+/** A job by its request and its fencing token, and what its work threw. */
+type FailedJob = FailedRow & Pick<MediaJob, "fence">;
+
+/** Parks jobs: they are due at the times that are returned. Jobs that another process has taken over stay as they are. */
+export async function parkMediaJobs(trx: Trx, failed: readonly FailedJob[], now: number): Promise<ParkedRow[]> {
+  const parked = await parkRows(trx, "media_job", failed, now);
+  if (parked.length === 0) return [];
+  const columns = { id: "text", fence: "integer", due_at: "integer" } as const;
+  const rows = parked.map(({ id, nextAt }, index) => ({ id, fence: failed[index]?.fence ?? null, due_at: nextAt }));
+  await sql`
+    update media_jobs set due_at = input.due_at, holder = null
+      from ${rowSet(trx, columns, rows)} as input
+     where media_jobs.request_id = input.id and media_jobs.fence = input.fence`.execute(trx);
+  return parked;
 }
 
 /**
@@ -176,6 +204,7 @@ async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {
     .where("fence", "=", job.fence)
     .executeTakeFirst();
   if (deleted.numDeletedRows !== 1n) return false;
+  await unparkRows(trx, "media_job", [job.request]);
   const counters = new CounterDeltas();
   addToMediaBacklog(counters, job.request.app_id, -1);
   addToBacklog(counters, job.request.app_id, 1);
@@ -194,6 +223,11 @@ export async function endMediaJobsOf(trx: Trx, requests: readonly StoredRequest[
   const { rows } = await sql<{ request_id: string }>`
     delete from media_jobs where request_id in (select id from ${ids} as input) returning request_id`.execute(trx);
   const ended = new Set(rows.map((row) => row.request_id));
+  await unparkRows(
+    trx,
+    "media_job",
+    rows.map((row) => ({ id: row.request_id })),
+  );
   const counters = new CounterDeltas();
   for (const { app_id: appId } of requests.filter(({ id }) => ended.has(id))) {
     addToMediaBacklog(counters, appId, -1);

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { type FailedRow, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { forUpdate, forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 
@@ -65,6 +66,7 @@ export async function finishPin(trx: Trx, pin: DuePin): Promise<void> {
     .where("fence", "=", pin.fence)
     .where("hosted", "=", 1)
     .execute();
+  await unparkRows(trx, "pin", [{ id: pin.cid }]);
 }
 
 /**
@@ -78,6 +80,26 @@ export async function finishUnpin(trx: Trx, pin: DuePin): Promise<void> {
   await sql`
     update pins set due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, error = null
      where cid = ${pin.cid} and hosted = 1`.execute(trx);
+  await unparkRows(trx, "pin", [{ id: pin.cid }]);
+}
+
+/** Parks pins: they are due at the times that are returned. Those that another process has taken over stay as they are. */
+export async function parkPins(
+  trx: Trx,
+  failed: readonly { pin: DuePin; error: FailedRow["error"] }[],
+  now: number,
+): Promise<ParkedRow[]> {
+  const parked = await parkRows(
+    trx,
+    "pin",
+    failed.map(({ pin, error }) => ({ id: pin.cid, error })),
+    now,
+  );
+  for (const [index, { nextAt }] of parked.entries()) {
+    const pin = failed[index]?.pin;
+    if (pin !== undefined) await update(trx, pin, { due_at: nextAt });
+  }
+  return parked;
 }
 
 /** Returns a pin, due again at `dueAt`. @param error why the try failed; null: this process stops, so the try does not count. */

@@ -1,8 +1,10 @@
 import { sql } from "kysely";
 
+import type { ParkedKind } from "../../domain/conditions.ts";
 import { counterKeys, readCounters } from "../db/counters.ts";
 import type { Db } from "../db/engine.ts";
 import { readMeta } from "../db/meta.ts";
+import { countParked } from "../db/parked-rows.ts";
 import { MOST_COUNTED } from "../db/pages.ts";
 
 /** Rows at the head of the queue among which the oldest request is looked for. */
@@ -12,11 +14,13 @@ const HEAD = 250;
 export interface PipelineState {
   /** Requests that are not final. */
   backlog: { media: number; pending: number; processing: number };
-  /** When the oldest request that waits to be sent was accepted; null when none waits. */
+  /** When the oldest request that waits to be sent, and is not parked, was accepted; null when none waits. */
   oldestUnsent: number | null;
   /** Every lane, with when its oldest unmined batch was signed; null when it has none. */
   lanes: { lane: number; address: string; oldestUnmined: number | null }[];
   quarantined: number;
+  /** Parked rows of each kind. */
+  parked: Record<ParkedKind, number>;
   /** Since when the most overdue webhook delivery is due; null when none is overdue. */
   overdueSince: number | null;
   /** Last block whose events are stored. */
@@ -30,6 +34,7 @@ export async function readPipeline(db: Db, now: number): Promise<PipelineState> 
     oldestUnsent: await oldestUnsent(db),
     lanes: await lanesInUse(db),
     quarantined: await countQuarantined(db),
+    parked: await countParked(db),
     overdueSince: await overdueSince(db, now),
     checkpoint: Number(await readMeta(db, "checkpoint")),
   };
@@ -43,14 +48,15 @@ async function readBacklog(db: Db): Promise<PipelineState["backlog"]> {
 }
 
 /**
- * When the oldest request was accepted that is in no transaction, without those that wait for media. A request that was
+ * When the oldest request was accepted that is in no transaction, without those that wait for media or are parked. A request that was
  * returned for a later time may be missing until it is due: the head of the queue has those that are due first.
  */
 export async function oldestUnsent(db: Db): Promise<number | null> {
   const { rows } = await sql<{ oldest: number | null }>`
     select min(created_at) as oldest from (
-      select created_at from (select created_at from requests where ready_at is not null
+      select created_at from (select id, created_at from requests where ready_at is not null
                                order by ready_at limit ${HEAD}) as ready
+       where not exists (select 1 from parked_rows where kind = 'request' and parked_rows.id = ready.id)
       union all
       select created_at from requests where lane is not null and batch_id is null) as waiting`.execute(db);
   return rows[0]?.oldest ?? null;

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { AT_ONCE } from "../db/due.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
+import { unparkRows } from "../db/parked-rows.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { DeliveryRow, EventRow, NewDeliveryRow } from "../db/schema.ts";
 import { isAbandoned } from "./abandoned-deliveries.ts";
@@ -103,6 +104,7 @@ export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now
       status === "pending" || request_id === null ? [] : [{ seq, request_id }],
     ),
   );
+  await unparkRows(trx, "delivery", recorded);
   return new Set(recorded.map(({ id }) => id));
 }
 

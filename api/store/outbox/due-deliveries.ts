@@ -3,6 +3,7 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 import type { Slots } from "../../shared/fair-slots.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Trx } from "../db/engine.ts";
+import { type FailedRow, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { rowSet } from "../db/row-set.ts";
 import { closeAbandoned } from "./abandoned-deliveries.ts";
@@ -132,6 +133,19 @@ export async function renewDeliveries(trx: Trx, taken: readonly TakenDelivery[],
 /** Gives deliveries back that were taken and not sent: they are due at once. */
 export async function returnDeliveries(trx: Trx, taken: readonly TakenDelivery[]): Promise<void> {
   await setTime(trx, taken, AT_ONCE);
+}
+
+/** Parks deliveries that were taken: they are due at the times that are returned. */
+export async function parkDeliveries(
+  trx: Trx,
+  failed: readonly (TakenDelivery & FailedRow)[],
+  now: number,
+): Promise<ParkedRow[]> {
+  const parked = await parkRows(trx, "delivery", failed, now);
+  const times = new Map(parked.map(({ id, nextAt }) => [id, nextAt]));
+  for (const [nextAt, taken] of Map.groupBy(failed, ({ id }) => times.get(id) ?? now))
+    await setTime(trx, taken, nextAt);
+  return parked;
 }
 
 async function setTime(trx: Trx, taken: readonly TakenDelivery[], nextAt: number): Promise<void> {

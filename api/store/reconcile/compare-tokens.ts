@@ -4,6 +4,7 @@ import { CounterDeltas } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
 import type { HoldingRow, NftRow } from "../db/schema.ts";
+import { parkedOf, unparkRows } from "../db/parked-rows.ts";
 import { type Difference, pairs } from "./difference.ts";
 
 const PAGE = 1_000;
@@ -11,6 +12,8 @@ const PAGE = 1_000;
 /** Compares the tokens of a collection with the chain, and repairs them. */
 export async function compareTokens(trx: Trx, chain: Db, contract: string, repair: boolean): Promise<Difference[]> {
   const differences: Difference[] = [];
+  // Requests whose tokens were stored without their metadata.
+  const withoutMetadata = new Set((await parkedOf(trx, "metadata")).map(({ id }) => id));
   for await (const [stored, real] of pairs(tokens(trx, contract), tokens(chain, contract), (row) => [row.token_id])) {
     const where = `token ${(real ?? stored)?.token_id ?? ""} of ${contract}`;
     if (real === undefined) {
@@ -22,10 +25,15 @@ export async function compareTokens(trx: Trx, chain: Db, contract: string, repai
       differences.push({ what: where, stored: "none", chain: `${real.supply} copies` });
       if (repair) await trx.insertInto("nfts").values(withoutSeq(real)).execute();
     } else {
-      const wrong = COMPARED.filter((column) => stored[column] !== real[column]);
+      const wrong: (keyof NftRow)[] = COMPARED.filter((column) => stored[column] !== real[column]);
+      // The token was stored without it. Metadata that was changed since stays.
+      const lacks = stored.request_id !== null && withoutMetadata.has(stored.request_id);
+      if (lacks && stored.metadata === null && real.metadata !== null) wrong.push("metadata");
       if (wrong.length === 0) continue;
       differences.push({ what: where, stored: words(stored, wrong), chain: words(real, wrong) });
-      if (repair) await repairToken(trx, stored, real);
+      if (!repair) continue;
+      await repairToken(trx, stored, real, wrong.includes("metadata"));
+      if (lacks && stored.request_id !== null) await unparkRows(trx, "metadata", [{ id: stored.request_id }]);
     }
   }
   return differences;
@@ -57,13 +65,13 @@ async function removeToken(trx: Trx, row: NftRow): Promise<void> {
 }
 
 /** Metadata belongs to the request. While the token belongs to the same request its metadata stays, edited or not. */
-async function repairToken(trx: Trx, stored: NftRow, real: NftRow): Promise<void> {
+async function repairToken(trx: Trx, stored: NftRow, real: NftRow, lacksMetadata: boolean): Promise<void> {
   const { supply, minted_block, minted_at, request_id, token_uri, metadata } = real;
   await trx
     .updateTable("nfts")
     .set({
       ...{ supply, minted_block, minted_at, request_id, token_uri },
-      ...(stored.request_id === request_id ? {} : { metadata }),
+      ...(stored.request_id === request_id && !lacksMetadata ? {} : { metadata }),
     })
     .where("seq", "=", stored.seq)
     .execute();

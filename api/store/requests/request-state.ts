@@ -5,6 +5,7 @@ import type { ChainOutcome } from "../../domain/outcome.ts";
 import { isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
+import { unparkRows } from "../db/parked-rows.ts";
 import { rowSet, type SetColumns, type SetValue } from "../db/row-set.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { countFinal } from "./final-counts.ts";
@@ -36,6 +37,7 @@ export async function markProcessing(
   if (again.length > 0) {
     await sql`update requests set ${set}, updated_at = ${now}
                where id in (select id from ${rowSet(trx, { id: "text" }, again)} as input)`.execute(trx);
+    await unparkRows(trx, "request", again);
   }
   await enqueueEvents(
     trx,
@@ -172,5 +174,10 @@ async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number
     else if (request.status === "processing") counters.add(counterKeys.processing(), -1);
   }
   await counters.flush(trx);
+  await unparkRows(
+    trx,
+    "request",
+    taken.map(({ request }) => request),
+  );
   return taken;
 }

@@ -1,26 +1,47 @@
 import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/engine.ts";
 import { lockLedger } from "../db/locks.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { settle } from "./request-state.ts";
 import { type SettledRequest, toRequest } from "./stored-request.ts";
 
 /**
- * Finalises everything up to block `confirmed`: settles requests, with their events, and lists new collections.
+ * Finalises everything up to block `confirmed`: settles requests, with their events, and lists new collections. Requests that
+ * are parked are left for a later commit.
+ * @param without ids of requests that are left too.
  * @returns the requests that became final.
  */
-export async function settleConfirmed(trx: Trx, confirmed: number, now: number): Promise<SettledRequest[]> {
+export async function settleConfirmed(
+  trx: Trx,
+  confirmed: number,
+  now: number,
+  without: ReadonlySet<string> = new Set(),
+): Promise<SettledRequest[]> {
   const due = await trx
     .selectFrom("requests")
     .selectAll()
     .where("outcome", "is not", null)
     .where("block_number", "<=", confirmed)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("parked_rows")
+            .select("parked_rows.id")
+            .where("kind", "=", "request")
+            .whereRef("parked_rows.id", "=", "requests.id")
+            .where("next_at", ">", now),
+        ),
+      ),
+    )
     .orderBy("block_number")
     .orderBy("seq")
     .execute();
-  const settled = due.map(toRequest).flatMap((request) => {
+  const settled = due.flatMap((row) => {
+    if (without.has(row.id)) return [];
+    const request = toRequest(row);
     const { outcome } = request;
     return outcome === null ? [] : [{ request, outcome }];
   });
@@ -36,6 +57,12 @@ export async function settleConfirmed(trx: Trx, confirmed: number, now: number):
   for (const { app_id: app } of listed) counters.add(counterKeys.collections(app), 1);
   await counters.flush(trx);
   return final;
+}
+
+/** Ids of requests that may be settled up to this block. */
+export async function idsToSettle(db: Db, confirmed: number): Promise<string[]> {
+  const due = db.selectFrom("requests").select("id").where("outcome", "is not", null);
+  return (await due.where("block_number", "<=", confirmed).execute()).map(({ id }) => id);
 }
 
 /**

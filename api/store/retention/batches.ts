@@ -1,12 +1,22 @@
 import { type RawBuilder, sql } from "kysely";
 
+import type { Removed } from "../../domain/retention.ts";
 import type { Trx } from "../db/engine.ts";
 import { lockLedger } from "../db/locks.ts";
 import { rowSet } from "../db/row-set.ts";
-import { countRows, NOTHING, type Prunable, type PruneStep } from "./prunable.ts";
+import {
+  countRows,
+  NOTHING,
+  notParked,
+  type Prunable,
+  type PruneLimits,
+  type PruneStep,
+  removing,
+} from "./prunable.ts";
 
 /** Batches of one step. A batch may carry hundreds of requests, and its transaction takes tens of kilobytes. */
 const STEP = 10;
+const KEY = sql`cast(id as text)`;
 
 type Part = "keeps_raw" | "keeps_items";
 
@@ -29,17 +39,22 @@ async function prune(
   trx: Trx,
   part: Part,
   before: number,
+  limits: PruneLimits,
   remove: (batches: () => RawBuilder<unknown>) => Promise<{ rows: number; bytes: number }>,
 ): Promise<PruneStep> {
   // A roll-back that runs at the same time would read the items.
   await lockLedger(trx);
-  const { rows } = await sql<{ id: number }>`
-    select id from ${old(part, before)} order by created_at limit ${STEP}`.execute(trx);
+  const { rows } = await sql<{ id: number; row_key: string }>`
+    select id, ${KEY} as row_key from ${old(part, before)} ${notParked(trx, KEY, limits)}
+     order by created_at limit ${limits.most}`.execute(trx);
   if (rows.length === 0) return NOTHING;
   const batches = () => sql`(select id from ${rowSet(trx, IDS, rows)} as input)`;
-  const removed = await remove(batches);
-  await sql`update batches set ${sql.ref(part)} = 0 where id in ${batches()}`.execute(trx);
-  return { ...removed, more: rows.length >= STEP };
+  let removed: Removed = NOTHING;
+  await removing(rows, async () => {
+    removed = await remove(batches);
+    await sql`update batches set ${sql.ref(part)} = 0 where id in ${batches()}`.execute(trx);
+  });
+  return { ...removed, more: rows.length >= limits.most };
 }
 
 const RAW_BYTES = sql`length(attempts.raw)`;
@@ -53,8 +68,9 @@ export const prunableRawTransactions: Prunable = {
             join attempts on attempts.batch_id = pruned.id and attempts.raw is not null`,
       RAW_BYTES,
     ),
-  prune: (trx, before) =>
-    prune(trx, "keeps_raw", before, async (batches) => {
+  step: STEP,
+  prune: (trx, before, limits) =>
+    prune(trx, "keeps_raw", before, limits, async (batches) => {
       const removed = await countRows(trx, sql`attempts where batch_id in ${batches()} and raw is not null`, RAW_BYTES);
       await sql`update attempts set raw = null where batch_id in ${batches()}`.execute(trx);
       return removed;
@@ -73,8 +89,9 @@ export const prunableBatchItems: Prunable = {
             join batch_items on batch_items.batch_id = pruned.id`,
       ITEM_BYTES,
     ),
-  prune: (trx, before) =>
-    prune(trx, "keeps_items", before, async (batches) => {
+  step: STEP,
+  prune: (trx, before, limits) =>
+    prune(trx, "keeps_items", before, limits, async (batches) => {
       const removed = await countRows(trx, sql`batch_items where batch_id in ${batches()}`, ITEM_BYTES);
       await sql`delete from batch_items where batch_id in ${batches()}`.execute(trx);
       return removed;

@@ -4,10 +4,10 @@ import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
-import { countRows, NOTHING, type Prunable, sumOf } from "./prunable.ts";
+import { countRows, NOTHING, notParked, type Prunable, removing, sumOf } from "./prunable.ts";
 
-/** Rows of one step. It takes some milliseconds. */
 const STEP = 500;
+const KEY = sql`cast(seq as text)`;
 
 /** About what a delivery takes, with its entries in indexes. */
 const BYTES = sql`length(id) * 2 + length(app_id) * 2 + coalesce(length(request_id), 0) + 60`;
@@ -19,19 +19,22 @@ function old(before: number): RawBuilder<unknown> {
 /** Deliveries that were accepted by their receivers. Those that wait or failed are kept. */
 export const prunableDeliveries: Prunable = {
   count: (db, before) => countRows(db, old(before), BYTES),
-  prune: async (trx, before) => {
-    const { rows } = await sql<{ seq: number; app_id: string; bytes: number }>`
-      select seq, app_id, ${BYTES} as bytes from ${old(before)}
-       order by updated_at limit ${STEP} ${forUpdateSkipLocked(trx, "deliveries")}`.execute(trx);
+  step: STEP,
+  prune: async (trx, before, limits) => {
+    const { rows } = await sql<{ seq: number; row_key: string; app_id: string; bytes: number }>`
+      select seq, ${KEY} as row_key, app_id, ${BYTES} as bytes from ${old(before)} ${notParked(trx, KEY, limits)}
+       order by updated_at limit ${limits.most} ${forUpdateSkipLocked(trx, "deliveries")}`.execute(trx);
     if (rows.length === 0) return NOTHING;
     const set = rowSet(
       trx,
       { seq: "integer" },
       rows.map(({ seq }) => ({ seq })),
     );
-    await sql`delete from deliveries where seq in (select seq from ${set} as input)`.execute(trx);
-    await uncount(trx, rows);
-    return sumOf(rows, STEP);
+    await removing(rows, async () => {
+      await sql`delete from deliveries where seq in (select seq from ${set} as input)`.execute(trx);
+      await uncount(trx, rows);
+    });
+    return sumOf(rows, limits.most);
   },
 };
 
@@ -46,12 +49,12 @@ function oldTests(before: number): RawBuilder<unknown> {
 /** Test events, which are not in the feed, with all their deliveries. */
 export const prunableTestEvents: Prunable = {
   count: (db, before) => countRows(db, oldTests(before), OLD_EVENT_BYTES),
-  prune: async (trx, before) => {
+  step: STEP,
+  prune: async (trx, before, limits) => {
     // A delivery that is added meanwhile holds its event, so the event is passed over.
     const { rows: locked } = await sql<{ seq: number }>`
-      select seq from ${oldTests(before)} order by created_at limit ${STEP} ${forUpdateSkipLocked(trx, "events")}`.execute(
-      trx,
-    );
+      select seq from ${oldTests(before)} ${notParked(trx, KEY, limits)}
+       order by created_at limit ${limits.most} ${forUpdateSkipLocked(trx, "events")}`.execute(trx);
     if (locked.length === 0) return NOTHING;
     const setOf = (rows: { seq: number }[]) =>
       rowSet(
@@ -60,16 +63,18 @@ export const prunableTestEvents: Prunable = {
         rows.map(({ seq }) => ({ seq })),
       );
     // Asked again: on PostgreSQL, a delivery may have been added after the first statement began and before it locked.
-    const { rows } = await sql<{ seq: number; bytes: number }>`
-      select seq, ${OLD_EVENT_BYTES} as bytes from ${oldTests(before)}
+    const { rows } = await sql<{ seq: number; row_key: string; bytes: number }>`
+      select seq, ${KEY} as row_key, ${OLD_EVENT_BYTES} as bytes from ${oldTests(before)}
          and seq in (select seq from ${setOf(locked)} as input)`.execute(trx);
     if (rows.length === 0) return NOTHING;
     const set = () => setOf(rows);
-    const { rows: deliveries } = await sql<{ app_id: string }>`
-      delete from deliveries where event_seq in (select seq from ${set()} as input) returning app_id`.execute(trx);
-    await sql`delete from events where seq in (select seq from ${set()} as input)`.execute(trx);
-    await uncount(trx, deliveries);
-    return sumOf(rows, STEP);
+    await removing(rows, async () => {
+      const { rows: deliveries } = await sql<{ app_id: string }>`
+        delete from deliveries where event_seq in (select seq from ${set()} as input) returning app_id`.execute(trx);
+      await sql`delete from events where seq in (select seq from ${set()} as input)`.execute(trx);
+      await uncount(trx, deliveries);
+    });
+    return sumOf(rows, limits.most);
   },
 };
 

@@ -3,10 +3,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../db/engine.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
-import { countRows, NOTHING, type Prunable, sumOf } from "./prunable.ts";
+import { countRows, NOTHING, notParked, type Prunable, removing, sumOf } from "./prunable.ts";
 
-/** Rows of one step. It takes some milliseconds. */
-const STEP = 500;
+const KEY = sql`app_id || ' ' || key`;
 /** Requests that were accepted at the same time, by processes whose clocks differ, are not in the order of their times. */
 const MARGIN = 3_600_000;
 
@@ -23,18 +22,21 @@ function old(before: number): RawBuilder<unknown> {
  */
 export const prunableIdempotencyKeys: Prunable = {
   count: async (db, before) => countRows(db, old(await bound(db, before)), BYTES),
-  prune: async (trx, before) => {
-    const { rows } = await sql<{ app_id: string; key: string; bytes: number }>`
-      select app_id, key, ${BYTES} as bytes from ${old(await bound(trx, before))}
-       order by created_at limit ${STEP} ${forUpdateSkipLocked(trx, "idempotency_keys")}`.execute(trx);
+  step: 500,
+  prune: async (trx, before, limits) => {
+    const { rows } = await sql<{ app_id: string; key: string; row_key: string; bytes: number }>`
+      select app_id, key, ${KEY} as row_key, ${BYTES} as bytes from ${old(await bound(trx, before))} ${notParked(trx, KEY, limits)}
+       order by created_at limit ${limits.most} ${forUpdateSkipLocked(trx, "idempotency_keys")}`.execute(trx);
     if (rows.length === 0) return NOTHING;
     const keys = rows.map(({ app_id, key }) => ({ app_id, key }));
-    await sql`
-      delete from idempotency_keys
-       where (app_id, key) in (select app_id, key from ${rowSet(trx, { app_id: "text", key: "text" }, keys)} as input)`.execute(
-      trx,
-    );
-    return sumOf(rows, STEP);
+    await removing(rows, async () => {
+      await sql`
+        delete from idempotency_keys
+         where (app_id, key) in (select app_id, key from ${rowSet(trx, { app_id: "text", key: "text" }, keys)} as input)`.execute(
+        trx,
+      );
+    });
+    return sumOf(rows, limits.most);
   },
 };
 

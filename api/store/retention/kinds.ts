@@ -4,7 +4,7 @@ import { prunableBatchItems, prunableRawTransactions } from "./batches.ts";
 import { prunableConsoleSessions } from "./console-sessions.ts";
 import { prunableDeliveries, prunableTestEvents } from "./deliveries.ts";
 import { prunableIdempotencyKeys } from "./idempotency-keys.ts";
-import type { Prunable, PruneStep } from "./prunable.ts";
+import type { Prunable, PruneLimits, PruneStep } from "./prunable.ts";
 
 const PRUNABLE: Readonly<Record<PrunedKind, Prunable>> = {
   deliveries: prunableDeliveries,
@@ -26,9 +26,22 @@ export async function countOld(db: Db, kind: PrunedKind, age: Age): Promise<Remo
   return PRUNABLE[kind].count(db, await before(db, kind, age));
 }
 
-/** Removes the oldest rows of a kind: one step of many. */
-export async function pruneSome(trx: Trx, kind: PrunedKind, age: Age): Promise<PruneStep> {
-  return PRUNABLE[kind].prune(trx, await before(trx, kind, age));
+/** Most rows of a kind that one step removes. */
+export function largestStep(kind: PrunedKind): number {
+  return PRUNABLE[kind].step;
+}
+
+/**
+ * Removes the oldest rows of a kind: one step of many.
+ * @throws RowNotPruned when the step is a single row that cannot be removed
+ */
+export async function pruneSome(
+  trx: Trx,
+  kind: PrunedKind,
+  age: Age,
+  { most = largestStep(kind), without = [] }: Partial<PruneLimits> = {},
+): Promise<PruneStep> {
+  return PRUNABLE[kind].prune(trx, await before(trx, kind, age), { most, without });
 }
 
 /**

@@ -2,11 +2,33 @@ import { type RawBuilder, sql } from "kysely";
 
 import type { Removed } from "../../domain/retention.ts";
 import type { Db, Trx } from "../db/engine.ts";
+import { isOutage } from "../db/parked-rows.ts";
+import { rowSet } from "../db/row-set.ts";
 
 /** What one step has removed. */
 export interface PruneStep extends Removed {
   /** Whether more rows may be old. */
   more: boolean;
+}
+
+/** Which rows a step takes. */
+export interface PruneLimits {
+  /** Most rows of the step. */
+  most: number;
+  /** Keys of rows that are parked. */
+  without: readonly string[];
+}
+
+/** Thrown by a step of one row whose deletion fails. */
+export class RowNotPruned extends Error {
+  override readonly name = "RowNotPruned";
+  /** Names the row among those of its kind. */
+  readonly key: string;
+
+  constructor(key: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.key = key;
+  }
 }
 
 /**
@@ -16,8 +38,10 @@ export interface PruneStep extends Removed {
 export interface Prunable {
   /** Counts the rows that are old. */
   count(db: Db, before: number): Promise<Removed>;
-  /** Removes the oldest of them. */
-  prune(trx: Trx, before: number): Promise<PruneStep>;
+  /** Removes the oldest of them. @throws RowNotPruned */
+  prune(trx: Trx, before: number, limits: PruneLimits): Promise<PruneStep>;
+  /** Rows of one step, which takes some milliseconds. */
+  step: number;
 }
 
 export const NOTHING: PruneStep = { rows: 0, bytes: 0, more: false };
@@ -35,4 +59,26 @@ export function sumOf(rows: readonly { bytes: number }[], most: number): PruneSt
     bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
     more: rows.length >= most,
   };
+}
+
+/** A condition, after others, that leaves out parked rows. @param key the row's key, as text. */
+export function notParked(trx: Trx, key: RawBuilder<unknown>, { without }: PruneLimits): RawBuilder<unknown> {
+  if (without.length === 0) return sql``;
+  const parked = rowSet(
+    trx,
+    { id: "text" },
+    without.map((id) => ({ id })),
+  );
+  return sql`and ${key} not in (select id from ${parked} as parked)`;
+}
+
+/** Removes the rows of a step. @throws RowNotPruned when it is a single row and the cause may be the row */
+export async function removing(rows: readonly { row_key: string }[], remove: () => Promise<void>): Promise<void> {
+  try {
+    await remove();
+  } catch (error) {
+    const [row] = rows;
+    if (row === undefined || rows.length > 1 || isOutage(error)) throw error;
+    throw new RowNotPruned(row.row_key, error);
+  }
 }

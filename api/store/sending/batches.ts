@@ -27,6 +27,11 @@ export interface StoredAttempt extends Omit<SignedAttempt, "raw"> {
   sentAt: number | null;
 }
 
+/** Thrown when another transaction of the lane has the nonce by now. The batch's requests are not the cause. */
+export class NonceTaken extends Error {
+  override readonly name = "NonceTaken";
+}
+
 /** A batch whose nonce no known block has used, with all its signed versions, oldest first. */
 export interface OpenBatch extends BatchRow {
   attempts: StoredAttempt[];
@@ -54,6 +59,7 @@ function toAttempt(row: AttemptRow): StoredAttempt {
 
 /**
  * Stores a batch with its nonce and its signed bytes. They may be broadcast only after the commit.
+ * @throws NonceTaken, LeaseLost
  */
 export async function recordBatch(
   trx: Trx,
@@ -69,7 +75,7 @@ export async function recordBatch(
     .where("next_nonce", "=", batch.nonce)
     .executeTakeFirst();
   if (taken.numUpdatedRows !== 1n)
-    throw new Error(`nonce ${batch.nonce.toString()} of lane ${lease.lane.toString()} is taken`);
+    throw new NonceTaken(`nonce ${batch.nonce.toString()} of lane ${lease.lane.toString()} is taken`);
   const { id: batchId } = await trx
     .insertInto("batches")
     .values({

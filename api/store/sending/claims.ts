@@ -4,6 +4,7 @@ import type { ChainOutcome } from "../../domain/outcome.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
+import { type FailedRow, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { RequestRow } from "../db/schema.ts";
@@ -14,35 +15,71 @@ import { holdLease, type Lease } from "./lanes.ts";
 /** A claimed request. It has its number. */
 export type ClaimedRequest = NumberedRequest;
 
+/** What one claim took, and the rows that cannot be read, which it has parked. */
+export interface Claims {
+  claimed: ClaimedRequest[];
+  parked: ParkedRow[];
+}
+
 const READY: Queue = { table: "requests", at: "ready_at" };
 
 /**
  * Claims ready requests for this lane and gives each its number for life. The apps take turns, so that a busy app does
  * not delay the others: of k apps with ready requests, each gets at least `limit / k` (rounded down) or all that it has. Of
- * one app the oldest come first.
+ * one app the oldest come first. A row that cannot be read is parked.
  * @param nextNumber draws a number that was never used before.
  */
 export async function claimRequests(
   trx: Trx,
   lease: Lease,
   options: { limit: number; now: number; nextNumber: () => bigint },
-): Promise<ClaimedRequest[]> {
+): Promise<Claims> {
   await holdLease(trx, lease);
   const { limit, now } = options;
   const { rows: ready } = await sql<RequestRow>`
     ${roundRobin(trx, READY, { now, longestWait: LONGEST_WAIT, limit })}
     select requests.* from line join requests on requests.seq = line.seq and requests.ready_at = line.at
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "requests")}`.execute(trx);
-  const claimed = ready.map((row) => {
-    const number = row.number ?? options.nextNumber().toString();
-    return toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number });
-  });
-  if (claimed.length === 0) return [];
+  const claimed: ClaimedRequest[] = [];
+  const unreadable: FailedRow[] = [];
+  for (const row of ready) {
+    try {
+      const number = row.number ?? options.nextNumber().toString();
+      claimed.push(toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number }));
+    } catch (error) {
+      unreadable.push({ id: row.id, error });
+    }
+  }
+  const parked = await parkRequests(trx, unreadable, now);
+  if (claimed.length === 0) return { claimed, parked };
   const numbers = claimed.map(({ id, number }) => ({ id, number: number.toString() }));
   await sql`
     update requests set ready_at = null, lane = ${lease.lane}, number = input.number
       from ${rowSet(trx, { id: "text", number: "text" }, numbers)} as input where requests.id = input.id`.execute(trx);
-  return claimed;
+  return { claimed, parked };
+}
+
+/** Parks claimed requests: no lane claims them until the times that are returned. @throws LeaseLost */
+export async function parkClaims(
+  trx: Trx,
+  lease: Lease,
+  failed: readonly FailedRow[],
+  now: number,
+): Promise<ParkedRow[]> {
+  await holdLease(trx, lease);
+  return parkRequests(trx, failed, now);
+}
+
+async function parkRequests(trx: Trx, failed: readonly FailedRow[], now: number): Promise<ParkedRow[]> {
+  const parked = await parkRows(trx, "request", failed, now);
+  if (parked.length === 0) return [];
+  const columns = { id: "text", ready_at: "integer" } as const;
+  const rows = parked.map(({ id, nextAt }) => ({ id, ready_at: nextAt }));
+  await sql`
+    update requests set ready_at = input.ready_at, lane = null
+      from ${rowSet(trx, columns, rows)} as input
+     where requests.id = input.id and batch_id is null and status in ('pending', 'processing')`.execute(trx);
+  return parked;
 }
 
 /** Returns requests that the lane has claimed. They can be claimed again from `readyAt` on. @throws LeaseLost */

@@ -59,10 +59,13 @@ export function publicPaths(): ZodOpenApiPathsObject {
     "/readyz": {
       get: operation("getReadiness", "Whether the service can do its work", PUBLIC_ERRORS.ready, {
         schema: z.object({
-          status: z.literal("ready").meta({ description: "Every check is ok." }),
-          checks: z.record(z.string(), z.string()).meta({ description: "The result of each check." }),
+          status: z.literal("ready").meta({ description: "The service can work." }),
+          checks: z.record(z.string(), z.string()).meta({
+            description:
+              "The result of each check. It is `ok`; `rows` is `parked` while the work on a row always fails. The others are then worked on, and `doctor` says what to do.",
+          }),
         }),
-        example: { status: "ready", checks: { database: "ok", chain: "ok" } },
+        example: { status: "ready", checks: { database: "ok", chain: "ok", rows: "ok" } },
       }),
     },
     "/docs": { get: htmlOperation("getDocs", "Public", "This document as a page, to read and to try out") },

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
+import { pino } from "pino";
+
 import { DEFAULT_RETENTION } from "../../../api/config/retention.ts";
 import type { Retention } from "../../../api/domain/retention.ts";
 import { prune } from "../../../api/operator/prune.ts";
@@ -107,7 +109,8 @@ async function pruneAll(world: World, retain: Retention): Promise<{ rows: number
       },
     };
     const now = () => Date.now() + DAYS * DAY;
-    await prune({ database: timed, retain, now }, new AbortController().signal, (_kind, { rows, bytes }) => {
+    const logger = pino({ level: "error" }, pino.destination(2));
+    await prune({ database: timed, retain, logger, now }, new AbortController().signal, (_kind, { rows, bytes }) => {
       sum.rows += rows;
       sum.bytes += bytes;
     });

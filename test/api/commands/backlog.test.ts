@@ -116,7 +116,7 @@ describe("the shared backlog", () => {
       await mints(api.app, 2, MEDIA);
       expect(await total(counterKeys.backlog())).to.equal(0);
       expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(2);
-      const jobs = await api.database.write((trx) =>
+      const { taken: jobs } = await api.database.write((trx) =>
         takeMediaJobs(trx, {
           now: 1,
           leaseUntil: 100,

@@ -27,7 +27,7 @@ describe("readiness", () => {
   it("looks once a second at most, however many ask", async () => {
     const first = await Promise.all(Array.from({ length: 50 }, () => readiness()));
     expect(new Set(first)).to.have.property("size", 1);
-    expect(first[0]).to.deep.equal({ ready: true, checks: { database: "ok", chain: "ok" } });
+    expect(first[0]).to.deep.equal({ ready: true, checks: { database: "ok", chain: "ok", rows: "ok" } });
     now = 999;
     await readiness();
     expect(looks).to.equal(1);
@@ -51,7 +51,7 @@ describe("readiness", () => {
     slowAnswer.reject(new Error("the node is gone"));
     for (const { ready, checks } of await Promise.all([slow, second])) {
       expect(ready).to.equal(false);
-      expect(checks).to.deep.equal({ database: "ok", chain: "the node is gone" });
+      expect(checks).to.deep.equal({ database: "ok", chain: "the node is gone", rows: "ok" });
     }
     expect(looks).to.equal(1);
   });

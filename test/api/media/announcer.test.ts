@@ -6,7 +6,9 @@ import { leaseTimes } from "../../../api/shared/lease.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { addAnnouncement, forgetAnnouncement } from "../../../api/store/media/announcements.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { contentIds } from "../support/hosted-content.ts";
 import { eventually } from "../../support/eventually.ts";
+import { parkedIds, poison } from "../../support/poison.ts";
 
 const CAT = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e";
 const DOG = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
@@ -19,6 +21,7 @@ describe("Announcer", () => {
   let peers: number | Error;
   let stop: AbortController;
   let running: Promise<void>;
+  let lastError: () => string | null;
   const wake = new Signal();
   const announced: string[] = [];
 
@@ -52,6 +55,7 @@ describe("Announcer", () => {
       now: () => now,
       lease: leaseTimes(15),
     });
+    lastError = () => announcer.lastError;
     running = announcer.run(stop.signal);
   };
   const times = (count: number) => eventually(() => Promise.resolve(announced.length >= count ? true : undefined));
@@ -118,5 +122,32 @@ describe("Announcer", () => {
     wake.notify();
     await times(3);
     expect(announced.slice(2)).to.deep.equal([CAT]);
+  });
+
+  it("announces a thousand others beside nine that always fail, and these once the cause is gone", async () => {
+    const [garbage, ...cids] = ["not a CID", ...(await contentIds(1_008))];
+    const refused = cids.slice(0, 8);
+    await host(garbage, ...cids);
+    const when = `old.cid in (${refused.map((cid) => `'${cid}'`).join()}) and new.due_at > ${(now + HOUR).toString()}`;
+    const cure = await poison(database, { table: "announcements", event: "update", when });
+    run();
+    const done = async () => {
+      const held = database.read
+        .selectFrom("announcements")
+        .select("cid")
+        .where("due_at", "=", now + 22 * HOUR);
+      return (await held.execute()).length;
+    };
+    await eventually(async () => ((await done()) === 1_000 ? true : undefined));
+    await eventually(async () => ((await parkedIds(database, "announcement")).length === 9 ? true : undefined));
+    expect(await parkedIds(database, "announcement")).to.have.members([garbage, ...refused]);
+    expect(lastError()).to.equal(null);
+    await cure();
+    await database.write((trx) => forgetAnnouncement(trx, garbage));
+    announced.length = 0;
+    now += MINUTE;
+    wake.notify();
+    await eventually(async () => ((await parkedIds(database, "announcement")).length === 0 ? true : undefined));
+    expect([...announced].sort()).to.deep.equal([...refused].sort());
   });
 });

@@ -1,8 +1,17 @@
 import { expect } from "chai";
+import pino from "pino";
 
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
 import { importContent } from "../../../api/ipfs/content.ts";
 import { pinAtKubo, describePinError } from "../../../api/media/pin.ts";
+import { Pinner } from "../../../api/media/pinner.ts";
+import { leaseTimes } from "../../../api/shared/lease.ts";
+import { Signal } from "../../../api/shared/signal.ts";
+import { addPin, removePin } from "../../../api/store/media/pins.ts";
+import { openTestDatabase } from "../../support/database.ts";
+import { eventually } from "../../support/eventually.ts";
+import { parkedIds, poison } from "../../support/poison.ts";
+import { contentIds } from "../support/hosted-content.ts";
 import { FakeKubo } from "../../support/kubo.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
@@ -71,5 +80,46 @@ describe("pinAtKubo", () => {
     const { cid } = await importContent(blocks, content());
     await blocks.quarantine().add([cid], Infinity);
     expect(await refusal(cid.toString())).to.equal(`block ${cid.toString()} is missing`);
+  });
+});
+
+describe("Pinner", () => {
+  it("removes a thousand pins beside one that always fails, parks it, and removes it once the cause is gone", async () => {
+    const [kubo, folder, database] = [new FakeKubo(), await temporaryFolder(), await openTestDatabase()];
+    await kubo.start();
+    const [refused = "", ...good] = await contentIds(1_001);
+    const clock = { now: 1_000_000 };
+    await database.write(async (trx) => {
+      for (const cid of [refused, ...good]) await addPin(trx, cid, 1);
+      // Tried before, so each has to be removed at the node.
+      await trx.updateTable("pins").set({ fence: 1 }).execute();
+      for (const cid of [refused, ...good]) await removePin(trx, cid);
+    });
+    const cure = await poison(database, { table: "pins", event: "delete", when: `old.cid = '${refused}'` });
+    const [wake, stop] = [new Signal(), new AbortController()];
+    const pinner = new Pinner({
+      ...{ database, blocks: new BlockFiles(folder.path), rpc: kubo.rpc, wake, lease: leaseTimes(60) },
+      logger: pino({ level: "silent" }),
+      now: () => clock.now,
+    });
+    const running = pinner.run(stop.signal);
+    const left = () => database.read.selectFrom("pins").select(["cid", "due_at"]).execute();
+    try {
+      await eventually(async () => ((await left()).length === 1 ? true : undefined));
+      await eventually(async () => ((await parkedIds(database, "pin")).length === 1 ? true : undefined));
+      expect(await left()).to.deep.equal([{ cid: refused, due_at: clock.now + 60_000 }]);
+      expect(pinner.lastError).to.equal(null);
+      await cure();
+      clock.now += 60_000;
+      wake.notify();
+      await eventually(async () => ((await left()).length === 0 ? true : undefined));
+      expect(await parkedIds(database, "pin")).to.deep.equal([]);
+    } finally {
+      stop.abort();
+      await running;
+      await database.remove();
+      await kubo.stop();
+      await folder.remove();
+    }
   });
 });

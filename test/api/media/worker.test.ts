@@ -12,6 +12,7 @@ import type { Database } from "../../../api/store/db/database.ts";
 import { insertMediaJobs } from "../../../api/store/media/media-jobs.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
+import { parkedIds, poison } from "../../support/poison.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { addApp, addRequest, APP, randomAddress } from "../support/rows.ts";
 
@@ -31,6 +32,25 @@ class SlowBlocks extends BlockFiles {
   }
 }
 
+/** @returns the ids of their requests. */
+async function addJobs(database: Database, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let job = 0; job < count; job++) {
+    const metadata = { image: `data:,${(job % JOBS).toString()}` };
+    const mint = { kind: "mint-erc721", collection: randomAddress(), to: randomAddress(), metadata } as const;
+    ids.push((await addRequest(database, mint)).id);
+  }
+  await database.write(async (trx) => {
+    // As a call that accepts a request with media leaves it.
+    await trx.updateTable("requests").set({ ready_at: null }).execute();
+    await insertMediaJobs(
+      trx,
+      ids.map((id) => ({ id, appId: APP })),
+    );
+  });
+  return ids;
+}
+
 describe("MediaWorker", () => {
   const folder = useFolder();
   const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
@@ -43,18 +63,7 @@ describe("MediaWorker", () => {
     database = await openTestDatabase();
     blocks = new SlowBlocks(folder.path);
     await addApp(database);
-    const ids: string[] = [];
-    for (let job = 0; job < JOBS; job++) {
-      const metadata = { image: `data:,${job.toString()}` };
-      const mint = { kind: "mint-erc721", collection: randomAddress(), to: randomAddress(), metadata } as const;
-      ids.push((await addRequest(database, mint)).id);
-    }
-    await database.write((trx) =>
-      insertMediaJobs(
-        trx,
-        ids.map((id) => ({ id, appId: APP })),
-      ),
-    );
+    await addJobs(database, JOBS);
   });
   afterEach(async () => {
     stop.abort();
@@ -112,6 +121,64 @@ describe("MediaWorker", () => {
       expect(blocks.waiting).to.have.length(1);
       expect(worker.lastError).to.equal("the disk is full");
       blocks.fail();
+    }
+  });
+});
+
+describe("MediaWorker with jobs that always fail", () => {
+  const folder = useFolder();
+  const GOOD = 1_000;
+
+  it("copies the media of the others, parks these, and copies them once the cause is gone", async () => {
+    const database = await openTestDatabase();
+    const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
+    const stop = new AbortController();
+    const media = new Signal();
+    await addApp(database);
+    const [unreadable = "", refused = "", ...good] = await addJobs(database, GOOD + 2);
+    const set = (command: string) =>
+      database.write((trx) => trx.updateTable("requests").set({ command }).where("id", "=", unreadable).execute());
+    const { command } = await database.read
+      .selectFrom("requests")
+      .select("command")
+      .where("id", "=", unreadable)
+      .executeTakeFirstOrThrow();
+    await set("{");
+    const when = `new.id = '${refused}' and new.ready_at is not null`;
+    const cure = await poison(database, { table: "requests", event: "update", when });
+    let clock = Date.now();
+    const worker = new MediaWorker({
+      ...{ blocks: new BlockFiles(folder.path), agent, gateway: null, maxBytes: 1_000, deadline: 60_000 },
+      database,
+      signals: { requests: new Signal(), deliveries: new Signal(), media, hosted: new Signal() },
+      logger: pino({ level: "silent" }),
+      metrics: NO_METRICS,
+      now: () => clock,
+      lease: leaseTimes(60),
+    });
+    const running = worker.run(stop.signal);
+    const ready = async () => {
+      const rows = await database.read.selectFrom("requests").select("id").where("ready_at", "is not", null).execute();
+      return rows.length;
+    };
+    try {
+      await eventually(async () => ((await ready()) === good.length ? true : undefined));
+      await eventually(async () => ((await parkedIds(database, "media_job")).length === 2 ? true : undefined));
+      expect(worker.lastError).to.equal(null);
+      const waiting = await database.read.selectFrom("media_jobs").select(["request_id", "tries", "due_at"]).execute();
+      expect(new Set(waiting.map(({ request_id: id }) => id))).to.deep.equal(new Set([unreadable, refused]));
+      for (const { tries, due_at: at } of waiting) expect([tries, at - clock]).to.deep.equal([0, 60_000]);
+      await cure();
+      await set(command);
+      clock += 60_000;
+      media.notify();
+      await eventually(async () => ((await ready()) === good.length + 2 ? true : undefined));
+      expect(await parkedIds(database, "media_job")).to.deep.equal([]);
+    } finally {
+      stop.abort();
+      await running;
+      await agent.destroy();
+      await database.remove();
     }
   });
 });

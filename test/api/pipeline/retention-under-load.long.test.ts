@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { pino } from "pino";
 
 import type { Examination } from "../../../api/doctor/examine.ts";
 import { prune } from "../../../api/operator/prune.ts";
@@ -33,6 +34,7 @@ describe("pruning while many calls arrive", () => {
     const deps = {
       database: moneta.service.database,
       retain: { ...DAYS, deliveries: 30, test_events: 30 },
+      logger: pino({ level: "silent" }),
       now: () => Date.now() + 40 * DAY,
     };
     const round = () =>

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { pino } from "pino";
 
 import type { Shape } from "../../../api/client/client.ts";
 import type { Examination } from "../../../api/doctor/examine.ts";
@@ -67,7 +68,8 @@ describe("pruning beside the service", () => {
   /** Prunes as if it were forty days later. @returns the rows of each kind. */
   async function pruneLater(): Promise<Record<string, number>> {
     const rows: Record<string, number> = {};
-    const deps = { database: moneta.service.database, retain: RETAIN, now: () => Date.now() + 40 * DAY };
+    const logger = pino({ level: "silent" });
+    const deps = { database: moneta.service.database, retain: RETAIN, logger, now: () => Date.now() + 40 * DAY };
     await prune(deps, new AbortController().signal, (kind, removed) => {
       rows[kind] = (rows[kind] ?? 0) + removed.rows;
     });

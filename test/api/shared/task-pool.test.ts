@@ -21,7 +21,9 @@ describe("TaskPool", () => {
     pool.start(
       app,
       () => end.promise,
-      (error) => failures.push(error),
+      (error) => {
+        failures.push(error);
+      },
     );
     return end;
   }

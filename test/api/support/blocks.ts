@@ -31,7 +31,7 @@ export async function batchOf(
   const batchId = await database.write(async (trx) => {
     const lease = await takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true);
     if (lease === null) throw new Error("the lane is free");
-    const claimed = await claimRequests(trx, lease, {
+    const { claimed } = await claimRequests(trx, lease, {
       limit: 500,
       now: Number.MAX_SAFE_INTEGER,
       nextNumber: () => numbers++,

@@ -1,4 +1,6 @@
-import type { CID } from "multiformats/cid";
+import { CID } from "multiformats/cid";
+import * as raw from "multiformats/codecs/raw";
+import { sha256 } from "multiformats/hashes/sha2";
 
 import { importContent } from "../../../api/ipfs/content.ts";
 import { conformanceOf } from "../../support/conformance.ts";
@@ -40,4 +42,10 @@ export async function refusalOf(response: Response): Promise<[number, string]> {
 async function* once(content: Buffer): AsyncGenerator<Buffer> {
   await Promise.resolve();
   yield content;
+}
+
+/** The CIDs of so many different files. */
+export async function contentIds(count: number): Promise<string[]> {
+  const files = Array.from({ length: count }, (_, index) => Buffer.from(`file ${index.toString()}`));
+  return Promise.all(files.map(async (bytes) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()));
 }

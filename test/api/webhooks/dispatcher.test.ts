@@ -7,6 +7,7 @@ import { createSealer } from "../../../api/keys/sealer.ts";
 import { FairSlots } from "../../../api/shared/fair-slots.ts";
 import { takeDueDeliveries } from "../../../api/store/outbox/due-deliveries.ts";
 import { eventually } from "../../support/eventually.ts";
+import { parkedIds, poison } from "../../support/poison.ts";
 import { APP } from "../support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
 
@@ -226,5 +227,29 @@ describe("Dispatcher", () => {
     });
     expect(leased).to.include({ status: "pending", tries: 0 });
     expect(fixture.receiver.calls).to.deep.equal([]);
+  });
+
+  describe("given a delivery whose result cannot be stored, beside a thousand others", () => {
+    it("delivers the others, parks this one, and delivers it once the cause is gone", async () => {
+      const { database } = fixture;
+      const refused = await fixture.emit(["completed"]);
+      for (let count = 0; count < 1_000; count++) await fixture.emit(["completed"]);
+      const cure = await poison(database, {
+        table: "deliveries",
+        event: "update",
+        when: `new.request_id = '${refused}' and new.status = 'delivered'`,
+      });
+      const delivered = async () => (await fixture.deliveries()).filter(({ status }) => status === "delivered").length;
+      fixture.start();
+      await eventually(async () => ((await delivered()) === 1_000 ? true : undefined));
+      await eventually(async () => ((await parkedIds(database, "delivery")).length === 1 ? true : undefined));
+      expect(fixture.lastError()).to.equal(null);
+      const waiting = (await fixture.deliveries()).filter(({ status }) => status === "pending");
+      expect(waiting.map(({ tries, next_at: at }) => [tries, (at ?? 0) - fixture.clock])).to.deep.equal([[0, 60_000]]);
+      await cure();
+      fixture.advance(60_000);
+      await eventually(async () => ((await delivered()) === 1_001 ? true : undefined));
+      expect(await parkedIds(database, "delivery")).to.deep.equal([]);
+    });
   });
 });

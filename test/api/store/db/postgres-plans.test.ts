@@ -102,7 +102,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
     let numbers = BigInt(ROWS);
     await expectNoScan(async () => {
       await countReady(read, NOW, 250);
-      const claimed = await write((trx) =>
+      const { claimed } = await write((trx) =>
         claimRequests(trx, lease, { limit: 50, now: NOW, nextNumber: () => ++numbers }),
       );
       expect(claimed).to.have.length(50);

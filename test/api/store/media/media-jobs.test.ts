@@ -34,16 +34,11 @@ describe("media jobs", () => {
 
   const mint = async (fields: object) =>
     expectAccepted(await api.post("/v1/nfts", { to_address: randomAddress(), ...fields }));
-  const take = (now: number, options: { holder?: string; slots?: FairSlots } = {}) =>
-    api.database.write((trx) =>
-      takeMediaJobs(trx, {
-        now,
-        leaseUntil: now + 100,
-        holder: "a",
-        slots: new FairSlots({ shared: 20, ofApp: 10, most: 20 }),
-        ...options,
-      }),
-    );
+  const take = async (now: number, options: { holder?: string; slots?: FairSlots } = {}) => {
+    const slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 });
+    const lease = { now, leaseUntil: now + 100, holder: "a", slots, ...options };
+    return (await api.database.write((trx) => takeMediaJobs(trx, lease))).taken;
+  };
   const row = (id: string) =>
     api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
   const withMedia = (job: MediaJob) => {

@@ -5,7 +5,7 @@ import {
   stillUnsigned,
   unsignedRequests,
 } from "../../../../api/store/doctor/numbers.ts";
-import { openBatchesOf, unsentRequests, waitingDeliveries } from "../../../../api/store/doctor/pipeline.ts";
+import { openBatchesOf, parkedRows, unsentRequests, waitingDeliveries } from "../../../../api/store/doctor/pipeline.ts";
 import { sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
 import { firstPages, NOW, type Tour } from "./tour.ts";
 
@@ -17,6 +17,7 @@ export async function runDoctor({ read }: Tour): Promise<void> {
   await stillUnsigned(read, ["request-1", "request-2"]);
   await unsentRequests(read);
   await openBatchesOf(read, 9);
+  await parkedRows(read, 10);
   await waitingDeliveries(read, NOW);
   await sealedSample(read, 10);
   await walletSample(read, 10);

@@ -56,7 +56,7 @@ export async function lease({ write }: Tour): Promise<Lease> {
 export async function claim({ write }: Tour, lane: Lease): Promise<ClaimedRequest[]> {
   return write(async (trx) => {
     const options = { limit: 40, now: NOW + 1_000, nextNumber: () => numbers++ };
-    const claimed = await claimRequests(trx, lane, options);
+    const { claimed } = await claimRequests(trx, lane, options);
     const others = claimed.filter(({ app_id }) => app_id !== APP);
     await returnClaims(
       trx,

@@ -4,12 +4,14 @@ import {
   addAnnouncement,
   dueAnnouncements,
   forgetAnnouncement,
+  parkAnnouncement,
   putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
 import {
   failMediaJob,
   finishMediaJob,
   insertMediaJobs,
+  parkMediaJobs,
   oldestMediaJob,
   renewMediaJob,
   returnAbandonedJobs,
@@ -52,6 +54,7 @@ import {
   finishUnpin,
   isHostedSince,
   keepContent,
+  parkPins,
   removePin,
   renewPins,
   returnPin,
@@ -81,6 +84,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   const [first, second, third] = pins;
   if (first === undefined || second === undefined || third === undefined) throw new Error("pins are due");
   await write((trx) => finishPin(trx, first));
+  await write((trx) => parkPins(trx, [{ pin: second, error: "it always fails" }], NOW));
   await write((trx) => returnPin(trx, second, NOW, "no answer"));
   await write((trx) => returnPin(trx, third, NOW, null));
   await write((trx) => finishUnpin(trx, third));
@@ -91,6 +95,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => addAnnouncement(trx, "new"));
   await dueAnnouncements(read, NOW, 100);
   await write((trx) => putOffAnnouncement(trx, "cid-1", NOW + 90_000));
+  await write((trx) => parkAnnouncement(trx, "new", "it always fails", NOW));
   await write((trx) => forgetAnnouncement(trx, "new"));
 }
 
@@ -131,9 +136,10 @@ async function blocks({ read, write }: Tour): Promise<void> {
 }
 
 async function jobs({ read, write }: Tour): Promise<void> {
-  const take = (holder: string) => {
+  const take = async (holder: string) => {
     const slots = new FairSlots(SLOTS);
-    return write((trx) => takeMediaJobs(trx, { now: NOW, leaseUntil: NOW + 60_000, holder, slots }));
+    const { taken } = await write((trx) => takeMediaJobs(trx, { now: NOW, leaseUntil: NOW + 60_000, holder, slots }));
+    return taken;
   };
   await take("gone");
   const [finished, created, failed, returned] = await take("here");
@@ -147,6 +153,8 @@ async function jobs({ read, write }: Tour): Promise<void> {
   await write((trx) => finishMediaJob(trx, created, token, NOW));
   await write((trx) => failMediaJob(trx, failed, UNAVAILABLE, NOW));
   await write((trx) => returnMediaJob(trx, returned, NOW, true));
+  const broken = { id: returned.request.id, fence: returned.fence, error: new Error("it always throws") };
+  await write((trx) => parkMediaJobs(trx, [broken], NOW));
   await write((trx) => insertMediaJobs(trx, [{ id: finished.request.id, appId: BUSY.app }]));
   await oldestMediaJob(read);
   // To the end: the requests come after the tokens and the collections.

@@ -5,7 +5,12 @@ import type { Trx } from "../../../../api/store/db/engine.ts";
 import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { recordTries, redeliver } from "../../../../api/store/outbox/deliveries.ts";
 import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
-import { renewDeliveries, returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import {
+  parkDeliveries,
+  renewDeliveries,
+  returnDeliveries,
+  takeDueDeliveries,
+} from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueTestEvent, holdEvent } from "../../../../api/store/outbox/events.ts";
 import {
   deleteWebhook,
@@ -44,6 +49,8 @@ async function deliver({ read, write }: Tour): Promise<void> {
   const look = () => write(takeMore);
   const { taken } = await look();
   await write((trx) => renewDeliveries(trx, taken, NOW + 60_000));
+  const broken = taken.slice(0, 1).map(({ id, fence }) => ({ id, fence, error: "it always fails" }));
+  await write((trx) => parkDeliveries(trx, broken, NOW));
   const results = [
     { responseStatus: 200, error: null, nextAt: null },
     { responseStatus: 500, error: "it failed", nextAt: NOW + 5_000 },

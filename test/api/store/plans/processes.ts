@@ -7,6 +7,7 @@ import {
   takeNamedLease,
 } from "../../../../api/store/db/leases.ts";
 import { writeMetaOnce } from "../../../../api/store/db/meta.ts";
+import { forgetParked, isAnyParked, parkedOf, parkRows } from "../../../../api/store/db/parked-rows.ts";
 import { countProcesses, recordProcess, removeProcess } from "../../../../api/store/db/processes.ts";
 import { NOW, type Tour } from "./tour.ts";
 
@@ -25,4 +26,8 @@ export async function runProcesses({ read, write }: Tour): Promise<void> {
   await write((trx) => removeProcess(trx, "api", "process"));
   const counts = [{ key: "token:a", used: 1, endsAt: NOW + 60_000 }];
   await write((trx) => addCalls(trx, counts, { now: NOW, window: 60_000 }));
+  await write((trx) => parkRows(trx, "old_row", [{ id: "a", error: "it always fails" }], NOW));
+  await parkedOf(read, "old_row");
+  await isAnyParked(read);
+  await write((trx) => forgetParked(trx, NOW));
 }

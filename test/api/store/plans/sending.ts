@@ -7,7 +7,7 @@ import {
 } from "../../../../api/store/sending/batches.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { batchesWithoutCost } from "../../../../api/store/requests/costs.ts";
-import { countReady, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
+import { countReady, failClaims, parkClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
 import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
@@ -32,6 +32,15 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
       failures.filter(({ request }) => request.id === failing),
       NOW,
     ),
+  );
+  const broken = claimed.slice(-1).map(({ id }) => ({ id, error: "it always fails" }));
+  await write((trx) => parkClaims(trx, lane, broken, NOW));
+  await write((trx) =>
+    trx
+      .updateTable("requests")
+      .set({ ready_at: NOW })
+      .where("id", "=", broken[0]?.id ?? "")
+      .execute(),
   );
   await write((trx) => returnAbandonedClaims(trx, lane, NOW));
   const sent = await send(tour);

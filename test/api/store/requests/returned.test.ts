@@ -43,7 +43,7 @@ describe("returned requests", () => {
     const batch = await batchOf(database, [first]);
     const later = await mint();
     await database.write((trx) => closeBatch(trx, batch.batchId, { blockNumber: 1, cost: null }, 1_000_000));
-    const claimed = await database.write(async (trx) => {
+    const { claimed } = await database.write(async (trx) => {
       const lease = await takeLease(trx, 0, "next", { now: 1, lasts: 1 }, () => true);
       if (lease === null) throw new Error("the lane is free");
       return claimRequests(trx, lease, { limit: 10, now: 1_000_000, nextNumber: () => 2n ** 90n });

@@ -1,9 +1,13 @@
 import { expect } from "chai";
+import { pino } from "pino";
 
+import { prune as pruneAll } from "../../../../api/operator/prune.ts";
 import { pruneSome } from "../../../../api/store/retention/kinds.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import type { PrunedKind } from "../../../../api/domain/retention.ts";
+import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { parkedIds, poison } from "../../../support/poison.ts";
 import { APP } from "../../support/rows.ts";
 import { addTestDelivery, DAY, fillBasics, NOW } from "./support.ts";
 
@@ -90,6 +94,56 @@ describe("pruning the outbox", () => {
       await database.write((trx) => trx.updateTable("events").set({ type: "completed" }).execute());
       expect(await prune("test_events", 7)).to.include({ rows: 0 });
       expect(await events()).to.equal(1);
+    });
+  });
+
+  describe("given a row of each kind that cannot be deleted, beside a thousand deliveries", () => {
+    it("deletes the others, parks these, and deletes them once the cause is gone", async () => {
+      const [refused, ...good] = await database.write(async (trx) => {
+        const added: string[] = [];
+        for (let count = 0; count <= 1_000; count++) {
+          const { id } = await enqueueTestEvent(trx, APP, NOW - 31 * DAY);
+          added.push(id);
+        }
+        await trx
+          .updateTable("deliveries")
+          .set({ status: "delivered", next_at: null, updated_at: NOW - 31 * DAY })
+          .execute();
+        return added;
+      });
+      const event = await database.read
+        .selectFrom("deliveries")
+        .select(["seq", "event_seq"])
+        .where("id", "=", refused ?? "")
+        .executeTakeFirstOrThrow();
+      const cure = await poison(database, {
+        table: "deliveries",
+        event: "delete",
+        when: `old.id = '${refused ?? ""}'`,
+      });
+      const clock = { now: NOW };
+      const everything = { deliveries: 30, test_events: 30, raw_transactions: 30, batch_items: 30 };
+      const deps = {
+        database,
+        retain: { ...everything, idempotency_keys: 30, console_sessions: 30 },
+        logger: pino({ level: "silent" }),
+        now: () => clock.now,
+      };
+      const run = () => pruneAll(deps, new AbortController().signal, () => undefined);
+      await run();
+      expect(good).to.have.length(1_000);
+      expect(await ids()).to.deep.equal([refused]);
+      expect(await events()).to.equal(1);
+      const parked = [`deliveries ${event.seq.toString()}`, `test_events ${event.event_seq.toString()}`];
+      expect(await parkedIds(database, "old_row")).to.deep.equal(parked);
+      await cure();
+      await run();
+      expect(await ids(), "it is not tried again yet").to.deep.equal([refused]);
+      clock.now += 60_000;
+      await run();
+      expect(await ids()).to.deep.equal([]);
+      expect(await events()).to.equal(0);
+      expect(await parkedIds(database, "old_row")).to.deep.equal([]);
     });
   });
 });

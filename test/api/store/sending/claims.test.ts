@@ -36,8 +36,10 @@ describe("claimRequests", () => {
   const emptyQueue = () =>
     database.write((trx) => trx.updateTable("requests").set({ ready_at: null, lane: null }).execute());
 
-  const claim = (limit: number) =>
-    database.write((trx) => claimRequests(trx, lease, { limit, now: NOW, nextNumber: () => numbers++ }));
+  const claim = async (limit: number) => {
+    const options = { limit, now: NOW, nextNumber: () => numbers++ };
+    return (await database.write((trx) => claimRequests(trx, lease, options))).claimed;
+  };
 
   /** Adds an app with one request for each time, in this order. @returns its id, and its requests as they are due. */
   async function appWith(times: readonly number[]): Promise<{ app: string; due: string[] }> {

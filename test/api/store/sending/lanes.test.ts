@@ -67,7 +67,8 @@ describe("leases of a lane", () => {
       const { id } = await addRequest(database, mint);
       const stale = await held("a", 0);
       const nextNumber = () => 1n;
-      const [claimed] = await database.write((trx) => claimRequests(trx, stale, { limit: 10, now: 5, nextNumber }));
+      const taken = await database.write((trx) => claimRequests(trx, stale, { limit: 10, now: 5, nextNumber }));
+      const [claimed] = taken.claimed;
       if (claimed === undefined) throw new Error("one is ready");
       await held("b", 100);
       const attempt = { hash: "0x1", raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
@@ -96,11 +97,12 @@ describe("leases of a lane", () => {
       const first = await held("a", 0);
       let number = 40n;
       const options = { limit: 10, now: 5, nextNumber: () => number++ };
-      const [before] = await database.write((trx) => claimRequests(trx, first, options));
-      expect(await database.write((trx) => claimRequests(trx, first, options))).to.deep.equal([]);
+      const claim = async (lease: Lease) => (await database.write((trx) => claimRequests(trx, lease, options))).claimed;
+      const [before] = await claim(first);
+      expect(await claim(first)).to.deep.equal([]);
       const second = await held("b", 100);
       expect(await database.write((trx) => returnAbandonedClaims(trx, second, 5))).to.equal(1);
-      const [after] = await database.write((trx) => claimRequests(trx, second, options));
+      const [after] = await claim(second);
       expect([before?.number, after?.number]).to.deep.equal([40n, 40n]);
     });
   });
@@ -112,7 +114,7 @@ describe("leases of a lane", () => {
       const [first, second] = [await addRequest(database, mint), await addRequest(database, mint)];
       const lease = await held("a", 0);
       let number = 1n;
-      const claimed = await database.write((trx) =>
+      const { claimed } = await database.write((trx) =>
         claimRequests(trx, lease, { limit: 10, now: 5, nextNumber: () => number++ }),
       );
       await database.write((trx) =>

@@ -13,6 +13,7 @@ export const SMALL_TABLES: Readonly<Record<string, string>> = {
   blocks: "only headers that a reorg can still drop",
   lanes: "one for each sending key",
   leases: "a handful of jobs",
+  parked_rows: "rows on which the work fails are exceptions; a row is found by its key",
   meta: "a handful of facts",
   processes: "one for each API process",
   read_rates: "one for each app",

@@ -30,6 +30,8 @@ export class DispatcherFixture {
   receiver!: WebhookReceiver;
   /** The time that the dispatcher sees. */
   clock = Date.now();
+  /** Why the dispatcher cannot work; null when it can. */
+  lastError: () => string | null = () => null;
   #wake = new Signal();
   #stop: (() => Promise<void>) | null = null;
   #abort = new AbortController();
@@ -86,6 +88,7 @@ export class DispatcherFixture {
       now: () => this.clock,
       lease: leaseTimes(15),
     });
+    this.lastError = () => dispatcher.lastError;
     const running = dispatcher.run(abort.signal);
     this.#stop = async () => {
       abort.abort();

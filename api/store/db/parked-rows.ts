@@ -1,0 +1,129 @@
+import BetterSqlite3 from "better-sqlite3";
+import { sql } from "kysely";
+import pg from "pg";
+
+import { PARKED_KINDS, type ParkedKind } from "../../domain/conditions.ts";
+import { LeaseLost } from "../../shared/lease.ts";
+import { DatabaseError } from "./database-error.ts";
+import { LONGEST_WAIT } from "./due.ts";
+import type { Db, Trx } from "./engine.ts";
+import { rowSet } from "./row-set.ts";
+
+/*
+ * A row whose work always fails must not stop the others. Its worker parks it: it writes why into `parked_rows`, and tries
+ * the row again after a growing wait. The row itself stays in its queue, with a later time, so nothing is lost.
+ */
+
+/** Wait before a parked row is tried again, in milliseconds. It doubles with each try, up to `LONGEST_WAIT`. */
+const FIRST_WAIT = 60_000;
+/** Characters of an error that are stored. */
+const LONGEST_REASON = 300;
+
+/** A row and what its work threw. */
+export interface FailedRow {
+  id: string;
+  error: unknown;
+}
+
+/** A row that was parked. @param nextAt when it is tried again, in milliseconds since 1970. */
+export interface ParkedRow extends FailedRow {
+  tries: number;
+  nextAt: number;
+}
+
+/** Parks rows. The caller also moves them in their queue to the times that it gets. */
+export async function parkRows(
+  trx: Trx,
+  kind: ParkedKind,
+  failed: readonly FailedRow[],
+  now: number,
+): Promise<ParkedRow[]> {
+  if (failed.length === 0) return [];
+  const earlier = await trx
+    .selectFrom("parked_rows")
+    .select(["id", "tries"])
+    .where("kind", "=", kind)
+    .where(({ eb }) => eb("id", "in", sql<string>`(select id from ${idSet(trx, failed)} as input)`))
+    .execute();
+  const triesOf = new Map(earlier.map(({ id, tries }) => [id, tries]));
+  const parked = failed.map(({ id, error }) => {
+    const tries = (triesOf.get(id) ?? 0) + 1;
+    return { id, error, tries, nextAt: now + Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT) };
+  });
+  const rows = parked.map(({ id, error, tries, nextAt }) => ({ id, reason: reasonOf(error), tries, next_at: nextAt }));
+  const columns = { id: "text", reason: "text", tries: "integer", next_at: "integer" } as const;
+  await sql`
+    insert into parked_rows (kind, id, reason, tries, since, next_at)
+    select ${kind}, id, reason, tries, ${now}, next_at from ${rowSet(trx, columns, rows)} as input where true
+    on conflict (kind, id) do update
+       set reason = excluded.reason, tries = excluded.tries, next_at = excluded.next_at`.execute(trx);
+  return parked;
+}
+
+/** The work on these rows succeeded, or is over. Those that were not parked need nothing. */
+export async function unparkRows(trx: Trx, kind: ParkedKind, rows: readonly { id: string }[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    delete from parked_rows
+     where kind = ${kind} and id in (select id from ${idSet(trx, rows)} as input)`.execute(trx);
+}
+
+function idSet(trx: Trx, rows: readonly { id: string }[]) {
+  return rowSet(
+    trx,
+    { id: "text" },
+    rows.map(({ id }) => ({ id })),
+  );
+}
+
+/** The parked rows of a kind. */
+export function parkedOf(db: Db, kind: ParkedKind): Promise<{ id: string; next_at: number }[]> {
+  return db.selectFrom("parked_rows").select(["id", "next_at"]).where("kind", "=", kind).execute();
+}
+
+/** A row that was not tried again for so long is gone, because something else ended its work. In milliseconds. */
+const FORGET_AFTER = 86_400_000;
+
+/** Forgets rows that are gone. Metadata is not tried again by itself: `reconcile` stores it. */
+export async function forgetParked(trx: Trx, now: number): Promise<void> {
+  const late = trx.deleteFrom("parked_rows").where("next_at", "<", now - FORGET_AFTER);
+  await late.where("kind", "<>", "metadata").execute();
+}
+
+/** Whether any row is parked. */
+export async function isAnyParked(db: Db): Promise<boolean> {
+  return (await db.selectFrom("parked_rows").select("kind").limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** How many rows of each kind are parked. */
+export async function countParked(db: Db): Promise<Record<ParkedKind, number>> {
+  const rows = await db
+    .selectFrom("parked_rows")
+    .select(({ fn }) => ["kind", fn.countAll<number>().as("count")])
+    .groupBy("kind")
+    .execute();
+  const counts = new Map(rows.map(({ kind, count }) => [kind, count]));
+  return Object.fromEntries(PARKED_KINDS.map((kind) => [kind, counts.get(kind) ?? 0])) as Record<ParkedKind, number>;
+}
+
+/** The error of a row as it is stored. */
+function reasonOf(error: unknown): string {
+  const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return words.slice(0, LONGEST_REASON);
+}
+
+/** PostgreSQL's errors that come from values: bad data, a constraint, a trigger, a limit that a value exceeds. */
+const POSTGRES_VALUES = /^(22|23|54|P0)/;
+/** The same of SQLite. ERROR includes JSON that is not valid. */
+const SQLITE_VALUES = /^SQLITE_(CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG)/;
+
+/**
+ * Whether an error says nothing about the rows that were worked on: the database or the disk is away, or another process has
+ * taken the work over. Any other error may come from a single row.
+ */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof DatabaseError || error instanceof LeaseLost) return true;
+  if (error instanceof BetterSqlite3.SqliteError) return !SQLITE_VALUES.test(error.code);
+  if (error instanceof pg.DatabaseError) return !POSTGRES_VALUES.test(error.code ?? "");
+  return error instanceof Error && "errno" in error && "syscall" in error;
+}
