@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { Db, Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { inParts, rowSet } from "../db/row-set.ts";
 
 /** The first call with an `Idempotency-Key`, and its answer. */
 export interface StoredAnswer {
@@ -42,7 +42,9 @@ export async function insertAnswers(trx: Trx, answers: readonly NewAnswer[], now
   if (answers.length === 0) return;
   const rows = answers.map(({ appId: app_id, key, fingerprint, response }) => ({ app_id, key, fingerprint, response }));
   const columns = { app_id: "text", key: "text", fingerprint: "text", response: "text" } as const;
-  await sql`
-    insert into idempotency_keys (app_id, key, fingerprint, response, created_at)
-    select app_id, key, fingerprint, response, ${now} from ${rowSet(trx, columns, rows)} as input`.execute(trx);
+  for (const part of inParts(rows)) {
+    await sql`
+      insert into idempotency_keys (app_id, key, fingerprint, response, created_at)
+      select app_id, key, fingerprint, response, ${now} from ${rowSet(trx, columns, part)} as input`.execute(trx);
+  }
 }

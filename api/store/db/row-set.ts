@@ -42,6 +42,39 @@ export function rowSet<Name extends string>(
   return sql`(select ${sql.join(picked)}, item.key as ord from jsonb_each(${json}) as item)`;
 }
 
+/**
+ * Most characters of text in one part of a set. Both engines have a limit for one value, PostgreSQL 256 MB for the elements of
+ * an array, and a character takes up to six bytes of JSON.
+ */
+const MOST_IN_PART = 8 * 1024 * 1024;
+
+/**
+ * Rows whose texts may be large, in parts for one statement each, in their order. A single row may be larger than a part: its
+ * fields have limits of their own.
+ */
+export function* inParts<Row extends Record<string, SetValue>>(rows: readonly Row[]): Generator<Row[]> {
+  let [part, length]: [Row[], number] = [[], 0];
+  for (const row of rows) {
+    const own = lengthOf(row);
+    if (part.length > 0 && length + own > MOST_IN_PART) {
+      yield part;
+      [part, length] = [[], 0];
+    }
+    part.push(row);
+    length += own;
+  }
+  if (part.length > 0) yield part;
+}
+
+function lengthOf(row: Record<string, SetValue>): number {
+  let length = 0;
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value === "string") length += value.length;
+  }
+  return length;
+}
+
 /** What PostgreSQL cannot store, as JSON writes it: NUL and halves of surrogate pairs. Contracts may name such things. */
 const NOT_STORABLE = /\\u(0000|d[89a-f])/;
 

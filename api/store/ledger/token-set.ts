@@ -4,7 +4,7 @@ import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Trx } from "../db/engine.ts";
 import { forUpdate } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { inParts, rowSet } from "../db/row-set.ts";
 import type { StoredMove } from "./history.ts";
 
 /** The data that a mint gets from its request. */
@@ -165,23 +165,25 @@ function rowOf(entry: Entry) {
 }
 
 async function insertTokens(trx: Trx, entries: readonly Entry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await sql`
-    insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, minted_block, minted_at)
-    select contract, token_id, request_id, supply, '0', token_uri, metadata, minted_block, minted_at
-      from ${rowSet(trx, COLUMNS, entries.map(rowOf))} as input order by ord`.execute(trx);
+  for (const part of inParts(entries.map(rowOf))) {
+    await sql`
+      insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, minted_block, minted_at)
+      select contract, token_id, request_id, supply, '0', token_uri, metadata, minted_block, minted_at
+        from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
+  }
 }
 
 async function updateTokens(trx: Trx, entries: readonly Entry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await sql`
-    update nfts set supply = input.supply,
-           minted_block = case when input.first = 1 then input.minted_block else nfts.minted_block end,
-           minted_at = case when input.first = 1 then input.minted_at else nfts.minted_at end,
-           request_id = case when input.replaced = 1 then input.request_id else nfts.request_id end,
-           token_uri = case when input.replaced = 1 then input.token_uri else nfts.token_uri end,
-           metadata = case when input.replaced = 1 then input.metadata else nfts.metadata end
-      from ${rowSet(trx, COLUMNS, entries.map(rowOf))} as input where nfts.seq = input.seq`.execute(trx);
+  for (const part of inParts(entries.map(rowOf))) {
+    await sql`
+      update nfts set supply = input.supply,
+             minted_block = case when input.first = 1 then input.minted_block else nfts.minted_block end,
+             minted_at = case when input.first = 1 then input.minted_at else nfts.minted_at end,
+             request_id = case when input.replaced = 1 then input.request_id else nfts.request_id end,
+             token_uri = case when input.replaced = 1 then input.token_uri else nfts.token_uri end,
+             metadata = case when input.replaced = 1 then input.metadata else nfts.metadata end
+        from ${rowSet(trx, COLUMNS, part)} as input where nfts.seq = input.seq`.execute(trx);
+  }
 }
 
 async function countMinted(trx: Trx, entries: readonly Entry[]): Promise<void> {

@@ -6,7 +6,7 @@ import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType }
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { inParts, rowSet } from "../db/row-set.ts";
 import type { GasCharge } from "./gas-usage.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import type { RequestRow } from "../db/schema.ts";
@@ -60,12 +60,14 @@ function rowOf(request: NewRequest) {
 /** Stores accepted requests in order. A relayer may claim them as soon as this commits. */
 export async function insertRequests(trx: Trx, requests: readonly NewRequest[]): Promise<void> {
   if (requests.length === 0) return;
-  await sql`
-    insert into requests (id, app_id, type, status, command, unlockable, ready_at, returns, nft_collection, nft_token_id,
-                          gas_day, gas_charged, created_at, updated_at)
-    select id, app_id, type, 'pending', command, unlockable, ready_at, 0, nft_collection, nft_token_id,
-           gas_day, gas_charged, created_at, created_at
-      from ${rowSet(trx, COLUMNS, requests.map(rowOf))} as input order by ord`.execute(trx);
+  for (const part of inParts(requests.map(rowOf))) {
+    await sql`
+      insert into requests (id, app_id, type, status, command, unlockable, ready_at, returns, nft_collection, nft_token_id,
+                            gas_day, gas_charged, created_at, updated_at)
+      select id, app_id, type, 'pending', command, unlockable, ready_at, 0, nft_collection, nft_token_id,
+             gas_day, gas_charged, created_at, created_at
+        from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
+  }
   const counters = new CounterDeltas();
   for (const { appId, type, waits, now } of requests) {
     counters.add(counterKeys.requests(appId, "pending", type), 1);

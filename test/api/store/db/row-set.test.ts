@@ -13,7 +13,7 @@ import {
 } from "kysely";
 
 import type { Db } from "../../../../api/store/db/engine.ts";
-import { rowSet, type SetValue } from "../../../../api/store/db/row-set.ts";
+import { inParts, rowSet, type SetValue } from "../../../../api/store/db/row-set.ts";
 import type { Tables } from "../../../../api/store/db/schema.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 
@@ -142,5 +142,16 @@ describe("rowSet", () => {
     const { sql: text } = select(postgres(), []).compile(postgres());
     expect(text).to.contain('(item.value ->> 0)::text as "a"').and.to.contain('(item.value ->> 1)::bigint as "n"');
     expect(text).to.contain("with ordinality").and.to.contain("item.ord - 1 as ord");
+  });
+});
+
+describe("inParts", () => {
+  const row = (mebibytes: number) => ({ a: "a".repeat(mebibytes * 1024 * 1024), n: 1 });
+
+  it("has at most 8 MiB of text in a part, in the order of the rows, and a larger row alone", () => {
+    const rows = [row(3), row(5), row(1), row(9), row(0), row(8)];
+    const parts = [...inParts(rows)];
+    expect(parts.map((part) => part.map((one) => rows.indexOf(one)))).to.deep.equal([[0, 1], [2], [3], [4, 5]]);
+    expect([...inParts([])]).to.deep.equal([]);
   });
 });
