@@ -43,6 +43,12 @@ describe("parked rows", () => {
       .executeTakeFirstOrThrow();
   const set = (id: string, fields: { command?: string; ready_at?: number }) =>
     moneta.service.database.write((trx) => trx.updateTable("requests").set(fields).where("id", "=", id).execute());
+  const tokenOf = (id: string) =>
+    moneta.service.database.read
+      .selectFrom("nfts")
+      .select(["token_id", "supply", "metadata"])
+      .where("request_id", "=", id)
+      .executeTakeFirstOrThrow();
   const readiness = async () => {
     const response = await fetch(`${moneta.baseUrl}/readyz`);
     return { status: response.status, body: (await response.json()) as { checks?: Record<string, string> } };
@@ -146,12 +152,6 @@ describe("parked rows", () => {
     let unsettled: string;
     let good: string[];
     const cures: (() => Promise<void>)[] = [];
-    const tokenOf = (id: string) =>
-      moneta.service.database.read
-        .selectFrom("nfts")
-        .select(["token_id", "supply", "metadata"])
-        .where("request_id", "=", id)
-        .executeTakeFirstOrThrow();
 
     before(async () => {
       const { database } = moneta.service;
@@ -192,6 +192,30 @@ describe("parked rows", () => {
       ]);
       expect(await tokenOf(without)).to.include({ supply: "1", metadata: '{"name":"c"}' });
       expect(await parkedIds(database, "metadata")).to.deep.equal([]);
+      expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
+    });
+  });
+
+  describe("given a request whose command becomes unreadable while its transaction is in flight", () => {
+    it("stores the token from the chain, and the rest once the command can be read again", async () => {
+      const { database } = moneta.service;
+      const status = async (id: string) => (await rowOf(id)).status;
+      await moneta.provider.send("evm_setAutomine", [false]);
+      const damaged = await api.accept("/v1/nfts", mint("f"));
+      await eventually(async () => ((await status(damaged)) === "processing" ? true : undefined));
+      const { command } = await rowOf(damaged);
+      await set(damaged, { command: "{" });
+      await moneta.provider.send("evm_mine", []);
+      await moneta.provider.send("evm_setAutomine", [true]);
+      await expectAllCompleted([await api.accept("/v1/nfts", mint("g"))]);
+      expect(await tokenOf(damaged)).to.include({ supply: "1", metadata: null });
+      expect(await parkedIds(database, "metadata")).to.deep.equal([damaged]);
+      expect(await parkedIds(database, "request")).to.deep.equal([damaged]);
+      await set(damaged, { command });
+      await database.write((trx) => trx.updateTable("parked_rows").set({ next_at: 0 }).execute());
+      await expectAllCompleted([await api.accept("/v1/nfts", mint("h")), damaged]);
+      await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
+      expect(await tokenOf(damaged)).to.include({ metadata: '{"name":"f"}' });
       expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
     });
   });
