@@ -33,7 +33,7 @@ export async function requestsOfBatches(deps: Deps, batches: ReadonlyMap<string,
   const incomplete = new Map<string, (ClaimedRequest | UnreadableRequest)[]>();
   for (const [hash, id] of batches) {
     const rows = await batchRequestsAsStored(deps.read, id);
-    const readable = rows.filter((row) => !isUnreadable(row));
+    const readable = rows.filter((row): row is ClaimedRequest => !isUnreadable(row));
     if (rows.length > 0 && readable.length === rows.length) requests.set(hash, readable);
     else incomplete.set(hash, rows);
   }

@@ -83,23 +83,23 @@ describe("parked rows", () => {
     });
   }
 
-  describe("given a request that cannot be read, and one that no batch can carry", () => {
+  describe("given a request that cannot be read, one that cannot be claimed, and one that no batch can carry", () => {
     let unreadable: string;
+    let unclaimable: string;
     let refused: string;
     let good: string[];
     let command: string;
-    let cure: () => Promise<void>;
+    const cures: (() => Promise<void>)[] = [];
 
     before(async () => {
       const { database } = moneta.service;
       await whilePaused(async () => {
-        [unreadable, refused] = [await api.accept("/v1/nfts", mint("a")), await api.accept("/v1/nfts", mint("b"))];
+        unreadable = await api.accept("/v1/nfts", mint("a"));
+        refused = await api.accept("/v1/nfts", mint("b"));
+        unclaimable = await api.accept("/v1/nfts", mint("i"));
         ({ command } = await rowOf(unreadable));
-        cure = await poison(database, {
-          table: "requests",
-          event: "update",
-          when: `new.id = '${refused}' and new.status = 'processing'`,
-        });
+        for (const when of [`new.id = '${refused}' and new.status = 'processing'`, `new.id = '${unclaimable}'`])
+          cures.push(await poison(database, { table: "requests", event: "update", when }));
         await set(unreadable, { command: "{" });
         good = await acceptMany(GOOD);
       });
@@ -109,11 +109,10 @@ describe("parked rows", () => {
       await expectAllCompleted(good);
     });
 
-    it("parks the two, with a reason and a later time", async () => {
-      await eventually(async () =>
-        (await parkedIds(moneta.service.database, "request")).length === 2 ? true : undefined,
-      );
-      expect(await parkedIds(moneta.service.database, "request")).to.have.members([unreadable, refused]);
+    it("parks the three, and moves those whose rows can be changed to a later time", async () => {
+      const { database } = moneta.service;
+      await eventually(async () => ((await parkedIds(database, "request")).length === 3 ? true : undefined));
+      expect(await parkedIds(database, "request")).to.have.members([unreadable, refused, unclaimable]);
       for (const id of [unreadable, refused]) {
         const row = await rowOf(id);
         expect(row).to.include({ status: "pending", lane: null });
@@ -125,9 +124,9 @@ describe("parked rows", () => {
       const logged = (lines as (LogLine & { condition?: string; id?: string })[]).filter(
         ({ condition }) => condition === "row_parked",
       );
-      expect(new Set(logged.map(({ id }) => id))).to.deep.equal(new Set([unreadable, refused]));
+      expect(new Set(logged.map(({ id }) => id))).to.deep.equal(new Set([unreadable, refused, unclaimable]));
       const metrics = await scrape(moneta.service.metricsPort);
-      expect(metrics.value("moneta_parked_rows", { kind: "request" })).to.equal(2);
+      expect(metrics.value("moneta_parked_rows", { kind: "request" })).to.equal(3);
       expect(metrics.value("moneta_condition", { condition: "row_parked" })).to.equal(1);
       const [found] = await findings();
       expect(found).to.include({ result: "problem", condition: "row_parked" });
@@ -137,11 +136,13 @@ describe("parked rows", () => {
     });
 
     it("sends them once their cause is gone", async () => {
-      await cure();
+      for (const cure of cures) await cure();
+      const { database } = moneta.service;
       await set(unreadable, { command, ready_at: 0 });
       await set(refused, { ready_at: 0 });
-      await expectAllCompleted([unreadable, refused]);
-      expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([]);
+      await database.write((trx) => trx.updateTable("parked_rows").set({ next_at: 0 }).execute());
+      await expectAllCompleted([unreadable, refused, unclaimable]);
+      expect(await parkedIds(database, "request")).to.deep.equal([]);
       expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
       await eventually(async () => ((await readiness()).body.checks?.["rows"] === "ok" ? true : undefined));
     });
