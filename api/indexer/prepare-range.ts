@@ -13,6 +13,7 @@ import { batchesByHash } from "../store/sending/batches.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import type { Database } from "../store/db/database.ts";
+import type { FailedRow } from "../store/db/parked-rows.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
 import { attribute, AttributionError } from "./attribute.ts";
@@ -40,6 +41,8 @@ export interface PreparedRange extends BlockRange {
   reads: ForeignReads;
   /** The service's collections at the end of the range: those that it creates, too. */
   collections: ReadonlyMap<string, CollectionType>;
+  /** Requests of its batches whose stored commands cannot be read. Theirs come from the chain, without metadata. */
+  unreadable: FailedRow[];
 }
 
 /** Joins a range of the chain with the database: finds the service's batches, tokens and wallets, and their requests. */
@@ -52,7 +55,7 @@ export async function prepareRange(
   const { database } = deps;
   const apps = await walletApps(database.read, partiesAmong(read));
   const logged = [...read.moves, ...movesOfWallets(read.foreign, apps)].sort(byPosition);
-  const { batches, owners, unknown } = await ourBatches(deps, read, logged);
+  const { batches, owners, unknown, unreadable } = await ourBatches(deps, read, logged);
   const types = new Map<string, CollectionType>(watched.collections);
   let needsRelayOwner = false;
   for (const { outcomes } of batches) {
@@ -87,6 +90,7 @@ export async function prepareRange(
     reads: foreign.reads,
     collections: types,
     wallets: new Set(apps.keys()),
+    unreadable,
   };
 }
 
@@ -97,11 +101,11 @@ async function ourBatches(
   deps: PrepareDeps,
   read: ChainRange,
   moves: TokenMove[],
-): Promise<{ batches: BlockRange["batches"]; owners: Owners; unknown: string[] }> {
+): Promise<{ batches: BlockRange["batches"]; owners: Owners; unknown: string[]; unreadable: FailedRow[] }> {
   const byTransaction = Map.groupBy(read.relay, (event: RelayEvent) => event.transactionHash);
   // The chain was read first: a lane commits a transaction to the database before it sends it.
   const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
-  const carried = await requestsOfBatches({ ...deps, read: deps.database.read }, known);
+  const { requests: carried, unreadable } = await requestsOfBatches({ ...deps, read: deps.database.read }, known);
   const owners: Owners = new Map();
   const batches: BlockRange["batches"] = [];
   const byBatch = Map.groupBy(moves, (move) => (known.has(move.transactionHash) ? move.transactionHash : null));
@@ -143,7 +147,7 @@ async function ourBatches(
   const unknown = [...byTransaction].flatMap(([hash, events]) =>
     !known.has(hash) && events.some((event) => event.kind === "batch-executed") ? [hash] : [],
   );
-  return { batches, owners, unknown };
+  return { batches, owners, unknown, unreadable };
 }
 
 /** Reads what the batches cost. Where the node shows no receipt, the cost is read later. */

@@ -70,7 +70,10 @@ export async function storeRange(
 
 /** @returns the requests without which the range can be stored, with the errors; none if it can be stored without none of them. */
 async function findPoisoned(deps: StoreDeps, range: PreparedRange, from: From): Promise<Suspect[]> {
-  const minted = range.moves.flatMap(({ mintedBy }) => (mintedBy === null ? [] : [mintedBy.id]));
+  const unreadable = new Set(range.unreadable.map(({ id }) => id));
+  const minted = range.moves
+    .flatMap(({ mintedBy }) => (mintedBy === null ? [] : [mintedBy.id]))
+    .filter((id) => !unreadable.has(id));
   const ended = range.batches.flatMap(({ outcomes }) => outcomes.map(({ request }) => request.id));
   const cancelled = range.cancelled.map(({ request }) => request.id);
   const settling = [...(await idsToSettle(deps.database.read, range.confirmed)), ...ended, ...cancelled];
@@ -128,7 +131,10 @@ async function commitRange(
     quarantined = [...flooding, ...(await recordReads(trx, range.reads, now()))];
     if (trial) throw new Trial();
     parked = [
-      { kind: "metadata", rows: await parkRows(trx, "metadata", failedOf(rowsOf("metadata")), now()) },
+      {
+        kind: "metadata",
+        rows: await parkRows(trx, "metadata", [...unreadableMints(range), ...failedOf(rowsOf("metadata"))], now()),
+      },
       { kind: "request", rows: await parkRows(trx, "request", failedOf(rowsOf("settling")), now()) },
     ];
     return "stored";
@@ -142,6 +148,12 @@ async function commitRange(
     if (hash !== null) deps.logger.error({ hash }, unknownTransaction(hash));
   }
   return outcome;
+}
+
+/** Mints whose stored commands cannot be read: their tokens are stored without metadata already. */
+function unreadableMints({ unreadable, moves }: PreparedRange): FailedRow[] {
+  const minted = new Set(moves.map(({ mintedBy }) => mintedBy?.id));
+  return unreadable.filter(({ id }) => minted.has(id));
 }
 
 function failedOf(suspects: readonly Suspect[]): FailedRow[] {

@@ -5,14 +5,9 @@ import { logParked } from "../shared/isolate.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
-import {
-  ANNOUNCEMENT_HOLDS,
-  dueAnnouncements,
-  parkAnnouncement,
-  putOffAnnouncement,
-} from "../store/media/announcements.ts";
+import { ANNOUNCEMENT_HOLDS, dueAnnouncements, putOffAnnouncement } from "../store/media/announcements.ts";
 import type { Database } from "../store/db/database.ts";
-import { isOutage } from "../store/db/parked-rows.ts";
+import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 
 export interface AnnouncerDeps {
@@ -82,7 +77,11 @@ export class Announcer {
       await database.write((trx) => putOffAnnouncement(trx, cid, now() + (peers === 0 ? RETRY : ANNOUNCEMENT_HOLDS)));
     } catch (error) {
       if (isOutage(error)) throw error;
-      logParked(logger, "announcement", await database.write((trx) => parkAnnouncement(trx, cid, error, now())));
+      logParked(
+        logger,
+        "announcement",
+        await database.write((trx) => parkRows(trx, "announcement", [{ id: cid, error }], now())),
+      );
     }
   }
 

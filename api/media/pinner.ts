@@ -7,13 +7,13 @@ import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
-import { isOutage } from "../store/db/parked-rows.ts";
+import { type FailedRow, isOutage, parkRows } from "../store/db/parked-rows.ts";
 import {
   type DuePin,
+  duePins,
   finishPin,
   finishUnpin,
   LONGEST_PIN_WAIT,
-  parkPins,
   renewPins,
   returnPin,
   takePins,
@@ -74,10 +74,8 @@ export class Pinner {
 
   /** @throws NothingPinned */
   async #step(abort: AbortSignal): Promise<StepResult> {
-    const { database, logger, now, lease } = this.#deps;
-    const pins = await database.write((trx) =>
-      takePins(trx, { now: now(), leaseUntil: now() + lease.lasts, limit: CONCURRENCY }),
-    );
+    const { logger, lease } = this.#deps;
+    const pins = await this.#take();
     if (pins.length === 0) return "idle";
     const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
     const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));
@@ -91,6 +89,34 @@ export class Pinner {
       if (reason != null) logger.warn({ cid, reason }, "the IPFS node did not pin or unpin this content; retrying");
     }
     return "again";
+  }
+
+  /** Takes due pins. Those that the database refuses to change are parked by their marks. */
+  async #take(): Promise<DuePin[]> {
+    const { database, now, lease } = this.#deps;
+    const take = (only?: readonly string[]) => {
+      const options = { now: now(), leaseUntil: now() + lease.lasts, limit: CONCURRENCY };
+      return database.write((trx) => takePins(trx, { ...options, ...(only === undefined ? {} : { only }) }));
+    };
+    try {
+      return await take();
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      const taken: DuePin[] = [];
+      const takePart = async (part: readonly string[]) => {
+        taken.push(...(await take(part)));
+      };
+      const failed = await isolate(await duePins(database.read, now(), CONCURRENCY), takePart, isOutage);
+      if (failed.length === 0 && taken.length === 0) throw error;
+      await this.#park(failed.map(({ row: id, error: cause }) => ({ id, error: cause })));
+      return taken;
+    }
+  }
+
+  async #park(failed: readonly FailedRow[]): Promise<void> {
+    if (failed.length === 0) return;
+    const { database, logger, now } = this.#deps;
+    logParked(logger, "pin", await database.write((trx) => parkRows(trx, "pin", failed, now())));
   }
 
   async #renew(pins: DuePin[]): Promise<void> {
@@ -119,13 +145,12 @@ export class Pinner {
 
   /** A result that cannot be stored must not keep the others from being stored. Its pin is parked. */
   async #recordAll(results: readonly { pin: DuePin; problem: string | null }[], abort: AbortSignal): Promise<void> {
-    const { database, logger, now } = this.#deps;
     const record = (part: typeof results) =>
-      database.write(async (trx) => {
+      this.#deps.database.write(async (trx) => {
         for (const { pin, problem } of part) await this.#record(trx, pin, problem, abort);
       });
-    const failed = (await isolate(results, record, isOutage)).map(({ row: { pin }, error }) => ({ pin, error }));
-    if (failed.length > 0) logParked(logger, "pin", await database.write((trx) => parkPins(trx, failed, now())));
+    const failed = await isolate(results, record, isOutage);
+    await this.#park(failed.map(({ row: { pin }, error }) => ({ id: pin.cid, error })));
   }
 
   async #record(

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { logParked } from "../shared/isolate.ts";
+import { isolate, logParked } from "../shared/isolate.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
 import {
@@ -14,12 +14,20 @@ import {
   type RecordedBatch,
   type SignedAttempt,
 } from "../store/sending/batches.ts";
-import { type ClaimedRequest, claimRequests, failClaims, parkClaims, returnClaims } from "../store/sending/claims.ts";
+import {
+  type ClaimedRequest,
+  type Claims,
+  claimRequests,
+  failClaims,
+  parkClaims,
+  readyRequests,
+  returnClaims,
+} from "../store/sending/claims.ts";
 import type { Database } from "../store/db/database.ts";
 import { DatabaseError } from "../store/db/database-error.ts";
 import { AT_ONCE } from "../store/db/due.ts";
 import type { Trx } from "../store/db/engine.ts";
-import { isOutage } from "../store/db/parked-rows.ts";
+import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import { finalChanges, type StoredRequest } from "../store/requests/stored-request.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { batchSize } from "./batch-size.ts";
@@ -165,12 +173,38 @@ export class Sender {
 
   async #claim(lease: Lease, limit: number): Promise<{ claimed: ClaimedRequest[]; parked: number }> {
     const { database, logger, now } = this.#deps;
-    const { claimed, parked } = await database.write((trx) =>
-      claimRequests(trx, lease, { limit, now: now(), nextNumber: this.#nextNumber }),
-    );
-    logParked(logger, "request", parked);
-    if (claimed.length > 0) crashPoint("relayer:claimed");
-    return { claimed, parked: parked.length };
+    const claim = (only?: readonly string[]) =>
+      database.write((trx) =>
+        claimRequests(trx, lease, {
+          ...{ limit, now: now(), nextNumber: this.#nextNumber },
+          ...(only === undefined ? {} : { only }),
+        }),
+      );
+    let claims: Claims;
+    try {
+      claims = await claim();
+    } catch (error) {
+      if (concernsNoRequest(error)) throw error;
+      claims = await this.#claimOthers(limit, claim);
+    }
+    logParked(logger, "request", claims.parked);
+    if (claims.claimed.length > 0) crashPoint("relayer:claimed");
+    return { claimed: claims.claimed, parked: claims.parked.length };
+  }
+
+  /** Claims without the requests that the database refuses to change. They are parked by their marks alone. */
+  async #claimOthers(limit: number, claim: (only: readonly string[]) => Promise<Claims>): Promise<Claims> {
+    const { database, now } = this.#deps;
+    const claims: Claims = { claimed: [], parked: [] };
+    const take = async (part: readonly string[]) => {
+      const { claimed, parked } = await claim(part);
+      claims.claimed.push(...claimed);
+      claims.parked.push(...parked);
+    };
+    const failed = await isolate(await readyRequests(database.read, now(), limit), take, concernsNoRequest);
+    const marked = failed.map(({ row: id, error }) => ({ id, error }));
+    claims.parked.push(...(await database.write((trx) => parkRows(trx, "request", marked, now()))));
+    return claims;
   }
 
   /** The highest gas limit of a transaction. */

@@ -10,8 +10,9 @@ import type { Metrics } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import { isOutage } from "../store/db/parked-rows.ts";
+import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import {
+  dueDeliveries,
   type DueDelivery,
   parkDeliveries,
   renewDeliveries,
@@ -135,21 +136,45 @@ export class Dispatcher {
         return { recorded: stored, ...(await takeDueDeliveries(trx, { now: at, leaseUntil, slots })) };
       });
       this.#recorded(results, recorded);
-      if (taken.length > 0) crashPoint("webhooks:taken");
-      for (const delivery of taken) this.#taken.add(delivery);
-      this.#lines.add(taken);
-      this.#sendNext();
+      this.#begin(taken);
       return more;
     } catch (error) {
       // Nothing was stored. It is stored with the next results.
       this.#results.unshift(...results);
-      this.#unsent.unshift(...unsent);
-      this.#renewedAt = renewedAt;
-      // If no result is the cause, trying them again would change nothing.
-      if (isOutage(error) || results.length === 0) throw error;
-      await this.#isolate();
+      if (isOutage(error)) {
+        this.#unsent.unshift(...unsent);
+        this.#renewedAt = renewedAt;
+        throw error;
+      }
+      // A row is the cause. What was to be given back or renewed is due again when its lease expires.
+      if (results.length > 0) await this.#isolate();
+      else if (!(takes && (await this.#takeOthers())) && unsent.length + renewed.length === 0) throw error;
       return true;
     }
+  }
+
+  #begin(taken: readonly DueDelivery[]): void {
+    if (taken.length > 0) crashPoint("webhooks:taken");
+    for (const delivery of taken) this.#taken.add(delivery);
+    this.#lines.add(taken);
+    this.#sendNext();
+  }
+
+  /**
+   * Takes what is next without the deliveries that the database refuses to change. These are parked by their marks alone.
+   * @returns whether there were any.
+   */
+  async #takeOthers(): Promise<boolean> {
+    const { database, logger, now, lease } = this.#deps;
+    const take = async (part: readonly string[]) => {
+      const options = { now: now(), leaseUntil: now() + lease.lasts, only: new Set(part) };
+      const slots = () => this.#lines.room(this.#results.length);
+      this.#begin((await database.writeGroup((trx) => takeDueDeliveries(trx, { ...options, slots: slots() }))).taken);
+    };
+    const failed = await isolate(await dueDeliveries(database.read, now()), take, isOutage);
+    const rows = failed.map(({ row: id, error }) => ({ id, error }));
+    logParked(logger, "delivery", await database.writeGroup((trx) => parkRows(trx, "delivery", rows, now())));
+    return rows.length > 0;
   }
 
   /** Stores the results of which at least one cannot be stored, and parks the deliveries of those. */

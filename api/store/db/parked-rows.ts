@@ -76,6 +76,11 @@ function idSet(trx: Trx, rows: readonly { id: string }[]) {
   );
 }
 
+/** The marks of rows of a kind that are not tried again yet. The caller adds which row it means. */
+export function parkedUntilLater(db: Db, kind: ParkedKind, now: number) {
+  return db.selectFrom("parked_rows").select("id").where("kind", "=", kind).where("next_at", ">", now);
+}
+
 /** The parked rows of a kind. */
 export function parkedOf(db: Db, kind: ParkedKind): Promise<{ id: string; next_at: number }[]> {
   return db.selectFrom("parked_rows").select(["id", "next_at"]).where("kind", "=", kind).execute();

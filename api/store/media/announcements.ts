@@ -1,6 +1,6 @@
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { type FailedRow, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
+import { parkedUntilLater, unparkRows } from "../db/parked-rows.ts";
 
 /** When an announcement is repeated, in milliseconds: two hours before the IPFS network forgets it. */
 export const ANNOUNCEMENT_HOLDS = 22 * 3_600_000;
@@ -17,13 +17,14 @@ export async function addAnnouncement(trx: Trx, cid: string): Promise<void> {
     .execute();
 }
 
-/** CIDs that are due to be announced, longest due first. */
+/** CIDs that are due to be announced and not parked, longest due first. */
 export async function dueAnnouncements(db: Db, now: number, limit: number): Promise<string[]> {
   const rows = await firstDue({ now, longestWait: ANNOUNCEMENT_HOLDS, limit }, (comparison, at, most) =>
     db
       .selectFrom("announcements")
       .select("cid")
       .where("due_at", comparison, at)
+      .where((eb) => eb.not(eb.exists(parkedUntilLater(db, "announcement", now).whereRef("id", "=", "cid"))))
       .orderBy("due_at")
       .limit(most)
       .execute(),
@@ -34,19 +35,6 @@ export async function dueAnnouncements(db: Db, now: number, limit: number): Prom
 export async function putOffAnnouncement(trx: Trx, cid: string, dueAt: number): Promise<void> {
   await trx.updateTable("announcements").set({ due_at: dueAt }).where("cid", "=", cid).execute();
   await unparkRows(trx, "announcement", [{ id: cid }]);
-}
-
-/** Parks an announcement that always fails: it is due at the time that is returned. */
-export async function parkAnnouncement(
-  trx: Trx,
-  cid: string,
-  error: FailedRow["error"],
-  now: number,
-): Promise<ParkedRow[]> {
-  const parked = await parkRows(trx, "announcement", [{ id: cid, error }], now);
-  for (const { id, nextAt } of parked)
-    await trx.updateTable("announcements").set({ due_at: nextAt }).where("cid", "=", id).execute();
-  return parked;
 }
 
 /** For content that is not hosted any more. */

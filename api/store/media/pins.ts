@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { type FailedRow, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
+import { parkedUntilLater, unparkRows } from "../db/parked-rows.ts";
 import { forUpdate, forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 
@@ -33,17 +33,40 @@ export async function addPin(trx: Trx, cid: string, now: number): Promise<void> 
     .execute();
 }
 
-/** Takes due pins. The lease keeps other processes away until `leaseUntil`. */
+/** CIDs of the pins that are due and not parked. */
+export async function duePins(db: Db, now: number, limit: number): Promise<string[]> {
+  const due = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) =>
+    firstPins(db, { now, comparison, at, most }).select("cid").execute(),
+  );
+  return due.map(({ cid }) => cid);
+}
+
+function firstPins(
+  db: Db,
+  { now, comparison, at, most }: { now: number; comparison: "<=" | ">"; at: number; most: number },
+) {
+  return db
+    .selectFrom("pins")
+    .where("due_at", comparison, at)
+    .where((eb) => eb.not(eb.exists(parkedUntilLater(db, "pin", now).whereRef("id", "=", "cid"))))
+    .orderBy("due_at")
+    .limit(most);
+}
+
+/**
+ * Takes due pins. The lease keeps other processes away until `leaseUntil`.
+ * @param options.only CIDs of the pins that may be taken; default: all.
+ */
 export async function takePins(
   trx: Trx,
-  options: { now: number; leaseUntil: number; limit: number },
+  options: { now: number; leaseUntil: number; limit: number; only?: readonly string[] },
 ): Promise<DuePin[]> {
-  const { now, limit, leaseUntil } = options;
-  const due = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
-    const search = trx.selectFrom("pins").select(["cid", "hosted", "tries", "fence"]).where("due_at", comparison, at);
-    const first = search.orderBy("due_at").limit(most);
-    return first.modifyEnd(forUpdateSkipLocked(trx, "pins")).execute();
+  const { now, limit, leaseUntil, only } = options;
+  const found = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
+    const search = firstPins(trx, { now, comparison, at, most }).select(["cid", "hosted", "tries", "fence"]);
+    return search.modifyEnd(forUpdateSkipLocked(trx, "pins")).execute();
   });
+  const due = only === undefined ? found : found.filter(({ cid }) => only.includes(cid));
   if (due.length === 0) return [];
   const taken = due.map(({ cid }) => ({ cid }));
   await sql`
@@ -81,25 +104,6 @@ export async function finishUnpin(trx: Trx, pin: DuePin): Promise<void> {
     update pins set due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, error = null
      where cid = ${pin.cid} and hosted = 1`.execute(trx);
   await unparkRows(trx, "pin", [{ id: pin.cid }]);
-}
-
-/** Parks pins: they are due at the times that are returned. Those that another process has taken over stay as they are. */
-export async function parkPins(
-  trx: Trx,
-  failed: readonly { pin: DuePin; error: FailedRow["error"] }[],
-  now: number,
-): Promise<ParkedRow[]> {
-  const parked = await parkRows(
-    trx,
-    "pin",
-    failed.map(({ pin, error }) => ({ id: pin.cid, error })),
-    now,
-  );
-  for (const [index, { nextAt }] of parked.entries()) {
-    const pin = failed[index]?.pin;
-    if (pin !== undefined) await update(trx, pin, { due_at: nextAt });
-  }
-  return parked;
 }
 
 /** Returns a pin, due again at `dueAt`. @param error why the try failed; null: this process stops, so the try does not count. */

@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 
 import type { Slots } from "../../shared/fair-slots.ts";
 import { AT_ONCE } from "../db/due.ts";
-import type { Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/engine.ts";
 import { type FailedRow, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { rowSet } from "../db/row-set.ts";
@@ -43,17 +43,19 @@ type QueueRow = DueDelivery & { seq: number; nextAt: number; waits: number };
  * Takes due deliveries for one try, the apps in turns. Of each request only the oldest pending delivery is taken, so that
  * its events arrive in order; the others wait as long as it does. The lease keeps other processes away until `leaseUntil`;
  * if this process dies, the delivery is due again then. However long the queue of one app is, the work is bounded.
+ * @param options.only ids of the deliveries that may be taken; default: all.
  */
 export async function takeDueDeliveries(
   trx: Trx,
-  options: { now: number; leaseUntil: number; slots: Slots },
+  options: { now: number; leaseUntil: number; slots: Slots; only?: ReadonlySet<string> },
 ): Promise<DueDeliveries> {
-  const { slots, now, leaseUntil } = options;
+  const { slots, now, leaseUntil, only } = options;
   const abandoned = await closeAbandoned(trx, now);
   const taken: QueueRow[] = [];
   let more = slots.free > 0;
   for (let reads = 0; more && reads < READS; reads++) {
-    const rows = await readQueue(trx, now, slots.full);
+    const found = await readQueue(trx, now, slots.full);
+    const rows = only === undefined ? found : found.filter(({ id }) => only.has(id));
     const next = rows.filter((row) => row.waits === 0 && slots.take(row.appId));
     taken.push(...(await lease(trx, next, leaseUntil)));
     const waiting = rows.filter((row) => row.waits !== 0);
@@ -67,8 +69,13 @@ export async function takeDueDeliveries(
   };
 }
 
+/** Ids of the first deliveries that `takeDueDeliveries` takes, or moves behind an earlier one. */
+export async function dueDeliveries(db: Db, now: number): Promise<string[]> {
+  return (await readQueue(db, now, [])).map(({ id }) => id);
+}
+
 /** The first due deliveries, with whether each waits for an earlier event of its request. */
-async function readQueue(trx: Trx, now: number, without: string[]): Promise<QueueRow[]> {
+async function readQueue(trx: Db, now: number, without: string[]): Promise<QueueRow[]> {
   const full = rowSet(
     trx,
     { id: "text" },
@@ -90,6 +97,8 @@ async function readQueue(trx: Trx, now: number, without: string[]): Promise<Queu
       join deliveries as delivery on delivery.seq = line.seq
       join events on events.seq = delivery.event_seq
       join webhooks on webhooks.app_id = delivery.app_id
+     where not exists (select 1 from parked_rows as parked
+                        where parked.kind = 'delivery' and parked.id = delivery.id and parked.next_at > ${now})
      order by line.place, line.at, line.seq limit ${ROWS_PER_READ}`.execute(trx);
   return rows;
 }

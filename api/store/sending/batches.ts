@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 
+import type { Command } from "../../domain/command.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
-import type { AttemptRow, BatchRow } from "../db/schema.ts";
+import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
 import { markProcessing } from "../requests/request-state.ts";
 import type { ClaimedRequest } from "./claims.ts";
 import { type StoredRequest, toNumberedRequest } from "../requests/stored-request.ts";
@@ -186,14 +187,40 @@ export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
 
 /** All requests of a batch in the order of its calls, in any status. */
 export async function batchRequests(db: Db, batchId: number): Promise<ClaimedRequest[]> {
-  const rows = await db
+  return (await batchRows(db, batchId)).map(toNumberedRequest);
+}
+
+/** A request of a batch whose command cannot be read. */
+export interface UnreadableRequest {
+  id: string;
+  number: bigint;
+  error: unknown;
+  /** The request with this command in place of its own. */
+  withCommand: (command: Command) => ClaimedRequest;
+}
+
+/** The same, also with those whose commands cannot be read. */
+export async function batchRequestsAsStored(db: Db, batchId: number): Promise<(ClaimedRequest | UnreadableRequest)[]> {
+  return (await batchRows(db, batchId)).map((row) => {
+    try {
+      return toNumberedRequest(row);
+    } catch (error) {
+      const { id, number } = row;
+      if (number === null) throw error;
+      const withCommand = (command: Command) => toNumberedRequest({ ...row, command: JSON.stringify(command) });
+      return { id, number: BigInt(number), error, withCommand };
+    }
+  });
+}
+
+function batchRows(db: Db, batchId: number): Promise<RequestRow[]> {
+  return db
     .selectFrom("batch_items")
     .innerJoin("requests", "requests.id", "batch_items.request_id")
     .selectAll("requests")
     .where("batch_items.batch_id", "=", batchId)
     .orderBy("batch_items.position")
     .execute();
-  return rows.map(toNumberedRequest);
 }
 
 /** Batch ids by the hash of any of their signed versions. */

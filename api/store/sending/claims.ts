@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
@@ -28,17 +28,27 @@ const READY: Queue = { table: "requests", at: "ready_at" };
  * not delay the others: of k apps with ready requests, each gets at least `limit / k` (rounded down) or all that it has. Of
  * one app the oldest come first. A row that cannot be read is parked.
  * @param nextNumber draws a number that was never used before.
+ * @param only ids of the requests that may be claimed; default: all.
  */
 export async function claimRequests(
   trx: Trx,
   lease: Lease,
-  options: { limit: number; now: number; nextNumber: () => bigint },
+  options: { limit: number; now: number; nextNumber: () => bigint; only?: readonly string[] },
 ): Promise<Claims> {
   await holdLease(trx, lease);
-  const { limit, now } = options;
+  const { limit, now, only } = options;
+  const among =
+    only === undefined
+      ? sql``
+      : sql`and requests.id in (select id from ${rowSet(
+          trx,
+          { id: "text" },
+          only.map((id) => ({ id })),
+        )} as input)`;
   const { rows: ready } = await sql<RequestRow>`
-    ${roundRobin(trx, READY, { now, longestWait: LONGEST_WAIT, limit })}
+    ${readyLine(trx, now, limit)}
     select requests.* from line join requests on requests.seq = line.seq and requests.ready_at = line.at
+     where not exists (${parkedUntilLater(now)}) ${among}
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "requests")}`.execute(trx);
   const claimed: ClaimedRequest[] = [];
   const unreadable: FailedRow[] = [];
@@ -57,6 +67,25 @@ export async function claimRequests(
     update requests set ready_at = null, lane = ${lease.lane}, number = input.number
       from ${rowSet(trx, { id: "text", number: "text" }, numbers)} as input where requests.id = input.id`.execute(trx);
   return { claimed, parked };
+}
+
+function readyLine(db: Db, now: number, limit: number): RawBuilder<unknown> {
+  return roundRobin(db, READY, { now, longestWait: LONGEST_WAIT, limit });
+}
+
+/** The mark of a parked request. Its row may be one that the database refuses to change, and then it still looks ready. */
+function parkedUntilLater(now: number): RawBuilder<unknown> {
+  return sql`select 1 from parked_rows as parked
+              where parked.kind = 'request' and parked.id = requests.id and parked.next_at > ${now}`;
+}
+
+/** The requests that `claimRequests` would claim. */
+export async function readyRequests(db: Db, now: number, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    ${readyLine(db, now, limit)}
+    select requests.id from line join requests on requests.seq = line.seq
+     where not exists (${parkedUntilLater(now)}) order by line.place, line.at, line.seq limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** Parks claimed requests: no lane claims them until the times that are returned. @throws LeaseLost */

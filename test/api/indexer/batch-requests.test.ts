@@ -8,6 +8,7 @@ import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { addBatch, fillBasics } from "../store/retention/support.ts";
 
 const HASH = "hash-1-a";
+const CONTRACTS = { relay: "", factory: "", delegate: "", deployedAt: 0 };
 
 /** The transaction of a batch that calls these numbers. */
 function transactionOf(...numbers: bigint[]): Transaction {
@@ -37,8 +38,9 @@ describe("requestsOfBatches", () => {
       asked.push(...hashes);
       return Promise.resolve(hashes.map(() => shown));
     };
-    const found = await requestsOfBatches({ read: database.read, transactions }, new Map([[HASH, id]]));
-    return { asked, ids: found.get(HASH)?.map((one) => one.id) };
+    const deps = { read: database.read, contracts: CONTRACTS, transactions };
+    const { requests } = await requestsOfBatches(deps, new Map([[HASH, id]]));
+    return { asked, ids: requests.get(HASH)?.map((one) => one.id) };
   }
   const pruneItems = () => database.write((trx) => trx.deleteFrom("batch_items").execute());
   const failure = (shown: Transaction | null) =>

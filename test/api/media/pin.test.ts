@@ -84,18 +84,21 @@ describe("pinAtKubo", () => {
 });
 
 describe("Pinner", () => {
-  it("removes a thousand pins beside one that always fails, parks it, and removes it once the cause is gone", async () => {
+  it("removes a thousand pins beside two that always fail, parks these, and removes them once the cause is gone", async () => {
     const [kubo, folder, database] = [new FakeKubo(), await temporaryFolder(), await openTestDatabase()];
     await kubo.start();
-    const [refused = "", ...good] = await contentIds(1_001);
+    const [refused = "", untakable = "", ...good] = await contentIds(1_002);
     const clock = { now: 1_000_000 };
     await database.write(async (trx) => {
-      for (const cid of [refused, ...good]) await addPin(trx, cid, 1);
+      for (const cid of [refused, untakable, ...good]) await addPin(trx, cid, 1);
       // Tried before, so each has to be removed at the node.
       await trx.updateTable("pins").set({ fence: 1 }).execute();
-      for (const cid of [refused, ...good]) await removePin(trx, cid);
+      for (const cid of [refused, untakable, ...good]) await removePin(trx, cid);
     });
-    const cure = await poison(database, { table: "pins", event: "delete", when: `old.cid = '${refused}'` });
+    const cures = [
+      await poison(database, { table: "pins", event: "delete", when: `old.cid = '${refused}'` }),
+      await poison(database, { table: "pins", event: "update", when: `old.cid = '${untakable}'` }),
+    ];
     const [wake, stop] = [new Signal(), new AbortController()];
     const pinner = new Pinner({
       ...{ database, blocks: new BlockFiles(folder.path), rpc: kubo.rpc, wake, lease: leaseTimes(60) },
@@ -103,13 +106,13 @@ describe("Pinner", () => {
       now: () => clock.now,
     });
     const running = pinner.run(stop.signal);
-    const left = () => database.read.selectFrom("pins").select(["cid", "due_at"]).execute();
+    const left = () => database.read.selectFrom("pins").select("cid").execute();
     try {
-      await eventually(async () => ((await left()).length === 1 ? true : undefined));
-      await eventually(async () => ((await parkedIds(database, "pin")).length === 1 ? true : undefined));
-      expect(await left()).to.deep.equal([{ cid: refused, due_at: clock.now + 60_000 }]);
+      await eventually(async () => ((await left()).length === 2 ? true : undefined));
+      await eventually(async () => ((await parkedIds(database, "pin")).length === 2 ? true : undefined));
+      expect(await parkedIds(database, "pin")).to.have.members([refused, untakable]);
       expect(pinner.lastError).to.equal(null);
-      await cure();
+      for (const cure of cures) await cure();
       clock.now += 60_000;
       wake.notify();
       await eventually(async () => ((await left()).length === 0 ? true : undefined));

@@ -43,6 +43,12 @@ describe("parked rows", () => {
       .executeTakeFirstOrThrow();
   const set = (id: string, fields: { command?: string; ready_at?: number }) =>
     moneta.service.database.write((trx) => trx.updateTable("requests").set(fields).where("id", "=", id).execute());
+  const tokenOf = (id: string) =>
+    moneta.service.database.read
+      .selectFrom("nfts")
+      .select(["token_id", "supply", "metadata"])
+      .where("request_id", "=", id)
+      .executeTakeFirstOrThrow();
   const readiness = async () => {
     const response = await fetch(`${moneta.baseUrl}/readyz`);
     return { status: response.status, body: (await response.json()) as { checks?: Record<string, string> } };
@@ -77,23 +83,23 @@ describe("parked rows", () => {
     });
   }
 
-  describe("given a request that cannot be read, and one that no batch can carry", () => {
+  describe("given a request that cannot be read, one that cannot be claimed, and one that no batch can carry", () => {
     let unreadable: string;
+    let unclaimable: string;
     let refused: string;
     let good: string[];
     let command: string;
-    let cure: () => Promise<void>;
+    const cures: (() => Promise<void>)[] = [];
 
     before(async () => {
       const { database } = moneta.service;
       await whilePaused(async () => {
-        [unreadable, refused] = [await api.accept("/v1/nfts", mint("a")), await api.accept("/v1/nfts", mint("b"))];
+        unreadable = await api.accept("/v1/nfts", mint("a"));
+        refused = await api.accept("/v1/nfts", mint("b"));
+        unclaimable = await api.accept("/v1/nfts", mint("i"));
         ({ command } = await rowOf(unreadable));
-        cure = await poison(database, {
-          table: "requests",
-          event: "update",
-          when: `new.id = '${refused}' and new.status = 'processing'`,
-        });
+        for (const when of [`new.id = '${refused}' and new.status = 'processing'`, `new.id = '${unclaimable}'`])
+          cures.push(await poison(database, { table: "requests", event: "update", when }));
         await set(unreadable, { command: "{" });
         good = await acceptMany(GOOD);
       });
@@ -103,11 +109,10 @@ describe("parked rows", () => {
       await expectAllCompleted(good);
     });
 
-    it("parks the two, with a reason and a later time", async () => {
-      await eventually(async () =>
-        (await parkedIds(moneta.service.database, "request")).length === 2 ? true : undefined,
-      );
-      expect(await parkedIds(moneta.service.database, "request")).to.have.members([unreadable, refused]);
+    it("parks the three, and moves those whose rows can be changed to a later time", async () => {
+      const { database } = moneta.service;
+      await eventually(async () => ((await parkedIds(database, "request")).length === 3 ? true : undefined));
+      expect(await parkedIds(database, "request")).to.have.members([unreadable, refused, unclaimable]);
       for (const id of [unreadable, refused]) {
         const row = await rowOf(id);
         expect(row).to.include({ status: "pending", lane: null });
@@ -119,9 +124,9 @@ describe("parked rows", () => {
       const logged = (lines as (LogLine & { condition?: string; id?: string })[]).filter(
         ({ condition }) => condition === "row_parked",
       );
-      expect(new Set(logged.map(({ id }) => id))).to.deep.equal(new Set([unreadable, refused]));
+      expect(new Set(logged.map(({ id }) => id))).to.deep.equal(new Set([unreadable, refused, unclaimable]));
       const metrics = await scrape(moneta.service.metricsPort);
-      expect(metrics.value("moneta_parked_rows", { kind: "request" })).to.equal(2);
+      expect(metrics.value("moneta_parked_rows", { kind: "request" })).to.equal(3);
       expect(metrics.value("moneta_condition", { condition: "row_parked" })).to.equal(1);
       const [found] = await findings();
       expect(found).to.include({ result: "problem", condition: "row_parked" });
@@ -131,11 +136,13 @@ describe("parked rows", () => {
     });
 
     it("sends them once their cause is gone", async () => {
-      await cure();
+      for (const cure of cures) await cure();
+      const { database } = moneta.service;
       await set(unreadable, { command, ready_at: 0 });
       await set(refused, { ready_at: 0 });
-      await expectAllCompleted([unreadable, refused]);
-      expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([]);
+      await database.write((trx) => trx.updateTable("parked_rows").set({ next_at: 0 }).execute());
+      await expectAllCompleted([unreadable, refused, unclaimable]);
+      expect(await parkedIds(database, "request")).to.deep.equal([]);
       expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
       await eventually(async () => ((await readiness()).body.checks?.["rows"] === "ok" ? true : undefined));
     });
@@ -146,12 +153,6 @@ describe("parked rows", () => {
     let unsettled: string;
     let good: string[];
     const cures: (() => Promise<void>)[] = [];
-    const tokenOf = (id: string) =>
-      moneta.service.database.read
-        .selectFrom("nfts")
-        .select(["token_id", "supply", "metadata"])
-        .where("request_id", "=", id)
-        .executeTakeFirstOrThrow();
 
     before(async () => {
       const { database } = moneta.service;
@@ -192,6 +193,30 @@ describe("parked rows", () => {
       ]);
       expect(await tokenOf(without)).to.include({ supply: "1", metadata: '{"name":"c"}' });
       expect(await parkedIds(database, "metadata")).to.deep.equal([]);
+      expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
+    });
+  });
+
+  describe("given a request whose command becomes unreadable while its transaction is in flight", () => {
+    it("stores the token from the chain, and the rest once the command can be read again", async () => {
+      const { database } = moneta.service;
+      const status = async (id: string) => (await rowOf(id)).status;
+      await moneta.provider.send("evm_setAutomine", [false]);
+      const damaged = await api.accept("/v1/nfts", mint("f"));
+      await eventually(async () => ((await status(damaged)) === "processing" ? true : undefined));
+      const { command } = await rowOf(damaged);
+      await set(damaged, { command: "{" });
+      await moneta.provider.send("evm_mine", []);
+      await moneta.provider.send("evm_setAutomine", [true]);
+      await expectAllCompleted([await api.accept("/v1/nfts", mint("g"))]);
+      expect(await tokenOf(damaged)).to.include({ supply: "1", metadata: null });
+      expect(await parkedIds(database, "metadata")).to.deep.equal([damaged]);
+      expect(await parkedIds(database, "request")).to.deep.equal([damaged]);
+      await set(damaged, { command });
+      await database.write((trx) => trx.updateTable("parked_rows").set({ next_at: 0 }).execute());
+      await expectAllCompleted([await api.accept("/v1/nfts", mint("h")), damaged]);
+      await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
+      expect(await tokenOf(damaged)).to.include({ metadata: '{"name":"f"}' });
       expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
     });
   });

@@ -229,26 +229,27 @@ describe("Dispatcher", () => {
     expect(fixture.receiver.calls).to.deep.equal([]);
   });
 
-  describe("given a delivery whose result cannot be stored, beside a thousand others", () => {
-    it("delivers the others, parks this one, and delivers it once the cause is gone", async () => {
+  describe("given a delivery that cannot be taken, and one whose result cannot be stored, beside a thousand", () => {
+    it("delivers the others, parks these, and delivers them once the cause is gone", async () => {
       const { database } = fixture;
+      const untakable = await fixture.emit(["completed"]);
       const refused = await fixture.emit(["completed"]);
       for (let count = 0; count < 1_000; count++) await fixture.emit(["completed"]);
-      const cure = await poison(database, {
-        table: "deliveries",
-        event: "update",
-        when: `new.request_id = '${refused}' and new.status = 'delivered'`,
-      });
+      const when = `new.request_id = '${refused}' and new.status = 'delivered' or new.request_id = '${untakable}'`;
+      const cure = await poison(database, { table: "deliveries", event: "update", when });
       const delivered = async () => (await fixture.deliveries()).filter(({ status }) => status === "delivered").length;
       fixture.start();
       await eventually(async () => ((await delivered()) === 1_000 ? true : undefined));
-      await eventually(async () => ((await parkedIds(database, "delivery")).length === 1 ? true : undefined));
+      await eventually(async () => ((await parkedIds(database, "delivery")).length === 2 ? true : undefined));
       expect(fixture.lastError()).to.equal(null);
       const waiting = (await fixture.deliveries()).filter(({ status }) => status === "pending");
-      expect(waiting.map(({ tries, next_at: at }) => [tries, (at ?? 0) - fixture.clock])).to.deep.equal([[0, 60_000]]);
+      expect(waiting.map(({ tries, next_at: at }) => [tries, at])).to.deep.equal([
+        [0, 0],
+        [0, fixture.clock + 60_000],
+      ]);
       await cure();
       fixture.advance(60_000);
-      await eventually(async () => ((await delivered()) === 1_001 ? true : undefined));
+      await eventually(async () => ((await delivered()) === 1_002 ? true : undefined));
       expect(await parkedIds(database, "delivery")).to.deep.equal([]);
     });
   });

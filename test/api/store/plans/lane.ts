@@ -3,7 +3,12 @@ import type { Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts";
-import { type ClaimedRequest, claimRequests, returnClaims } from "../../../../api/store/sending/claims.ts";
+import {
+  type ClaimedRequest,
+  claimRequests,
+  readyRequests,
+  returnClaims,
+} from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { callsOf } from "../../support/candidates.ts";
 import { hashOf } from "../../support/rows.ts";
@@ -56,7 +61,9 @@ export async function lease({ write }: Tour): Promise<Lease> {
 export async function claim({ write }: Tour, lane: Lease): Promise<ClaimedRequest[]> {
   return write(async (trx) => {
     const options = { limit: 40, now: NOW + 1_000, nextNumber: () => numbers++ };
-    const { claimed } = await claimRequests(trx, lane, options);
+    await claimRequests(trx, lane, { ...options, only: [] });
+    const ready = await readyRequests(trx, options.now, options.limit);
+    const { claimed } = await claimRequests(trx, lane, { ...options, only: ready });
     const others = claimed.filter(({ app_id }) => app_id !== APP);
     await returnClaims(
       trx,

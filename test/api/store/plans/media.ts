@@ -4,7 +4,6 @@ import {
   addAnnouncement,
   dueAnnouncements,
   forgetAnnouncement,
-  parkAnnouncement,
   putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
 import {
@@ -50,11 +49,11 @@ import {
 import { countCopied, findMediaType, insertMedia, isStored, storedBytes } from "../../../../api/store/media/media.ts";
 import {
   addPin,
+  duePins,
   finishPin,
   finishUnpin,
   isHostedSince,
   keepContent,
-  parkPins,
   removePin,
   renewPins,
   returnPin,
@@ -84,7 +83,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   const [first, second, third] = pins;
   if (first === undefined || second === undefined || third === undefined) throw new Error("pins are due");
   await write((trx) => finishPin(trx, first));
-  await write((trx) => parkPins(trx, [{ pin: second, error: "it always fails" }], NOW));
+  await duePins(read, NOW, 4);
   await write((trx) => returnPin(trx, second, NOW, "no answer"));
   await write((trx) => returnPin(trx, third, NOW, null));
   await write((trx) => finishUnpin(trx, third));
@@ -95,7 +94,6 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => addAnnouncement(trx, "new"));
   await dueAnnouncements(read, NOW, 100);
   await write((trx) => putOffAnnouncement(trx, "cid-1", NOW + 90_000));
-  await write((trx) => parkAnnouncement(trx, "new", "it always fails", NOW));
   await write((trx) => forgetAnnouncement(trx, "new"));
 }
 

@@ -6,6 +6,7 @@ import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-delive
 import { recordTries, redeliver } from "../../../../api/store/outbox/deliveries.ts";
 import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
 import {
+  dueDeliveries,
   parkDeliveries,
   renewDeliveries,
   returnDeliveries,
@@ -48,6 +49,7 @@ async function deliver({ read, write }: Tour): Promise<void> {
     takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) });
   const look = () => write(takeMore);
   const { taken } = await look();
+  await dueDeliveries(read, NOW);
   await write((trx) => renewDeliveries(trx, taken, NOW + 60_000));
   const broken = taken.slice(0, 1).map(({ id, fence }) => ({ id, fence, error: "it always fails" }));
   await write((trx) => parkDeliveries(trx, broken, NOW));
