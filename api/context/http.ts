@@ -15,10 +15,13 @@ const STOP_DEADLINE = 10_000;
  */
 export async function startHttp(
   deps: AppDeps,
-  settings: Pick<Settings, "port" | "host">,
+  settings: Pick<Settings, "port" | "host" | "limits">,
   opened: AsyncDisposableStack,
 ): Promise<number> {
-  const server = await listen(createHttpServer(createApp(deps)), settings);
+  const app = createApp(deps);
+  const isTrusted = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
+  const isProxy = (address: string) => isTrusted(address, 0);
+  const server = await listen(createHttpServer(app, {}, { limits: settings.limits, isProxy }), settings);
   opened.defer(async () => {
     deps.streams.end();
     await stopHttpServer(server, STOP_DEADLINE);
