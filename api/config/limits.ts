@@ -51,6 +51,12 @@ export const LIMIT_SETTINGS = {
     default: 104_857_600,
     description: "Largest file that is uploaded or that `copy_media` copies, in bytes.",
   },
+  freeDiskBytes: {
+    variable: "MIN_FREE_DISK_BYTES",
+    default: 268_435_456,
+    description:
+      "Bytes of the disk of `DATA_DIR` that uploads and copied media leave free, for the database and the logs. With less, an upload gets 503 `unavailable`, and media are copied later.",
+  },
   mediaSeconds: {
     variable: "MEDIA_SECONDS",
     default: 60,
