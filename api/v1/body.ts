@@ -99,9 +99,10 @@ function isUtf8Charset(contentType: string | undefined): boolean {
 }
 
 /** Bytes that a body may take: a compressed one, and one without a length, as many as the route reads. */
-function mostBytes(request: Request, limit: number): number {
-  const length = request.get("content-encoding") === undefined ? Number(request.get("content-length") ?? limit) : limit;
-  return Math.min(length, limit);
+function mostBytes({ headers }: Request, limit: number): number {
+  const length = headers["content-length"];
+  if (headers["transfer-encoding"] !== undefined || headers["content-encoding"] !== undefined) return limit;
+  return length === undefined ? 0 : Math.min(Number(length), limit);
 }
 
 /** @throws ApiError `request_timeout`; the connection is then closed soon. */

@@ -27,6 +27,8 @@ export interface ConnectionLimits {
   limits: Pick<Limits, "connections" | "addressConnections">;
   /** Whether many clients share the address, because it is a proxy's. */
   isProxy: (address: string) => boolean;
+  /** Hears of each connection that is refused. `address`: the one that has too many; null: all together have too many. */
+  refused: (address: string | null) => void;
 }
 
 /**
@@ -70,8 +72,11 @@ export function createHttpServer(
 }
 
 /** Closes the connections above the limits. Those of an address get an answer first. */
-function limitConnections(server: Server, { limits, isProxy }: ConnectionLimits): void {
+function limitConnections(server: Server, { limits, isProxy, refused }: ConnectionLimits): void {
   server.maxConnections = limits.connections;
+  server.on("drop", () => {
+    refused(null);
+  });
   const open = new Map<string, number>();
   // Node's own listener begins to read calls. A refused connection must never get there: its call would run.
   const [serve] = server.listeners("connection") as ((socket: Socket) => void)[];
@@ -81,6 +86,7 @@ function limitConnections(server: Server, { limits, isProxy }: ConnectionLimits)
     const client = clientAt(address);
     const count = open.get(client) ?? 0;
     if (count >= limits.addressConnections && !isProxy(address)) {
+      refused(client);
       socket.on("error", () => socket.destroy());
       socket.write(rawAnswer(tooManyConnections(limits.addressConnections), true));
       socket.destroySoon();

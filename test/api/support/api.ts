@@ -214,7 +214,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     chainId: CHAIN_ID,
     relay: RELAY,
   });
-  const server = createHttpServer(app, {}, { limits, isProxy: () => false });
+  const server = createHttpServer(app, {}, { limits, isProxy: () => false, refused: () => undefined });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const baseUrl = `http://127.0.0.1:${port.toString()}`;
