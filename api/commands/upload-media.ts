@@ -39,8 +39,10 @@ export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFil
   const declared = declaredType(sent.type);
   return deps.uploads.run(appId, async () => {
     const { used, limit: quota } = (await readQuotaUse(deps.database.read, appId)).media_bytes;
-    const bounded = boundBytes(sent, largestFile(deps.settings.limits.mediaBytes, quota));
-    const file = await store(deps.blocks, bounded, async ({ cid, size, type }) => {
+    const bound = largestFile(deps.settings.limits.mediaBytes, quota);
+    refuseLarge(sent, bound);
+    const source = { bytes: boundBytes(sent, bound), length: sent.length };
+    const file = await store(deps.blocks, source, async ({ cid, size, type }) => {
       if (size === 0) throw emptyBody();
       requireType(declared, type);
       // A file that the app stores already needs no room: a caller that lost the answer gets it again.
@@ -66,8 +68,12 @@ function largestFile(most: number, quota: number | null): Bound {
   return { bytes: most, refusal: new ApiError("payload_too_large", null, { message }) };
 }
 
-async function* boundBytes({ length, bytes }: SentFile, bound: Bound): AsyncGenerator<Uint8Array> {
+/** Refuses a file by its declared length. @throws ApiError */
+function refuseLarge({ length }: SentFile, bound: Bound): void {
   if (length !== null && length > bound.bytes) throw bound.refusal;
+}
+
+async function* boundBytes({ bytes }: SentFile, bound: Bound): AsyncGenerator<Uint8Array> {
   let total = 0;
   for await (const chunk of bytes) {
     total += chunk.length;
@@ -82,9 +88,13 @@ function emptyBody(): ApiError {
 }
 
 /** A full disk or a failing bucket is a fault of the service. */
-async function store(blocks: BlockStore, bytes: AsyncIterable<Uint8Array>, check: (file: StoredFile) => Promise<void>) {
+async function store(
+  blocks: BlockStore,
+  { bytes, length }: Pick<SentFile, "bytes" | "length">,
+  check: (file: StoredFile) => Promise<void>,
+) {
   try {
-    return await storeFile(blocks, bytes, check);
+    return await storeFile(blocks, bytes, check, length ?? 0);
   } catch (error) {
     if (error instanceof BlockStoreUnavailable || !isStorageFault(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);

@@ -51,6 +51,12 @@ export const LIMIT_SETTINGS = {
     default: 104_857_600,
     description: "Largest file that is uploaded or that `copy_media` copies, in bytes.",
   },
+  freeDiskBytes: {
+    variable: "MIN_FREE_DISK_BYTES",
+    default: 268_435_456,
+    description:
+      "Bytes of the disk of `DATA_DIR` that uploads and copied media leave free, for the database and the logs. With less, an upload gets 503 `unavailable`, and media are copied later.",
+  },
   mediaSeconds: {
     variable: "MEDIA_SECONDS",
     default: 60,
@@ -112,6 +118,36 @@ export const LIMIT_SETTINGS = {
     description:
       "Most calls per minute of one address to what needs no token: `/`, `/ipfs`, `/metadata`, `/docs`, `/openapi.json`, `/console` and signing in. Marketplaces read many tokens in a short time. Behind a proxy, set `TRUST_PROXY`: without it all callers share the proxy's address.",
   },
+  connections: {
+    variable: "MAX_CONNECTIONS",
+    default: 10_000,
+    description:
+      "Most connections to the API of a process, event streams included. Above it, new connections are closed. Each needs a file descriptor.",
+  },
+  addressConnections: {
+    variable: "MAX_ADDRESS_CONNECTIONS",
+    default: 1_000,
+    description:
+      "Most connections of one address. Above it, new ones get 503 `unavailable` and are closed. Proxies in `TRUST_PROXY` may have more.",
+  },
+  unreadBytes: {
+    variable: "MAX_UNREAD_BYTES",
+    default: 134_217_728,
+    description:
+      "Most bytes of answers that a process keeps because their callers do not read them. Above it, the connections that have waited longest are closed.",
+  },
+  callerUnreadBytes: {
+    variable: "MAX_CALLER_UNREAD_BYTES",
+    default: 33_554_432,
+    description:
+      "The same for the calls of one address, and for the calls of one app. A caller that has as many gets 503 `unavailable` until it reads.",
+  },
+  openBodyBytes: {
+    variable: "MAX_OPEN_BODY_BYTES",
+    default: 134_217_728,
+    description:
+      "Most bytes of JSON bodies that a process receives and handles at the same time, by their declared length. An app that would hold more than it leaves free gets 503 `unavailable`.",
+  },
   eventStreams: {
     variable: "MAX_EVENT_STREAMS",
     default: 1_000,
@@ -147,8 +183,19 @@ export const MAX_BATCH_ITEMS = 1_000;
 export const MAX_BATCH_ITEM_ERRORS = 10;
 /** Characters of errors in the answer to a batch, above which each further item lists one field only. */
 export const BATCH_ERRORS_LENGTH = 262_144;
-/** Seconds in which the body of a batch must arrive. */
-export const BATCH_BODY_SECONDS = 30;
+/** Seconds in which a JSON body must arrive. */
+export const BODY_SECONDS = 30;
+/**
+ * An uploaded file must arrive at this rate on average, in bytes a second. The first seconds do not count, and neither does the
+ * time in which the service stores what has arrived.
+ */
+export const UPLOAD_PACE = { bytesPerSecond: 32_768, grace: 30 } as const;
+/** The connection of a caller that reads nothing for so many seconds, or fewer bytes a second than these, is closed. */
+export const ANSWER_PACE: AnswerPace = { stall: 30, bytesPerSecond: 16_384 };
+export interface AnswerPace {
+  stall: number;
+  bytesPerSecond: number;
+}
 /** Largest request body of an endpoint that needs no token, in bytes: strangers must not cost more. */
 export const PUBLIC_BODY_BYTES = 4_096;
 /** How many batches a process handles at a time, from reading the body on: each takes memory. The others wait. */

@@ -42,7 +42,9 @@ export async function openContent(
 ): Promise<Content> {
   const { logger } = deps;
   const { agent, gateway } = await openOutbound(settings, deps, opened);
-  const { blocks, close } = openBlocks(settings.mediaStore, { dataDir: settings.dataDir, database: deps.database });
+  const { dataDir, limits } = settings;
+  const place = { dataDir, database: deps.database, keepFree: limits.freeDiskBytes };
+  const { blocks, close } = openBlocks(settings.mediaStore, place);
   opened.defer(close);
   if (settings.roles.some((role) => USERS.includes(role))) await prepareBlocks(blocks, deps);
   const ipfsNode =

@@ -7,6 +7,7 @@ import type { CID } from "multiformats/cid";
 
 import { BlockCorrupt, BlockMissing, type BlockStore, hasDigest, type StoredBlock } from "./block-store.ts";
 import { canonicalCid, parseCid } from "./cids.ts";
+import type { DiskRoom } from "./disk-room.ts";
 import { isAbsent, modifiedAt } from "./files.ts";
 import { FileQuarantine } from "./file-quarantine.ts";
 
@@ -21,12 +22,17 @@ const FOLDER_NAME_LENGTH = 2;
 export class BlockFiles implements BlockStore {
   readonly name = "files";
   readonly #folder: string;
+  readonly #room: DiskRoom | null;
+  /** Bytes that are reserved for the next blocks of this draft. */
+  #expected = 0;
 
-  constructor(folder: string) {
+  /** @param room for new blocks; null: they may fill the disk. */
+  constructor(folder: string, room: DiskRoom | null = null) {
     this.#folder = folder;
+    this.#room = room;
   }
 
-  /** Stores a block. When this resolves, the whole block is on disk. */
+  /** Stores a block. When this resolves, the whole block is on disk. @throws BlockStoreUnavailable when there is no room */
   async put(cid: CID, bytes: Uint8Array): Promise<void> {
     const file = this.#fileOf(cid);
     if (await touch(file)) {
@@ -34,6 +40,15 @@ export class BlockFiles implements BlockStore {
       const stored = await readIfThere(file);
       if (stored !== null && Buffer.compare(stored, bytes) === 0) return;
     }
+    const release = await this.#takeRoom(bytes.length);
+    try {
+      await this.#write(file, bytes);
+    } finally {
+      release();
+    }
+  }
+
+  async #write(file: string, bytes: Uint8Array): Promise<void> {
     await mkdir(join(file, ".."), { recursive: true });
     await mkdir(join(this.#folder, DRAFTS), { recursive: true });
     const draft = join(this.#folder, DRAFTS, randomUUID());
@@ -73,7 +88,29 @@ export class BlockFiles implements BlockStore {
 
   /** A separate store for blocks that may be discarded. End it with `adopt` or `drop`. */
   draft(): BlockFiles {
-    return new BlockFiles(join(this.#folder, DRAFTS, randomUUID()));
+    return new BlockFiles(join(this.#folder, DRAFTS, randomUUID()), this.#room);
+  }
+
+  /**
+   * Reserves room for the blocks of a draft, until it ends. A draft may become larger, as long as there is room.
+   * @throws BlockStoreUnavailable
+   */
+  async expect(bytes: number): Promise<void> {
+    await this.#room?.reserve(bytes);
+    this.#expected += bytes;
+  }
+
+  /** Takes room for a block: what is reserved first. @returns what gives it back when the block is on the disk. */
+  async #takeRoom(bytes: number): Promise<() => void> {
+    const expected = Math.min(bytes, this.#expected);
+    this.#expected -= expected;
+    try {
+      if (bytes > expected) await this.#room?.reserve(bytes - expected);
+    } catch (error) {
+      this.#room?.release(expected);
+      throw error;
+    }
+    return () => this.#room?.release(bytes);
   }
 
   /** Moves all blocks of a draft into this store and removes the draft. */
@@ -88,6 +125,8 @@ export class BlockFiles implements BlockStore {
 
   /** Removes a draft and its blocks. */
   async drop(): Promise<void> {
+    this.#room?.release(this.#expected);
+    this.#expected = 0;
     await rm(this.#folder, { recursive: true, force: true });
   }
 

@@ -4,7 +4,7 @@ import type { CID } from "multiformats/cid";
 
 import { BlockCorrupt, BlockMissing, type BlockStore } from "./block-store.ts";
 import { hasLinks, linksOf } from "./cids.ts";
-import { type Blockstore, type FileEntry, isFile, loadExporter, readFile } from "./read-file.ts";
+import { type Blockstore, type FileEntry, isFile, loadExporter, loadPart, readFile } from "./read-file.ts";
 
 /** How content is split into blocks. Implementations share this profile, so the same bytes get the same CID everywhere. */
 const PROFILE = { profile: "unixfs-v1-2025" } as const;
@@ -89,7 +89,8 @@ export async function findFile(
   return entry === null || !isFile(entry) ? null : fileOf(store, entry, readAhead);
 }
 
-async function walk(store: Blockstore, path: string): Promise<UnixFSEntry | null> {
+/** @returns null when the path does not exist. */
+export async function walk(store: Blockstore, path: string): Promise<UnixFSEntry | null> {
   try {
     const { exporter } = await loadExporter();
     return await exporter(path, store);
@@ -108,7 +109,7 @@ function fileOf(store: Blockstore, entry: FileEntry, readAhead: number): Content
     cid: entry.cid,
     size,
     read: (offset = 0, length = size - offset) =>
-      readFile(store, entry, { start: offset, end: offset + length }, readAhead),
+      readFile((cid) => loadPart(store, cid), entry, { start: offset, end: offset + length }, readAhead),
   };
 }
 
@@ -169,7 +170,7 @@ function sinkOf(blocks: BlockSink): Parameters<typeof importer>[1] {
 }
 
 /** Adapts the block store to the exporter. */
-function sourceOf(blocks: BlockSource): Blockstore {
+export function sourceOf(blocks: BlockSource): Blockstore {
   return {
     async *get(cid) {
       yield await blocks.get(cid);

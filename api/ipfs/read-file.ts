@@ -33,12 +33,12 @@ interface Section {
 }
 
 /**
- * Reads a file from `start` to `end`. At most `readAhead` blocks are in memory, however slow the consumer is. (The exporter's
+ * Reads a file from `start` to `end`. `load` reads its parts. At most `readAhead` blocks are in memory, however slow the consumer is. (The exporter's
  * own reader has no such backpressure.) The sizes that each node declares for its children are checked.
  * @throws MalformedContent
  */
 export async function* readFile(
-  blocks: Blockstore,
+  load: (cid: CID) => Promise<FileEntry>,
   entry: FileEntry,
   { start, end }: Section,
   readAhead: number,
@@ -55,7 +55,7 @@ export async function* readFile(
   const ahead: Promise<FileEntry>[] = [];
   for (const [index, child] of children.entries()) {
     for (const { cid } of children.slice(index + ahead.length, index + readAhead)) {
-      const loading = load(blocks, cid);
+      const loading = load(cid);
       // The `await` below reports a failure. Nobody awaits it once the consumer has stopped.
       loading.catch(() => undefined);
       ahead.push(loading);
@@ -65,7 +65,7 @@ export async function* readFile(
       throw new MalformedContent("a part of the file is not as long as the file says");
     }
     const section = { start: Math.max(start - child.start, 0), end: Math.min(end, child.end) - child.start };
-    yield* readFile(blocks, below, section, readAhead, depth + 1);
+    yield* readFile(load, below, section, readAhead, depth + 1);
   }
 }
 
@@ -82,7 +82,8 @@ function childrenOf(entry: Extract<FileEntry, { type: "file" }>, offset: number)
   });
 }
 
-async function load(blocks: Blockstore, cid: CID): Promise<FileEntry> {
+/** Reads a part of a file. @throws MalformedContent */
+export async function loadPart(blocks: Blockstore, cid: CID): Promise<FileEntry> {
   const { exporter } = await loadExporter();
   const entry = await exporter(cid, blocks);
   if (!isFile(entry)) throw new MalformedContent("a part of the file is not a file");

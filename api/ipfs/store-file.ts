@@ -16,11 +16,13 @@ export interface StoredFile {
 /**
  * Stores a stream of bytes as one file. It is never in memory as a whole.
  * @param check sees the file before its blocks become a part of the store. When it throws, nothing is stored.
+ * @param expected bytes for which room is reserved on the disk before the first one is read.
  */
 export async function storeFile(
   blocks: BlockStore,
   source: AsyncIterable<Uint8Array>,
   check: (file: StoredFile) => void | Promise<void> = () => undefined,
+  expected = 0,
 ): Promise<StoredFile> {
   const head: Uint8Array[] = [];
   let headLength = 0;
@@ -34,6 +36,7 @@ export async function storeFile(
   // When the stream breaks off or is too large, nothing of it stays on the disk.
   const draft = blocks.draft();
   try {
+    if (expected > 0) await draft.expect(expected);
     const sink = {
       // A block that is stored already is not written a second time.
       put: async (block: CID, bytes: Uint8Array) =>

@@ -1,4 +1,4 @@
-import type { BlockStore } from "../ipfs/block-store.ts";
+import { type BlockStore, BlockStoreUnavailable } from "../ipfs/block-store.ts";
 import { canonicalCid, parseIpfsUri } from "../ipfs/cids.ts";
 import { type ContentFile, findFile, isDamage } from "../ipfs/content.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../ipfs/media-type.ts";
@@ -46,7 +46,7 @@ export async function copyIpfs(
     if (error instanceof MediaError) throw error;
     if (failure !== null) throw failure;
     // All blocks arrived and match their CIDs, but they do not form a file.
-    if (!isErrno(error))
+    if (!isErrno(error) && !(error instanceof BlockStoreUnavailable))
       throw new MediaError("media_unavailable", "The ipfs URL does not lead to a file.", { cause: error });
     throw error;
   }

@@ -12,6 +12,7 @@ import { consolePages } from "./console/routes.ts";
 import { docs } from "./docs/routes.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { errorHandler } from "./errors.ts";
+import { OpenBodies, UnreadAnswers } from "./held-bytes.ts";
 import { health } from "./health.ts";
 import { ipfsGateway } from "./ipfs/routes.ts";
 import { hostedMetadata } from "./metadata/routes.ts";
@@ -31,6 +32,8 @@ export function createApp(parts: AppDeps): Express {
     creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
     uploads: new UploadSlots(),
+    unread: new UnreadAnswers(settings.limits),
+    bodies: new OpenBodies(settings.limits.openBodyBytes),
     rates: new RateLimit(
       { perMinute: settings.limits.ratePerMinute, publicPerMinute: settings.limits.publicRatePerMinute },
       { database, processes: parts.apiProcesses },
@@ -46,11 +49,12 @@ export function createApp(parts: AppDeps): Express {
   app.use(measure(deps.metrics));
   app.use(requestLog(deps.logger));
   app.use(securityHeaders());
+  app.use(deps.unread.watch());
   app.use(checkRequest);
   // First, because almost all calls go there.
-  app.use("/v1", mountPublic(endpoints, deps), authenticate(deps), mount(endpoints, deps));
+  app.use("/v1", deps.unread.limit(), mountPublic(endpoints, deps), authenticate(deps), mount(endpoints, deps));
   app.use(health(deps));
-  app.use(limitPublic(deps));
+  app.use(deps.unread.limit(), limitPublic(deps));
   app.use(home(deps));
   app.use(docs(deps));
   app.use(consolePages());

@@ -41,6 +41,7 @@ export function authenticate(deps: HttpDeps): RequestHandler {
       await deps.rates.countStranger(request, response);
       throw new ApiError("unauthorized");
     }
+    if (identity.appId !== null) deps.unread.addApp(request, identity.appId);
     identities.set(request, identity);
     next();
   };

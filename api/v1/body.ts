@@ -2,10 +2,11 @@ import { isUtf8 } from "node:buffer";
 
 import express, { type Request, type RequestHandler, type Response } from "express";
 
-import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../config/limits.ts";
+import { BODY_SECONDS, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { parseExact } from "../shared/exact-json.ts";
 import { discardRest } from "./file-body.ts";
+import type { OpenBodies } from "./held-bytes.ts";
 
 /** A JSON body, and its original text. */
 export interface JsonBody {
@@ -13,19 +14,22 @@ export interface JsonBody {
   text: string;
 }
 
-export type BodyReader = (request: Request, response: Response) => Promise<JsonBody>;
+/** @param holder who the body counts for: the app, or the address of a caller without one. @throws ApiError */
+export type BodyReader = (request: Request, response: Response, holder: string) => Promise<JsonBody>;
 
 /**
  * Reads JSON bodies of at most `limit` bytes. A call without a body counts as `{}`.
+ * @param bodies counts them while they are in memory.
  * @param options for bodies that take much. `compressed`: whether the body may be compressed, as a few KiB would become `limit`
  * bytes. `seconds`: the time in which it must arrive.
  */
 export function bodyReader(
   limit: number,
-  { compressed = true, seconds = null }: { compressed?: boolean; seconds?: number | null } = {},
+  bodies: OpenBodies,
+  { compressed = true, seconds = BODY_SECONDS }: { compressed?: boolean; seconds?: number } = {},
 ): BodyReader {
   const readBytes = express.raw({ type: () => true, limit, inflate: compressed });
-  return async (request, response) => {
+  return async (request, response, holder) => {
     if (request.get("content-length") === "0") return { value: {}, text: "" };
     // `is` returns null when there is no body: nothing can have the wrong type then.
     if (request.is("application/json") === false || !isUtf8Charset(request.get("content-type"))) {
@@ -35,6 +39,7 @@ export function bodyReader(
       const message = "The body of a batch may not be compressed. Send it without `Content-Encoding`.";
       throw new ApiError("unsupported_media_type", null, { message });
     }
+    bodies.open(holder, mostBytes(request, limit), { request, response });
     await inTime(run(readBytes, request, response), request, seconds);
     const bytes: unknown = request.body;
     if (!Buffer.isBuffer(bytes) || bytes.length === 0) return { value: {}, text: "" };
@@ -93,9 +98,15 @@ function isUtf8Charset(contentType: string | undefined): boolean {
   return charset === undefined || /^utf-?8$/i.test(charset);
 }
 
+/** Bytes that a body may take: a compressed one, and one without a length, as many as the route reads. */
+function mostBytes({ headers }: Request, limit: number): number {
+  const length = headers["content-length"];
+  if (headers["transfer-encoding"] !== undefined || headers["content-encoding"] !== undefined) return limit;
+  return length === undefined ? 0 : Math.min(Number(length), limit);
+}
+
 /** @throws ApiError `request_timeout`; the connection is then closed soon. */
-async function inTime(reading: Promise<void>, request: Request, seconds: number | null): Promise<void> {
-  if (seconds === null) return reading;
+async function inTime(reading: Promise<void>, request: Request, seconds: number): Promise<void> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(new ApiError("request_timeout"));

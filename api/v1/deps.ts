@@ -12,6 +12,7 @@ import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
+import type { OpenBodies, UnreadAnswers } from "./held-bytes.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { OperatorReads } from "./operator-reads.ts";
 import type { EventStreams } from "./streams/event-streams.ts";
@@ -52,4 +53,6 @@ export interface HttpDeps extends AppDeps {
   lookUps: LookUps;
   uploads: UploadSlots;
   rates: RateLimit;
+  unread: UnreadAnswers;
+  bodies: OpenBodies;
 }

@@ -1,6 +1,9 @@
+import type { IncomingMessage } from "node:http";
+
 import type { Request } from "express";
 
 import type { SentFile } from "../commands/upload-media.ts";
+import { UPLOAD_PACE } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 
 /**
@@ -25,18 +28,50 @@ export function fileBody(request: Request): SentFile {
 }
 
 async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
+  // The connection must survive a refused body, so that the caller gets the answer.
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
+  const pace = { waited: 0, arrived: 0 };
   try {
-    // The connection must survive a refused body, so that the caller gets the answer.
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
+    for (;;) {
+      const chunk = await inPace(chunks.next(), pace);
+      if (chunk.done === true) return;
+      pace.arrived += chunk.value.length;
+      yield chunk.value;
+    }
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     if (!request.destroyed && !request.readableAborted) throw error;
     const message = "The connection ended before the whole body had arrived. Send the call again.";
     throw new ApiError("malformed_request", null, { message });
   }
 }
 
+/**
+ * Waits for a chunk as long as the pace of the whole file permits.
+ * @param pace milliseconds that the service has waited for the file, and bytes that have arrived.
+ * @throws ApiError `request_timeout`
+ */
+async function inPace<T>(next: Promise<T>, pace: { waited: number; arrived: number }): Promise<T> {
+  const { bytesPerSecond, grace } = UPLOAD_PACE;
+  const late = Promise.withResolvers<never>();
+  const started = performance.now();
+  const timer = setTimeout(
+    () => {
+      const message = `The file arrives too slowly. It must arrive at ${bytesPerSecond.toString()} bytes a second or more on average.`;
+      late.reject(new ApiError("request_timeout", null, { message }));
+    },
+    (grace + pace.arrived / bytesPerSecond) * 1_000 - pace.waited,
+  );
+  try {
+    return await Promise.race([next, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    pace.waited += performance.now() - started;
+  }
+}
+
 /** Discards what still arrives of a refused body, for a short time. */
-export function discardRest(request: Request): void {
+export function discardRest(request: IncomingMessage): void {
   if (request.complete) return;
   const deadline = setTimeout(() => request.socket.destroy(), REST);
   request.once("close", () => {

@@ -2,7 +2,7 @@ import { type Request, type RequestHandler, type Response, Router } from "expres
 
 import type { IdempotentCall } from "../commands/idempotency.ts";
 import { databaseFor } from "../commands/credential.ts";
-import { BATCH_BODY_SECONDS, PUBLIC_BODY_BYTES } from "../config/limits.ts";
+import { PUBLIC_BODY_BYTES } from "../config/limits.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
 import { type Identity, identityFor, requireStillValid } from "./authenticate.ts";
 import { BatchSlots } from "./batch-slots.ts";
@@ -11,6 +11,7 @@ import type { HttpDeps } from "./deps.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
 import { nameRoute } from "./measure.ts";
+import { addressOf } from "./rate-limit.ts";
 import { answerText } from "./schemas/pages.ts";
 import { APP_HEADER } from "./sessions/headers.ts";
 import { prefersStream } from "./streams/open-stream.ts";
@@ -28,8 +29,8 @@ const NO_APP = "";
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const { bodyBytes, batchBytes } = deps.settings.limits;
   const slots = new BatchSlots();
-  const batch = bodyReader(batchBytes, { compressed: false, seconds: BATCH_BODY_SECONDS });
-  const read = { single: bodyReader(bodyBytes), batch, slots };
+  const batch = bodyReader(batchBytes, deps.bodies, { compressed: false });
+  const read = { single: bodyReader(bodyBytes, deps.bodies), batch, slots };
   const routers = new Map<string, Router>();
   for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {
     routers.set(segment, routerOf(some, deps, read));
@@ -47,7 +48,7 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
  */
 export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const open = endpoints.filter(({ caller }) => caller === "public");
-  const single = bodyReader(Math.min(deps.settings.limits.bodyBytes, PUBLIC_BODY_BYTES));
+  const single = bodyReader(Math.min(deps.settings.limits.bodyBytes, PUBLIC_BODY_BYTES), deps.bodies);
   const router = Router();
   for (const endpoint of open) {
     const handle = handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots() });
@@ -117,7 +118,10 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
     const free = endpoint.batch === true ? await read.slots.take(appId, closing(response)) : null;
     try {
       const waited = endpoint.batch === true || (endpoint.body !== undefined && !request.complete);
-      const body: JsonBody = endpoint.body === undefined ? { value: {}, text: "" } : await readBody(request, response);
+      const body: JsonBody =
+        endpoint.body === undefined
+          ? { value: {}, text: "" }
+          : await readBody(request, response, holderOf(request, identity));
       if (waited) await requireStillValid(deps, credential);
       const call = {
         ...common,
@@ -130,6 +134,11 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       free?.();
     }
   };
+}
+
+/** Who the body of a call counts for. Sessions of the operator without an app, and strangers, have their address. */
+function holderOf(request: Request, { appId }: Identity): string {
+  return appId ?? addressOf(request);
 }
 
 /** @throws ApiError `validation_failed` when the operator has not chosen an app. */

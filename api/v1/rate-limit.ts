@@ -173,9 +173,13 @@ async function consume(limiter: RateLimiterMemory, key: string): Promise<RateLim
   }
 }
 
-/** An IPv6 address counts as its network, because a subscriber can use any address in it. */
-function addressOf(request: Request): string {
-  const address = request.ip ?? "";
+/** The client of a call: see `clientAt`. */
+export function addressOf(request: Request): string {
+  return clientAt(request.ip ?? "");
+}
+
+/** Who an address counts as. An IPv6 address counts as its network, because a subscriber can use any address in it. */
+export function clientAt(address: string): string {
   return address.includes(":") && !address.includes(".") ? networkOf(address) : address;
 }
 

@@ -1,8 +1,10 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 
-import { MAX_HEADER_BYTES } from "../config/limits.ts";
+import { type Limits, MAX_HEADER_BYTES } from "../config/limits.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
+import { discardRest } from "./file-body.ts";
+import { clientAt } from "./rate-limit.ts";
 
 type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
@@ -11,26 +13,52 @@ type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
  * close it: a call that is sent while the server closes the connection fails with 502 at the proxy.
  */
 const KEEP_ALIVE = 75_000;
-/** Milliseconds in which the headers of a call must arrive, and in which all of it must. */
-const ARRIVAL = { headers: 30_000, all: 300_000 };
+/**
+ * Milliseconds in which the headers of a call must arrive, also the first of a new connection, and how often that is checked.
+ * Bodies have deadlines of their own: JSON a time (`body.ts`), files a rate (`file-body.ts`), and a body that its route does
+ * not read must end soon after the answer.
+ */
+const HEADERS = { timeout: 30_000, check: 5_000 };
+/** `Retry-After` in seconds for a connection too many. */
+const RETRY_AFTER = 5;
+
+/** How many connections a server may have. */
+export interface ConnectionLimits {
+  limits: Pick<Limits, "connections" | "addressConnections">;
+  /** Whether many clients share the address, because it is a proxy's. */
+  isProxy: (address: string) => boolean;
+  /** Hears of each connection that is refused. `address`: the one that has too many; null: all together have too many. */
+  refused: (address: string | null) => void;
+}
 
 /**
  * An HTTP server that answers every error in the JSON error shape, including errors that Node would answer itself.
  * A missing `Host` and an unknown `Expect` go to the app (`check-request.ts`); HTTP that cannot be parsed, or that does not
  * arrive in time, never becomes a request and is answered here.
  */
-export function createHttpServer(app: RequestListener, options: ServerOptions = {}): Server {
+export function createHttpServer(
+  app: RequestListener,
+  options: ServerOptions = {},
+  connections: ConnectionLimits | null = null,
+): Server {
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE,
-      headersTimeout: ARRIVAL.headers,
-      requestTimeout: ARRIVAL.all,
+      headersTimeout: HEADERS.timeout,
+      requestTimeout: 0,
+      connectionsCheckingInterval: HEADERS.check,
       maxHeaderSize: MAX_HEADER_BYTES,
       ...options,
       requireHostHeader: false,
     },
     app,
   );
+  if (connections !== null) limitConnections(server, connections);
+  server.on("request", (request, response) => {
+    response.once("finish", () => {
+      discardRest(request);
+    });
+  });
   server.on("checkExpectation", app);
   server.on("clientError", (error: ClientError, socket: Socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) {
@@ -39,9 +67,45 @@ export function createHttpServer(app: RequestListener, options: ServerOptions = 
     }
     // An answer to HEAD has no body: a client would read it as the start of the next answer.
     const isHead = error.rawPacket?.subarray(0, 5).toString("latin1") === "HEAD ";
-    socket.end(rawAnswer(codeOf(error), !isHead));
+    socket.end(rawAnswer(new ApiError(codeOf(error)), !isHead));
   });
   return server;
+}
+
+/** Closes the connections above the limits. Those of an address get an answer first. */
+function limitConnections(server: Server, { limits, isProxy, refused }: ConnectionLimits): void {
+  server.maxConnections = limits.connections;
+  server.on("drop", () => {
+    refused(null);
+  });
+  const open = new Map<string, number>();
+  // Node's own listener begins to read calls. A refused connection must never get there: its call would run.
+  const [serve] = server.listeners("connection") as ((socket: Socket) => void)[];
+  server.removeAllListeners("connection");
+  server.on("connection", (socket) => {
+    const address = socket.remoteAddress ?? "";
+    const client = clientAt(address);
+    const count = open.get(client) ?? 0;
+    if (count >= limits.addressConnections && !isProxy(address)) {
+      refused(client);
+      socket.on("error", () => socket.destroy());
+      socket.write(rawAnswer(tooManyConnections(limits.addressConnections), true));
+      socket.destroySoon();
+      return;
+    }
+    open.set(client, count + 1);
+    socket.once("close", () => {
+      const left = (open.get(client) ?? 0) - 1;
+      if (left > 0) open.set(client, left);
+      else open.delete(client);
+    });
+    serve?.call(server, socket);
+  });
+}
+
+function tooManyConnections(limit: number): ApiError {
+  const message = `This address has ${limit.toString()} connections, as many as it may. Close some, or use them for further calls.`;
+  return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
 }
 
 function codeOf(error: ClientError): HttpErrorCode {
@@ -55,11 +119,11 @@ function codeOf(error: ClientError): HttpErrorCode {
   }
 }
 
-function rawAnswer(code: HttpErrorCode, withBody: boolean): string {
-  const error = new ApiError(code);
+function rawAnswer(error: ApiError, withBody: boolean): string {
   const body = JSON.stringify(error.body);
   const lines = [
-    `HTTP/1.1 ${error.status.toString()} ${code}`,
+    `HTTP/1.1 ${error.status.toString()} ${error.errorCode}`,
+    ...(error.retryAfter === null ? [] : [`Retry-After: ${error.retryAfter.toString()}`]),
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body).toString()}`,
     "Connection: close",

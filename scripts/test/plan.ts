@@ -48,11 +48,11 @@ const SAME_ON_BOTH = [
   /^(?:blocks|chain|client|config|ipfs)\//,
   /^cli\/(?:announced|cli|console|drop(?:-\w+)*|listen|media|quota|top-up)\./,
   /^pipeline\/(?:fair-media|fewer-confirmations|hard-forks|hosting-faults|hostile-contracts|ipfs-node(?:-off)?|pinning)\./,
-  /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits)\./,
+  /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits|slow-callers)\./,
   /^pipeline\/(?:api-without-seed|outside-transactions|swapped-chain|unreliable-node|upload-and-mint)\./,
   /^relayer\/(?:batch-gas|funds|gas-meter|lane-cannot-send|mint-slots|unmined-transactions)\./,
   /^v1\/(?:body|broken-http|docs|document|errors|event-stream-slow|full-disk|home|ipfs(?:-[\w-]+)?)\./,
-  /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|uris|upload-media|webhook-(?:sending|url))\./,
+  /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|slow-callers|uris|upload-media|webhook-(?:sending|url))\./,
 ];
 
 /**

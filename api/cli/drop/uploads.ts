@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Run } from "./run.ts";
 import type { FolderToken, MediaFile } from "./token.ts";
 
-/** Uploads at a time, and the bytes that they have together. They share the line, and the service waits five minutes for each. */
+/** Uploads at a time, and the bytes that they have together. They share the line, and the service gives up each that is slower than `UPLOAD_PACE`. */
 const UPLOADS = 6;
 const UPLOAD_BYTES = 16_777_216;
 /** An upload that no metadata names is kept for a week at least. One that is older than a day is repeated. */

@@ -1,23 +1,24 @@
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 import { type Request, type Response, Router } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
 import { canonicalCid, parseCid } from "../../ipfs/cids.ts";
-import { type ContentFile, findFile, isDamage } from "../../ipfs/content.ts";
+import { type ContentFile, isDamage } from "../../ipfs/content.ts";
 import { isHarmless, isPicture, SNIFF_BYTES, sniffMediaType } from "../../ipfs/media-type.ts";
+import { SharedFiles } from "../../ipfs/shared-files.ts";
 import { findMediaType } from "../../store/media/media.ts";
 import type { HttpDeps } from "../deps.ts";
 import { readRange } from "./range.ts";
 
-type IpfsDeps = Pick<HttpDeps, "database" | "blocks" | "logger">;
+type IpfsDeps = Pick<HttpDeps, "database" | "logger"> & { files: SharedFiles };
 
 /** Seconds to wait when a block is damaged: the operator may have repaired it by then. */
 const RETRY_AFTER = 60;
 
 /** Content hosted on IPFS, over HTTP. It is public, and content under one address never changes. */
-export function ipfsGateway(deps: IpfsDeps): Router {
+export function ipfsGateway({ database, blocks, logger }: Pick<HttpDeps, "database" | "blocks" | "logger">): Router {
+  const deps = { database, logger, files: new SharedFiles(blocks) };
   const router = Router();
   const paths = ["/:cid", "/:cid/*path"];
   router.use((_request, response, next) => {
@@ -51,7 +52,7 @@ export function ipfsGateway(deps: IpfsDeps): Router {
 async function find(deps: IpfsDeps, text: string, path: string[]): Promise<ContentFile | null> {
   const cid = parseCid(text);
   if (cid === null) return null;
-  return guarded(deps, () => findFile(deps.blocks, cid, path.join("/")));
+  return guarded(deps, () => deps.files.find(cid, path.join("/")));
 }
 
 async function guarded<T>(deps: IpfsDeps, read: () => Promise<T>): Promise<T> {
@@ -121,7 +122,7 @@ async function stream(
     }
   };
   try {
-    await pipeline(Readable.from(body(), { objectMode: false, highWaterMark: 65_536 }), response);
+    await pipeline(body, response);
   } catch (error) {
     // Either the caller disconnected, or the content is damaged here: closing the connection early tells the caller.
     if (isDamage(error))

@@ -20,7 +20,12 @@ const IDLE_MS = 60_000;
 export const memory: Part = { name: "memory", measure: run };
 
 async function run({ quick, databases }: Options): Promise<Row[]> {
-  const settings = { MAX_BACKLOG: "10000000", MAX_APP_EVENT_STREAMS: STREAMS.toString(), MAX_EVENT_STREAMS: "1000" };
+  const settings = {
+    MAX_BACKLOG: "10000000",
+    MAX_APP_EVENT_STREAMS: STREAMS.toString(),
+    MAX_EVENT_STREAMS: "1000",
+    MAX_ADDRESS_CONNECTIONS: "2000",
+  };
   const world = await World.start({ databases, settings });
   try {
     const [service] = world.processes;

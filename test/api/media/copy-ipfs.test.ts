@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { CID } from "multiformats/cid";
 
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
+import { BlockStoreUnavailable } from "../../../api/ipfs/block-store.ts";
 import { findFile, walkBlocks } from "../../../api/ipfs/content.ts";
 import { collect } from "../../support/collect.ts";
 import { useIpfsCopy } from "./support/use-ipfs-copy.ts";
@@ -163,6 +164,8 @@ describe("copyMedia with an ipfs URL", () => {
     const full = new BlockFiles(join(ipfs.folder, "file"));
     ipfs.deps = { ...ipfs.deps, blocks: full };
     full.adopt = () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC", errno: -28 }));
+    expect((await ipfs.problem(cid))[0]).to.equal("fault");
+    full.adopt = () => Promise.reject(new BlockStoreUnavailable("the bucket does not answer"));
     expect((await ipfs.problem(cid))[0]).to.equal("fault");
   });
 });

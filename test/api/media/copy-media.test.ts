@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 
 import { BlockFiles } from "../../../api/ipfs/block-files.ts";
+import { DiskRoom } from "../../../api/ipfs/disk-room.ts";
 import { parseCid } from "../../../api/ipfs/cids.ts";
 import { importContent } from "../../../api/ipfs/content.ts";
 import { copyMedia, type CopyDeps } from "../../../api/media/copy-media.ts";
@@ -56,6 +57,13 @@ describe("copyMedia", () => {
   it("stores the content of an http URL with its media type", async () => {
     expect(await copy(`${base}/cat.png`)).to.deep.equal({ cid: HELLO, type: "text/plain; charset=utf-8", size: 11 });
     expect(await deps.blocks.has(parseCid(HELLO)!)).to.equal(true);
+  });
+
+  it("fails as the service, not as the content, when the disk has no room", async () => {
+    const room = new DiskRoom(folder.path, 0, () => Promise.resolve({ used: 0, free: 10 }));
+    deps = { ...deps, blocks: new BlockFiles(folder.path, room) };
+    expect(await codeOf(`${base}/cat.png`)).to.match(/^BlockStoreUnavailable: .*MIN_FREE_DISK_BYTES/);
+    expect(await collect(deps.blocks.all())).to.deep.equal([]);
   });
 
   it("stores the same bytes only once, whatever their source", async () => {

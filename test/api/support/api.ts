@@ -169,6 +169,8 @@ interface ApiOptions {
   trustProxy?: string[];
   addressPolicy?: AddressPolicy;
   store?: BlockStoreKind;
+  /** Bytes of the disk that media leave free. */
+  keepFree?: number;
   streamTimes?: Partial<StreamTimes>;
 }
 
@@ -177,7 +179,8 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const place = await createTestDatabase({ folder });
   const database = await openDatabase(place.url);
   const blocksFolder = join(folder, "blocks");
-  const stored = await openTestBlocks(options.store ?? "files", { dataDir: folder, database });
+  const at = { dataDir: folder, database, keepFree: options.keepFree ?? null };
+  const stored = await openTestBlocks(options.store ?? "files", at);
   const foreign = new FakeForeign();
   const sealer = createSealer([{ id: "test", bytes: randomBytes(32) }]);
   const log: string[] = [];
@@ -211,7 +214,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     chainId: CHAIN_ID,
     relay: RELAY,
   });
-  const server = createHttpServer(app);
+  const server = createHttpServer(app, {}, { limits, isProxy: () => false, refused: () => undefined });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const baseUrl = `http://127.0.0.1:${port.toString()}`;

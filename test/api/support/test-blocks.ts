@@ -34,7 +34,7 @@ const PREFIX = "some/where/";
 
 export async function openTestBlocks(
   kind: BlockStoreKind,
-  at: { dataDir: string; database: Database },
+  at: { dataDir: string; database: Database; keepFree?: number | null },
 ): Promise<TestBlocks> {
   const server = kind === "s3" ? new S3Server() : null;
   await server?.start();

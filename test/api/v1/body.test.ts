@@ -7,6 +7,7 @@ import express from "express";
 
 import { bodyReader } from "../../../api/v1/body.ts";
 import { errorHandler } from "../../../api/v1/errors.ts";
+import { OpenBodies } from "../../../api/v1/held-bytes.ts";
 import { eventually } from "../../support/eventually.ts";
 import { HeldTimers } from "../../support/held-timers.ts";
 
@@ -16,10 +17,10 @@ const REST = 5_000;
 describe("bodyReader", () => {
   describe("given a body that stops arriving", () => {
     it("answers 408 request_timeout and closes the connection", async () => {
-      const read = bodyReader(1_000, { seconds: 0.1 });
+      const read = bodyReader(1_000, new OpenBodies(1_000), { seconds: 0.1 });
       const app = express();
       app.use(async (request, response) => {
-        await read(request, response);
+        await read(request, response, "app");
         response.end();
       });
       app.use(errorHandler);

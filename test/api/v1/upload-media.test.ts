@@ -241,4 +241,19 @@ describe("POST /v1/media", () => {
     await rm(folder);
     expect((await upload(PNG)).status).to.equal(200);
   });
+
+  it("answers 503 when the file would not leave enough of the disk free, and reads nothing of it", async () => {
+    await api.close();
+    api = await startApi({ keepFree: Number.MAX_SAFE_INTEGER });
+    // The answer comes although no byte of the file has.
+    const headers = { authorization: `Bearer ${api.app.token}`, "content-length": "1000" };
+    const call = open(`${api.baseUrl}/v1/media`, { method: "POST", headers });
+    call.on("error", () => undefined);
+    call.flushHeaders();
+    const [answer] = (await once(call, "response")) as [{ statusCode: number; headers: Record<string, string> }];
+    expect(answer.statusCode).to.equal(503);
+    expect(Number(answer.headers["retry-after"])).to.be.above(0);
+    expect(await drafts()).to.deep.equal([]);
+    call.destroy();
+  });
 });
