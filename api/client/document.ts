@@ -4848,7 +4848,7 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the process that answers can work, as `/readyz` says. */
                         ready: boolean;
-                        /** @description The checks of `/readyz` in this process: `ok`, or what is wrong. */
+                        /** @description The checks of `/readyz` in this process: `ok`, or what is wrong, in detail. */
                         checks: {
                             [key: string]: string;
                         };
@@ -4981,7 +4981,7 @@ export interface operations {
                             /** @description What was found, and what to do. */
                             words: string;
                             /** @description The name of this state in the log and in `/metrics`. */
-                            condition: ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing") | null;
+                            condition: ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing" | "lane_stuck") | null;
                         }[];
                         /** @description When the checks began. */
                         checked_at: components["schemas"]["Time"];
@@ -5651,13 +5651,13 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description Every check is ok.
+                         * @description The process serves calls. A worker or lane that cannot work now does not change that.
                          * @constant
                          */
                         status: "ready";
-                        /** @description The result of each check. */
+                        /** @description The result of each check. `ok`: It works. `unavailable`: It does not answer. `rate_limited`: The node works, but its provider limits the rate of calls. `wrong_chain`: The node serves another chain than the one that the database belongs to. `failing`: This worker or lane cannot work now. It retries, and requests wait. */
                         checks: {
-                            [key: string]: string;
+                            [key: string]: "ok" | "unavailable" | "rate_limited" | "wrong_chain" | "failing";
                         };
                     };
                 };

@@ -2,11 +2,38 @@
  * States of the service that its operator must look at. The log, `doctor` and `/metrics` use these names: the field
  * `condition`, and the label of `moneta_condition`.
  */
-export const CONDITIONS = ["low_funds", "relay_paused", "contract_quarantined", "backlog_growing"] as const;
+export const CONDITIONS = [
+  "low_funds",
+  "relay_paused",
+  "contract_quarantined",
+  "backlog_growing",
+  "lane_stuck",
+] as const;
 export type Condition = (typeof CONDITIONS)[number];
+
+/** The results of a check of `readyz`, and what each means. Anybody may read them, so they are fixed and name nothing. */
+export const READINESS_WORDS = {
+  ok: "It works.",
+  unavailable: "It does not answer.",
+  rate_limited: "The node works, but its provider limits the rate of calls.",
+  wrong_chain: "The node serves another chain than the one that the database belongs to.",
+  failing: "This worker or lane cannot work now. It retries, and requests wait.",
+} as const;
+export type ReadinessWord = keyof typeof READINESS_WORDS;
+
+export interface Readiness {
+  /** False only if the process can do nothing: it cannot read the database, or the node serves another chain. */
+  ready: boolean;
+  checks: Record<string, ReadinessWord>;
+  /** By check: `ok`, or what is wrong, with names and addresses. Only for the operator. */
+  details: Record<string, string>;
+}
 
 /** A lane is low on funds when it cannot pay for this many full batches at the present fees. */
 export const FUNDS_FOR_BATCHES = 10n;
+
+/** A lane is stuck when a transaction of it is unmined for longer than this, in milliseconds. */
+export const LANE_STUCK = 300_000;
 
 /** The backlog grows when a request waits longer than this to be sent, in milliseconds. */
 export const BACKLOG_SLOW = 120_000;

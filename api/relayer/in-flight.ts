@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { type BroadcastAnswer, classifyBroadcast } from "../chain/broadcast-errors.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
+import { type Condition, LANE_STUCK } from "../domain/conditions.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -56,6 +57,8 @@ export class InFlight {
   readonly #deps: InFlightDeps;
   /** The last nonce that was logged as waiting for lower fees. */
   #waitingNonce: number | null = null;
+  /** The last nonce that was logged as unmined for long. */
+  #stuckNonce: number | null = null;
   /** Until then (monotonic clock) fees count as too high. */
   #tooHighUntil = 0;
 
@@ -73,6 +76,7 @@ export class InFlight {
       const { sentAt, raw } = latest;
       // Its bytes were pruned, so a block contains it. The indexer is about to read that block again.
       if (raw === null) continue;
+      if (now() - batch.created_at > LANE_STUCK) this.#logStuck(batch);
       if (sentAt !== null && !passed(sentAt, resendPolicy.rebroadcastAfter)) continue;
       const answer = await this.broadcast(latest.id, { hash: latest.hash, raw });
       // The blocks show what used the nonce. Until they are read, another attempt is useless.
@@ -122,6 +126,16 @@ export class InFlight {
       if (error instanceof FeesTooHigh) return null;
       throw error;
     }
+  }
+
+  /** Logs once for each nonce. */
+  #logStuck({ nonce, attempts }: OpenBatch): void {
+    if (nonce === this.#stuckNonce) return;
+    this.#stuckNonce = nonce;
+    this.#deps.logger.warn(
+      { condition: "lane_stuck" satisfies Condition, nonce, hash: attempts.at(-1)?.hash },
+      "no block has contained a transaction of the lane for more than five minutes: check that the node passes transactions on, and MAX_FEE_GWEI",
+    );
   }
 
   /** Logs once for each nonce. */

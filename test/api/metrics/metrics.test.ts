@@ -2,6 +2,7 @@ import { request as httpRequest } from "node:http";
 
 import { expect } from "chai";
 
+import { CONDITIONS } from "../../../api/domain/conditions.ts";
 import { METRICS } from "../../../api/metrics/catalog.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
@@ -63,8 +64,7 @@ describe("/metrics", () => {
     expect(found.value("moneta_quarantined_contracts")).to.equal(0);
     expect(found.value("moneta_database_bytes")).to.be.above(10_000);
     expect(found.value("moneta_disk_free_bytes")).to.be.above(0);
-    for (const condition of ["low_funds", "relay_paused", "contract_quarantined", "backlog_growing"])
-      expect(found.value("moneta_condition", { condition }), condition).to.equal(0);
+    for (const condition of CONDITIONS) expect(found.value("moneta_condition", { condition }), condition).to.equal(0);
   });
 
   it("measures the node, the database and the event loop", async () => {

@@ -86,9 +86,8 @@ describe("a provider that limits log queries", () => {
     const { wallet, ids } = await missBlocks({ blocks: 50, callsPerSecond: 20 }, 100);
     await moneta.start({ RPC_URL: provider.url });
     const said = await eventually(async () => {
-      const answer = await fetch(`${moneta.baseUrl}/readyz`);
-      const body = await answer.text();
-      return body.includes("limits the rate of calls") ? body : undefined;
+      const health = await moneta.service.health();
+      return health.find(({ lastError }) => lastError?.includes("limits the rate of calls"))?.lastError ?? undefined;
     });
     expect(said).to.include("the node works, but its provider limits the rate of calls");
     await caughtUp();
