@@ -9,6 +9,7 @@ import * as consoleSessions from "./migrations/0002-v0.3.0-console-sessions.ts";
 import * as requestsByTransaction from "./migrations/0003-v0.3.0-requests-by-transaction.ts";
 import * as searchesOfContracts from "./migrations/0004-v0.3.0-searches-of-contracts.ts";
 import * as unlockableContent from "./migrations/0005-v0.3.0-unlockable-content.ts";
+import * as boundValues from "./migrations/0006-v0.3.0-bound-values.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
 import { requireRestoreFinished } from "./unfinished-restore.ts";
@@ -25,6 +26,7 @@ export const MIGRATIONS: Migrations = {
   "0003-v0.3.0-requests-by-transaction": requestsByTransaction,
   "0004-v0.3.0-searches-of-contracts": searchesOfContracts,
   "0005-v0.3.0-unlockable-content": unlockableContent,
+  "0006-v0.3.0-bound-values": boundValues,
 };
 
 /** PostgreSQL's code: this user may not do that. */
