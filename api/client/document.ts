@@ -934,6 +934,7 @@ export interface paths {
          *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
          *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
          *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address. | [docs/errors#media_blocked](docs/errors#media_blocked) |
+         *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
          *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
          */
         get: operations["getErrorCodes"];
@@ -1110,10 +1111,11 @@ export interface components {
          *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
          *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
          *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address.
+         *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
          *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
          * @enum {string}
          */
-        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "quota_exceeded" | "execution_reverted" | "out_of_gas" | "media_unavailable" | "media_too_large" | "media_blocked" | "number_taken";
+        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "quota_exceeded" | "execution_reverted" | "out_of_gas" | "media_unavailable" | "media_too_large" | "media_blocked" | "transaction_refused" | "number_taken";
         /**
          * Format: date-time
          * @description Time in UTC, ISO 8601.

@@ -2,6 +2,7 @@ import { formatEther } from "ethers";
 import type { Logger } from "pino";
 
 import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
+import { MAX_BATCH } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -20,8 +21,6 @@ import type { InFlight } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
 
-/** Most requests in one transaction. */
-export const MAX_BATCH = 250;
 /** How many more requests than the last batch are claimed when gas limited that batch. */
 const GROWTH = 1.05;
 /** After the lane could not pay for one more transaction, its funds are not read again for so long. In milliseconds. */
@@ -175,7 +174,9 @@ export class Sender {
     );
     crashPoint("relayer:committed");
     this.#count(batch.requests.length, sent);
-    await metrics.step("broadcast", [], () => this.#inFlight.broadcast(attemptId, attempt));
+    await metrics.step("broadcast", [], () =>
+      this.#inFlight.broadcast(attemptId, { ...attempt, nonce: row.next_nonce }),
+    );
     signals.deliveries.notify();
   }
 
@@ -198,7 +199,13 @@ export class Sender {
     const failed = await database.write((trx) => failClaims(trx, lease, rejected, now()));
     metrics.requests(finalChanges(failed, now()));
     for (const { request, errors, cause } of rejected) {
-      if (cause === null)
+      // Its earlier transaction may still run it: only the chain may end it.
+      if (request.status !== "pending")
+        logger.warn(
+          { request: request.id, errors, ...(cause === null ? {} : { err: cause }) },
+          "a request that was signed before cannot be signed again now: it waits for its earlier transaction, and is looked at again in ten minutes",
+        );
+      else if (cause === null)
         logger.info(
           { request: request.id, errors },
           "a request failed before sending: it would fail on chain, or no transaction has room for it",

@@ -8,5 +8,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     insert into meta (key, value)
     select 'unbound_values', 'accepted'
-     where exists (select 1 from webhooks) or exists (select 1 from requests where unlockable is not null)`.execute(db);
+     where exists (select 1 from webhooks) or exists (select 1 from requests where unlockable is not null and seq > 0)`.execute(
+    db,
+  );
 }
