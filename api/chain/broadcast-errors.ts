@@ -1,36 +1,42 @@
+import type { BroadcastAnswer } from "../domain/broadcast-answer.ts";
 import { RpcError } from "./errors.ts";
 
-/**
- * Meaning of a node's error for `eth_sendRawTransaction`. The execution API defines no codes for these errors, so this file,
- * and no other, lists the messages of each node. A message that is not listed is `indeterminate`: the transaction may have
- * reached the network. No error proves that it did not. The answer only decides when to retry and what to report.
+/*
+ * The execution API defines no codes for the errors of `eth_sendRawTransaction`, so this file, and no other, lists the messages of
+ * each node: Geth, Reth, Nethermind, Erigon, Anvil and Hardhat.
  */
-export type BroadcastAnswer =
-  /** The node already has these signed bytes. */
-  | "known"
-  /** The nonce is used: by these bytes, by another version, or by another sender. Only blocks show which. */
-  | "nonce-used"
-  /** The fee is below what the node accepts now. */
-  | "underpriced"
-  /** The lane has too little funds. */
-  | "no-funds"
-  /** The node will never accept it. */
-  | "refused"
-  | "indeterminate";
 
+/* Tried in this order, because some messages contain words of a later row. */
 const WORDS: [BroadcastAnswer, RegExp][] = [
-  // Geth, Reth, Erigon · Hardhat · Anvil · Nethermind
-  ["known", /already known|^known transaction|already imported|alreadyknown/i],
+  ["accepted", /already known|^known transaction|already imported|alreadyknown/i],
+  // Full pools; limits of an account, also of one with code (EIP-7702); gaps in its nonces; a node that is not in sync.
+  [
+    "busy",
+    /pool is full|account limit exceeded|in-flight transaction limit|gapped-nonce|nonce too high|noncegap|noncetoofarinfuture|discarded|future transaction tries to replace|syncing|already reserved|delegatorhaspendingtx/i,
+  ],
   ["nonce-used", /nonce too low|oldnonce|nonce has already been used/i],
-  ["underpriced", /underpriced|less than block base fee|fee ?cap less than|feetoolow|max fee per gas less/i],
-  ["no-funds", /insufficient funds|doesn't have enough funds|insufficientfunds|insufficient balance/i],
+  [
+    "underpriced",
+    /underpriced|less than block base fee|fee ?cap less than|fee ?too ?low|max fee per gas less|replacementnotallowed|gas price (too low|below)|minimum (required )?(priority fee|tip)/i,
+  ],
+  ["no-funds", /insufficient ?funds|doesn't have enough funds|does not have enough funds|insufficient balance/i],
+  [
+    "gas-too-low",
+    /intrinsic ?gas ?too ?low|floor data gas|gas floor .*exceeds|call gas cost .*exceeds|requires at least \d+ gas/i,
+  ],
+  [
+    "gas-too-high",
+    /exceeds (the )?block('s)? gas limit|gaslimitexceeded|gas ?limit ?too ?high|intrinsic gas too high|txgaslimitcapexceeded|(exceeds transaction|transaction) gas (limit )?cap|gas limit .*greater than the cap/i,
+  ],
+  // Sizes, fees above a cap of the node, kinds of transactions that the chain does not have, authorizations, senders.
   [
     "refused",
-    /exceeds block gas limit|intrinsic gas too low|invalid sender|exceeds transaction gas cap|gas limit too high|oversized data|transaction type not supported/i,
+    /oversized data|maxtxsizeexceeded|rlp ?too ?long|data too large|request (entity )?too large|initcode (size exceeded|too large)|exceeds the configured cap|type not supported|notsupportedtxtype|type is not activated|eip-\d+ .*(disabled|not enabled|not valid)|invalid ?sender|invalid (transaction )?signature|invalidtxsignature|invalid chain ?id|invalidtxchainid|chain id does not match|auth(orization)? list|authorization tuple|higher than max fee per gas|transaction cannot be used to create|senderiscontract/i,
   ],
 ];
 
+/** @param error what the call for a broadcast threw: an error of the node, or that it did not answer. */
 export function classifyBroadcast(error: unknown): BroadcastAnswer {
-  if (!(error instanceof RpcError)) return "indeterminate";
-  return WORDS.find(([, words]) => words.test(error.message))?.[0] ?? "indeterminate";
+  if (!(error instanceof RpcError)) return "no-answer";
+  return WORDS.find(([, words]) => words.test(error.message))?.[0] ?? "unknown";
 }

@@ -59,7 +59,7 @@ export class QueryTooLarge extends RpcError {
   }
 }
 
-/** Text of an error for `readyz`. A node's own message may contain a URL or a key, so only the log has it. */
+/** Text of an error for the operator's pages. A node's own message may contain a URL or a key, so only the log has it. */
 export function describeError(error: unknown): string {
   if (error instanceof QueryTooLarge) {
     return (

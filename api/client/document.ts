@@ -934,6 +934,7 @@ export interface paths {
          *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
          *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
          *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address. | [docs/errors#media_blocked](docs/errors#media_blocked) |
+         *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
          *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
          */
         get: operations["getErrorCodes"];
@@ -1110,10 +1111,11 @@ export interface components {
          *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
          *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
          *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address.
+         *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
          *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
          * @enum {string}
          */
-        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "quota_exceeded" | "execution_reverted" | "out_of_gas" | "media_unavailable" | "media_too_large" | "media_blocked" | "number_taken";
+        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "quota_exceeded" | "execution_reverted" | "out_of_gas" | "media_unavailable" | "media_too_large" | "media_blocked" | "transaction_refused" | "number_taken";
         /**
          * Format: date-time
          * @description Time in UTC, ISO 8601.
@@ -4848,7 +4850,7 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the process that answers can work, as `/readyz` says. */
                         ready: boolean;
-                        /** @description The checks of `/readyz` in this process: `ok`, what is wrong, or for `rows` the word `parked`. */
+                        /** @description The checks of `/readyz` in this process: `ok`, or what is wrong, in detail. */
                         checks: {
                             [key: string]: string;
                         };
@@ -4981,7 +4983,7 @@ export interface operations {
                             /** @description What was found, and what to do. */
                             words: string;
                             /** @description The name of this state in the log and in `/metrics`. */
-                            condition: ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing" | "row_parked") | null;
+                            condition: ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing" | "row_parked" | "lane_stuck") | null;
                         }[];
                         /** @description When the checks began. */
                         checked_at: components["schemas"]["Time"];
@@ -5652,13 +5654,13 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The service can work.
+                         * @description The process serves calls. A worker or lane that cannot work now does not change that.
                          * @constant
                          */
                         status: "ready";
-                        /** @description The result of each check. It is `ok`; `rows` is `parked` while the work on a row always fails. The others are then worked on, and `doctor` says what to do. */
+                        /** @description The result of each check. `ok`: It works. `unavailable`: It does not answer. `rate_limited`: The node works, but its provider limits the rate of calls. `wrong_chain`: The node serves another chain than the one that the database belongs to. `parked`: The work on a row always fails. The row is parked, and all others are worked on. `failing`: This worker or lane cannot work now. It retries, and requests wait. */
                         checks: {
-                            [key: string]: string;
+                            [key: string]: "ok" | "unavailable" | "rate_limited" | "wrong_chain" | "parked" | "failing";
                         };
                     };
                 };

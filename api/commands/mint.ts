@@ -1,5 +1,7 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Mint } from "../domain/command.ts";
+import { sealedPlace } from "../keys/sealer.ts";
+import { randomId } from "../shared/random-id.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import { type AcceptDeps, type Acceptance, acceptItems, type Checked, checked } from "./accept-request.ts";
@@ -33,7 +35,11 @@ export async function mint(
     const acceptance = item instanceof ApiError ? item : checked(() => acceptanceOf(collections, item));
     const content = item instanceof ApiError ? null : item.unlockable_content;
     if (acceptance instanceof ApiError || content == null) acceptances.push(acceptance);
-    else acceptances.push({ ...acceptance, unlockable: await deps.sealer.seal(content) });
+    else {
+      const id = randomId();
+      const unlockable = await deps.sealer.seal(content, sealedPlace("unlockable", id));
+      acceptances.push({ ...acceptance, id, unlockable });
+    }
   }
   const answer = await acceptItems(deps, caller, { items: acceptances, form });
   if (acceptances.some((one) => !(one instanceof ApiError) && one.waitsForMedia === true)) deps.signals.media.notify();

@@ -29,7 +29,7 @@ export async function registerWebhook(
     throw new ApiError("validation_failed", [{ field: "url", code: "private_address", message }]);
   }
   const secret = newWebhookSecret();
-  const sealed = await sealSecrets(deps.sealer, [{ secret, expires_at: null }]);
+  const sealed = await sealSecrets(deps.sealer, appId, [{ secret, expires_at: null }]);
   return deps.database.write(async (trx) => {
     const now = Date.now();
     const wanted = events === null ? null : [...new Set(events)];

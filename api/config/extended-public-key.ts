@@ -1,10 +1,14 @@
 import { HDNodeVoidWallet, HDNodeWallet } from "ethers";
 import { z } from "zod";
 
+/** Said wherever XPUB is shown or asked for: from a private key that is not hardened and this key, the parent private key follows (BIP-32). */
+export const XPUB_IS_PRIVATE =
+  "Keep XPUB private: together with the private key of any one wallet it gives away all wallets.";
+
 /** Steps of `m/44'/60'/0'`, the root of the wallets, and the number of its last step. */
 const DEPTH = 3;
 const LAST_STEP = 0x8000_0000;
-const ADVICE = "set it to what `npm run cli -- keys check` prints where the seed is";
+const ADVICE = `set it to what \`npm run cli -- keys check\` prints where the seed is. ${XPUB_IS_PRIVATE}`;
 
 /** The extended public key of the wallets' root (BIP-32). Its error messages never contain the value. */
 export const extendedPublicKey = z.string().transform((text, context) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { extendedPublicKey } from "./extended-public-key.ts";
+import { extendedPublicKey, XPUB_IS_PRIVATE } from "./extended-public-key.ts";
 import { IPFS_VARIABLES } from "./ipfs-settings.ts";
 import { MOST_LANES } from "./lanes.ts";
 import { MEDIA_STORE_VARIABLES } from "./media-store.ts";
@@ -123,8 +123,7 @@ export const VARIABLES = {
   XPUB: {
     schema: extendedPublicKey,
     fallback: "none",
-    description:
-      "Extended public key of the wallets, which `npm run cli -- keys check` prints. With it a process without the role `relayer` needs no seed. Keep it private: together with the private key of any one wallet it gives away all wallets.",
+    description: `Extended public key of the wallets, which \`npm run cli -- keys check\` prints. With it a process without the role \`relayer\` needs no seed. ${XPUB_IS_PRIVATE}`,
   },
   SECRET_KEYS: {
     schema: secretKeys,

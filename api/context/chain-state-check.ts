@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { ChainClient } from "../chain/client.ts";
+import { XPUB_IS_PRIVATE } from "../config/extended-public-key.ts";
 import { unknownTransaction } from "../domain/unknown-transaction.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { Database } from "../store/db/database.ts";
@@ -24,7 +25,7 @@ export async function checkSeed(database: Database, { keyring, walletsPublicKey 
   if (known === fingerprint) return;
   throw new StartupError(
     keyring === null
-      ? "XPUB is the key of another seed than the one that this database's wallets come from. Set XPUB to what `npm run cli -- keys check` prints where that seed is. Nothing was changed."
+      ? `XPUB is the key of another seed than the one that this database's wallets come from. Set XPUB to what \`npm run cli -- keys check\` prints where that seed is. Nothing was changed. ${XPUB_IS_PRIVATE}`
       : "SEED_FILE holds another seed than the one that this database's wallets come from. Set SEED_FILE to the right file. Nothing was changed.",
   );
 }

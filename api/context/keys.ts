@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
+import { XPUB_IS_PRIVATE } from "../config/extended-public-key.ts";
 import { secretKeys } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
@@ -18,7 +19,7 @@ import { StartupError } from "./startup-error.ts";
 export interface Keys {
   /** Signs: for `relayer`, and for `api` without XPUB. */
   keyring: Keyring | null;
-  /** Extended public key of the wallets' root: for `api`. */
+  /** Extended public key of the wallets' root: for `api`. With the private key of one wallet it gives away all wallets. */
   walletsPublicKey: string | null;
   /** Encrypts and decrypts at rest: for `api` and `webhooks`. */
   sealer: Sealer | null;
@@ -51,7 +52,7 @@ export async function loadKeys(settings: KeySettings & Pick<Settings, "roles">, 
   const keyring = needs.seed ? createKeyring(await readSeedFile(sources.seedFile, needed(sources.passphrase))) : null;
   if (keyring !== null && xpub !== null && keyring.walletsPublicKey !== xpub) {
     throw new StartupError(
-      "XPUB does not belong to the seed in SEED_FILE. Set XPUB to what `npm run cli -- keys check` prints, or unset it here. Nothing was changed.",
+      `XPUB does not belong to the seed in SEED_FILE. Set XPUB to what \`npm run cli -- keys check\` prints, or unset it here. Nothing was changed. ${XPUB_IS_PRIVATE}`,
     );
   }
   return {
@@ -80,7 +81,7 @@ function requireKeys(settings: KeySettings, needs: Needs): KeySources {
   const problems: string[] = [];
   if (needs.seed && !existsSync(seedFile)) {
     problems.push(
-      `SEED_FILE: ${seedFile} does not exist (create one with \`npm run cli -- keys create\`; a process without the role relayer can use XPUB instead)`,
+      `SEED_FILE: ${seedFile} does not exist (create one with \`npm run cli -- keys create\`; a process without the role relayer can use XPUB instead. ${XPUB_IS_PRIVATE})`,
     );
   }
   if (needs.seed && passphrase === null) problems.push("SEED_PASSPHRASE is not set (it decrypts SEED_FILE)");

@@ -41,7 +41,7 @@ export interface Worker {
 export interface NamedWorker {
   name: string;
   worker: Worker;
-  /** Whether `readyz` reports it. A failing Kubo node, failing IPFS peers or failing contracts of others do not make this process unready. */
+  /** Whether `readyz` reports it. A failing Kubo node, failing IPFS peers or failing contracts of others are only logged. */
   critical: boolean;
 }
 

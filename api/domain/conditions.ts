@@ -8,6 +8,7 @@ export const CONDITIONS = [
   "contract_quarantined",
   "backlog_growing",
   "row_parked",
+  "lane_stuck",
 ] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
@@ -18,11 +19,30 @@ export type Condition = (typeof CONDITIONS)[number];
 export const PARKED_KINDS = ["request", "media_job", "delivery", "pin", "announcement", "metadata", "old_row"] as const;
 export type ParkedKind = (typeof PARKED_KINDS)[number];
 
-/** What `readyz` says of the check `rows` while a row is parked. The process works, so it stays ready. */
-export const PARKED = "parked";
+/** The results of a check of `readyz`, and what each means. Anybody may read them, so they are fixed and name nothing. */
+export const READINESS_WORDS = {
+  ok: "It works.",
+  unavailable: "It does not answer.",
+  rate_limited: "The node works, but its provider limits the rate of calls.",
+  wrong_chain: "The node serves another chain than the one that the database belongs to.",
+  parked: "The work on a row always fails. The row is parked, and all others are worked on.",
+  failing: "This worker or lane cannot work now. It retries, and requests wait.",
+} as const;
+export type ReadinessWord = keyof typeof READINESS_WORDS;
+
+export interface Readiness {
+  /** False only if the process can do nothing: it cannot read the database, or the node serves another chain. */
+  ready: boolean;
+  checks: Record<string, ReadinessWord>;
+  /** By check: `ok`, or what is wrong, with names and addresses. Only for the operator. */
+  details: Record<string, string>;
+}
 
 /** A lane is low on funds when it cannot pay for this many full batches at the present fees. */
 export const FUNDS_FOR_BATCHES = 10n;
+
+/** A lane is stuck when a transaction of it is unmined for longer than this, in milliseconds. */
+export const LANE_STUCK = 300_000;
 
 /** The backlog grows when a request waits longer than this to be sent, in milliseconds. */
 export const BACKLOG_SLOW = 120_000;

@@ -172,6 +172,11 @@ export const ERROR_ENTRIES = {
     failsRequest: true,
     message: "The media is at an address that the service does not contact. Use a public address.",
   },
+  transaction_refused: {
+    failsRequest: true,
+    message:
+      "The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.",
+  },
   number_taken: {
     failsRequest: true,
     message:

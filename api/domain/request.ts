@@ -23,3 +23,6 @@ export function isFinal(status: RequestStatus): status is "completed" | "failed"
 export function statusesBefore(to: RequestStatus): RequestStatus[] {
   return REQUEST_STATUSES.filter((from) => STEPS[from].includes(to));
 }
+
+/** Most requests in one transaction. */
+export const MAX_BATCH = 250;

@@ -8,12 +8,15 @@ import { RpcError } from "../chain/errors.ts";
 import { readConsumed } from "../chain/relay-reads.ts";
 import { NO_COST } from "../domain/cost-shares.ts";
 import { dayOf } from "../domain/day.ts";
-import { isFinal } from "../domain/request.ts";
+import { type BroadcastAnswer, verdictOf } from "../domain/broadcast-answer.ts";
+import { isFinal, MAX_BATCH } from "../domain/request.ts";
 import { storedBlock } from "../store/ledger/blocks.ts";
 import { batchRequests, type OpenBatch, openBatches } from "../store/sending/batches.ts";
-import { closeBatch } from "../store/sending/close-batch.ts";
+import { closeBatch, type RefusedBatch } from "../store/sending/close-batch.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
+import { finalChanges } from "../store/requests/stored-request.ts";
+import type { Metrics } from "../shared/metrics.ts";
 import { readLane } from "../store/sending/lanes.ts";
 import { costOf } from "./costs.ts";
 
@@ -22,6 +25,9 @@ interface CloseDeps {
   client: ChainClient;
   contracts: ContractAddresses;
   logger: Logger;
+  metrics: Pick<Metrics, "requests">;
+  /** Notified when an event is to be delivered. */
+  signals: { deliveries: { notify(): void } };
   now: () => number;
 }
 
@@ -32,7 +38,7 @@ interface CloseDeps {
  * @param final the newest final block. Its logs are stored.
  */
 export async function closeReverted(deps: CloseDeps, final: number): Promise<void> {
-  const { database, client, logger, now } = deps;
+  const { database, client, logger, metrics, signals, now } = deps;
   const open = await openBatches(database.read);
   for (const index of new Set(open.map((batch) => batch.lane))) {
     const lane = await readLane(database.read, index);
@@ -43,12 +49,16 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
       const fields = { batch: batch.id, nonce: batch.nonce, lane: index };
       const found = await revertedReceipt(client, batch, final);
       if (found !== null) {
-        logger.error(fields, "a batch reverted as a whole; its requests are sent again");
-        const { blockNumber } = found;
+        const refused = await refusalOf(database, batch, found.empty);
+        report(logger, fields, found, refused);
+        const { blockNumber } = found.receipt;
         const day = dayOf((await storedBlock(database.read, blockNumber))?.timestamp ?? now());
-        const cost = costOf(found);
+        const cost = costOf(found.receipt);
         const mined = { blockNumber, cost: cost === null ? null : { ...cost, day } };
-        await database.write((trx) => closeBatch(trx, batch.id, mined, now()));
+        const failed = await database.write((trx) => closeBatch(trx, batch.id, mined, now(), refused));
+        if (failed.length === 0) continue;
+        metrics.requests(finalChanges(failed, now()));
+        signals.deliveries.notify();
       } else if ((await isUsed(deps, lane.address, batch.nonce, final)) && (await untouched(deps, batch, final))) {
         // Another transaction used the nonce, so no attempt of the batch has run or can run. If it was a batch of a lane that
         // the database does not know, that batch may have run the same requests: `reconcile` decides about them.
@@ -64,15 +74,56 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
   }
 }
 
+/**
+ * What follows from the node's refusals; null: it did not refuse the batch. The nonce was closed with an empty transaction, which
+ * the node accepted, so what it refuses are the calls. Requests that shared the batch go on in batches of half the size. A request
+ * that was alone fails; if the errors are not known, only the second time.
+ */
+async function refusalOf(database: Database, batch: OpenBatch, closedEmpty: boolean): Promise<RefusedBatch | null> {
+  if (!closedEmpty) return null;
+  const attempts = batch.attempts.filter(({ raw }) => raw !== null && !isEmpty(raw));
+  const verdict = verdictOf(attempts.map(({ answer }) => answer));
+  if (verdict === null) return null;
+  if (batch.size > 1) return { returns: Math.ceil(Math.log2((2 * MAX_BATCH) / batch.size)) };
+  const [request] = await batchRequests(database.read, batch.id);
+  if (verdict === "unknown" && (request?.returns ?? 0) === 0) return null;
+  const message = REFUSED[attempts.at(-1)?.answer ?? "unknown"] ?? REFUSED_OTHERWISE;
+  const errors = [{ field: "transaction", code: "transaction_refused", message }];
+  return { failure: { ok: false, errorCode: "transaction_refused", errors } };
+}
+
+const REFUSED_OTHERWISE = "The chain's node refuses the transaction of this request. The operator's log has its error.";
+const REFUSED: Partial<Record<BroadcastAnswer, string>> = {
+  "gas-too-low": "The chain's node says that this request costs more gas than one transaction may have.",
+  "gas-too-high": "The chain's node says that this request needs more gas than one transaction may have.",
+};
+
+function report(logger: Logger, fields: object, { empty }: { empty: boolean }, refused: RefusedBatch | null): void {
+  if (refused !== null && "failure" in refused)
+    logger.error(
+      { ...fields, errors: refused.failure.errors },
+      "the node refuses the transaction of a request, also alone; the request failed",
+    );
+  else if (refused !== null)
+    logger.warn(fields, "the node refused a batch; its requests are sent again in smaller batches");
+  else if (empty) logger.warn(fields, "a nonce was closed with an empty transaction; the requests are sent again");
+  else logger.error(fields, "a batch reverted as a whole; its requests are sent again");
+}
+
 /** Receipt of the attempt that reverted or was empty in a final block. */
-async function revertedReceipt(client: ChainClient, batch: OpenBatch, final: number): Promise<Receipt | null> {
+async function revertedReceipt(
+  client: ChainClient,
+  batch: OpenBatch,
+  final: number,
+): Promise<{ receipt: Receipt; empty: boolean } | null> {
   const receipts = await client.receipts(batch.attempts.map((attempt) => attempt.hash));
   // Decoding a transaction is slow, so it comes last: most batches here are mined, but their logs are not read yet.
-  const found = receipts.find(
-    (receipt, index) =>
-      receipt !== null && receipt.blockNumber <= final && (receipt.status === 0 || ranNothing(batch.attempts[index])),
-  );
-  return found ?? null;
+  for (const [index, receipt] of receipts.entries()) {
+    if (receipt === null || receipt.blockNumber > final) continue;
+    if (receipt.status === 0) return { receipt, empty: false };
+    if (ranNothing(batch.attempts[index])) return { receipt, empty: true };
+  }
+  return null;
 }
 
 /** Whether an attempt is empty. The signed bytes of a batch that ran nothing are never pruned. */

@@ -4,7 +4,7 @@ import type { Sealer } from "./sealer.ts";
 /** The keys that the settings give access to. A key that is not available is `null`, with the reason. */
 export interface FoundKeys {
   keyring: Keyring | null;
-  /** XPUB, which may be set where the seed is not; null: it is not set. */
+  /** XPUB (together with the private key of one wallet it gives away all wallets), which may be set where the seed is not; null: it is not set. */
   walletsPublicKey: string | null;
   sealer: Sealer | null;
   /** Why the seed, and so `keyring`, is not available. */

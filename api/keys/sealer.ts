@@ -6,12 +6,20 @@ import { CompactEncrypt } from "jose/jwe/compact/encrypt";
 
 /** Encryption at rest and keyed fingerprints. The keys can be rotated. */
 export interface Sealer {
-  /** Encrypts with the newest key. @returns a JWE. */
-  seal(plain: string): Promise<string>;
-  /** Decrypts. @throws SealError when the key is unknown or the text was changed. */
-  open(sealed: string): Promise<string>;
-  /** Whether it was encrypted with the newest key. @throws SealError when it is not a JWE. */
-  isNewest(sealed: string): boolean;
+  /**
+   * Encrypts with the newest key, for one place. Who can write the database, but has no key, can then not move the value to
+   * another row, where the service would decrypt it for somebody else.
+   * @param place the row that will have the value: see `sealedPlace`. @returns a JWE.
+   */
+  seal(plain: string, place: string): Promise<string>;
+  /**
+   * Decrypts a value that was read at `place`.
+   * @param acceptsUnbound whether values of earlier versions, which name no place, are still accepted.
+   * @throws SealError when the key is unknown, the text was changed, or it was written for another place.
+   */
+  open(sealed: string, place: string, acceptsUnbound: () => Promise<boolean>): Promise<string>;
+  /** Whether it was encrypted with the newest key and names a place. @throws SealError when it is not a JWE. */
+  isCurrent(sealed: string): boolean;
   /** Id of the newest key. */
   readonly newestKey: string;
   /** @returns `<key id>:<HMAC-SHA256, hex>`, made with the newest key. */
@@ -27,9 +35,20 @@ export interface SecretKey {
   bytes: Uint8Array;
 }
 
+/** The row that has an encrypted value: the webhook of an app, or the request that has unlockable content. */
+export function sealedPlace(kind: "webhook" | "unlockable", id: string): string {
+  return `${kind} ${id}`;
+}
+
 export class SealError extends Error {
   override readonly name = "SealError";
 }
+
+/**
+ * The field of a JWE's header that names the place. The header is the additional authenticated data of the encryption
+ * (RFC 7516, 5.1), so nobody can change it without the key.
+ */
+const PLACE = "place";
 
 interface DerivedKey {
   id: string;
@@ -45,15 +64,21 @@ export function createSealer(keys: readonly SecretKey[]): Sealer {
   const find = (id: unknown): DerivedKey | undefined => derived.find((key) => key.id === id);
 
   return {
-    seal: (plain) =>
+    seal: (plain, place) =>
       new CompactEncrypt(new TextEncoder().encode(plain))
-        .setProtectedHeader({ alg: "A256GCMKW", enc: "A256GCM", kid: newest.id })
+        .setProtectedHeader({ alg: "A256GCMKW", enc: "A256GCM", kid: newest.id, [PLACE]: place })
         .encrypt(newest.sealing),
-    open: async (sealed) => {
-      const kid = keyIdOf(sealed);
+    open: async (sealed, place, acceptsUnbound) => {
+      const { kid, [PLACE]: writtenFor } = headerOf(sealed);
       const key = find(kid);
       if (key === undefined)
         throw new SealError(`encrypted with the key ${String(kid)}, which is not in SECRET_KEYS: add that key`);
+      if (writtenFor === undefined && !(await acceptsUnbound()))
+        throw new SealError(
+          "the value names no row, and since `keys rotate` such values of earlier versions are refused",
+        );
+      if (writtenFor !== undefined && writtenFor !== place)
+        throw new SealError("the value was encrypted for another row: somebody has moved it within the database");
       try {
         const { plaintext } = await compactDecrypt(sealed, key.sealing, {
           keyManagementAlgorithms: ["A256GCMKW"],
@@ -66,7 +91,10 @@ export function createSealer(keys: readonly SecretKey[]): Sealer {
         });
       }
     },
-    isNewest: (sealed) => keyIdOf(sealed) === newest.id,
+    isCurrent: (sealed) => {
+      const { kid, [PLACE]: place } = headerOf(sealed);
+      return kid === newest.id && place !== undefined;
+    },
     newestKey: newest.id,
     fingerprint: (data) => `${newest.id}:${hmac(newest, data).toString("hex")}`,
     matches: (data, fingerprint) => {
@@ -80,9 +108,9 @@ export function createSealer(keys: readonly SecretKey[]): Sealer {
   };
 }
 
-function keyIdOf(sealed: string): unknown {
+function headerOf(sealed: string): { kid?: unknown; [PLACE]?: unknown } {
   try {
-    return decodeProtectedHeader(sealed).kid;
+    return decodeProtectedHeader(sealed);
   } catch (error) {
     throw new SealError("the text is not encrypted (not a JWE)", { cause: error });
   }

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:c
 
 import { z } from "zod";
 
-import type { Sealer } from "./sealer.ts";
+import { type Sealer, sealedPlace } from "./sealer.ts";
 
 const schema = z.array(z.object({ secret: z.string(), expires_at: z.number().nullable() }));
 
@@ -53,10 +53,15 @@ export function signatureHeaders(
   return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
 }
 
-export function sealSecrets(sealer: Sealer, secrets: WebhookSecrets): Promise<string> {
-  return sealer.seal(JSON.stringify(secrets));
+export function sealSecrets(sealer: Sealer, appId: string, secrets: WebhookSecrets): Promise<string> {
+  return sealer.seal(JSON.stringify(secrets), sealedPlace("webhook", appId));
 }
 
-export async function openSecrets(sealer: Sealer, sealed: string): Promise<WebhookSecrets> {
-  return schema.parse(JSON.parse(await sealer.open(sealed)));
+/** @param acceptsUnbound see `Sealer.open`. @throws SealError */
+export async function openSecrets(
+  sealer: Sealer,
+  { appId, sealed }: { appId: string; sealed: string },
+  acceptsUnbound: () => Promise<boolean>,
+): Promise<WebhookSecrets> {
+  return schema.parse(JSON.parse(await sealer.open(sealed, sealedPlace("webhook", appId), acceptsUnbound)));
 }

@@ -56,7 +56,7 @@ export class BacklogWatch {
     }
     logger.warn(
       { condition: "backlog_growing" satisfies Condition, oldestSeconds: Math.round(waited / 1_000) },
-      "requests wait too long to be sent: check that a process with the role relayer runs, and see its log and /readyz",
+      "requests wait too long to be sent: check that a process with the role relayer runs, and see its log",
     );
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 
 import type { ChainClient } from "../chain/client.ts";
-import { BACKLOG_SLOW, type Condition } from "../domain/conditions.ts";
+import { BACKLOG_SLOW, type Condition, LANE_STUCK } from "../domain/conditions.ts";
 import { type DiskSpace, readDisk } from "../shared/disk.ts";
 import type { Database } from "../store/db/database.ts";
 import { databaseBytes } from "../store/db/size.ts";
@@ -119,6 +119,10 @@ function addConditions(
     set(
       "row_parked",
       Object.values(database.parked).some((count) => count > 0),
+    );
+    set(
+      "lane_stuck",
+      database.lanes.some(({ oldestUnmined }) => ageOf(oldestUnmined, now) * 1_000 > LANE_STUCK),
     );
   }
 }

@@ -1,8 +1,11 @@
 import type { Logger } from "pino";
 
-import { type BroadcastAnswer, classifyBroadcast } from "../chain/broadcast-errors.ts";
+import { classifyBroadcast } from "../chain/broadcast-errors.ts";
 import type { ChainClient } from "../chain/client.ts";
+import { isEmpty } from "../chain/empty-transaction.ts";
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
+import { type BroadcastAnswer, isRefusal, type Refusal } from "../domain/broadcast-answer.ts";
+import { type Condition, LANE_STUCK } from "../domain/conditions.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -26,8 +29,24 @@ const ATTEMPTS_BEFORE_EMPTY = 8;
 const UNDERPRICED_WAIT = 10_000;
 /** Wait before fees that were too high for a replacement are read again, in milliseconds. */
 const TOO_HIGH_WAIT = 10_000;
-/** Answers that an operator must see. */
-const NEEDS_OPERATOR: ReadonlySet<BroadcastAnswer> = new Set(["no-funds", "refused"]);
+/** So often the same calls are signed again with another gas limit, before the nonce is closed. */
+const MOST_CORRECTIONS = 2;
+/** By how much a gas limit that the node calls too low is raised. */
+const RAISE = 1.5;
+
+/** What an operator must read in the log about an answer, and what the service does. */
+const REPORTED: Partial<Record<BroadcastAnswer, string>> = {
+  "no-funds":
+    "the node refused a transaction, because the lane cannot pay for it: send the lane the chain's own currency",
+  "gas-too-low":
+    "the node refused a transaction, because its gas limit is too low: the same calls are signed again with a higher limit",
+  "gas-too-high":
+    "the node refused a transaction, because its gas limit is too high: the same calls are signed again with a lower limit",
+  refused:
+    "the node refused a transaction and will not accept it later: an empty transaction closes its nonce, and its requests are sent in smaller batches",
+  unknown:
+    "the node refused a transaction with an error that is not known: the service tries again for some minutes, then it closes the nonce and sends the requests in smaller batches",
+};
 
 /** In milliseconds. */
 export interface ResendPolicy {
@@ -56,6 +75,10 @@ export class InFlight {
   readonly #deps: InFlightDeps;
   /** The last nonce that was logged as waiting for lower fees. */
   #waitingNonce: number | null = null;
+  /** By nonce, the answer that was logged last: the same one is not logged again. */
+  #reported = new Map<number, BroadcastAnswer>();
+  /** The last nonce that was logged as unmined for long. */
+  #stuckNonce: number | null = null;
   /** Until then (monotonic clock) fees count as too high. */
   #tooHighUntil = 0;
 
@@ -63,65 +86,115 @@ export class InFlight {
     this.#deps = deps;
   }
 
-  /** Broadcasts unmined batches again, and replaces those that stay unmined. */
+  /** Broadcasts unmined batches again, and replaces those that stay unmined, or that the node refuses. */
   async watch(lease: Lease, open: OpenBatch[]): Promise<void> {
     const { now, resendPolicy } = this.#deps;
     const passed = (time: number, wait: number) => isDue(time + wait, now(), wait);
+    const nonces = new Set(open.map(({ nonce }) => nonce));
+    for (const nonce of this.#reported.keys()) if (!nonces.has(nonce)) this.#reported.delete(nonce);
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
       const { sentAt, raw } = latest;
       // Its bytes were pruned, so a block contains it. The indexer is about to read that block again.
       if (raw === null) continue;
-      if (sentAt !== null && !passed(sentAt, resendPolicy.rebroadcastAfter)) continue;
-      const answer = await this.broadcast(latest.id, { hash: latest.hash, raw });
+      if (now() - batch.created_at > LANE_STUCK) this.#logStuck(batch);
+      const due = sentAt === null || passed(sentAt, resendPolicy.rebroadcastAfter);
+      if (!due && !isRefusal(latest.answer)) continue;
+      const answer = due
+        ? await this.broadcast(latest.id, { hash: latest.hash, raw, nonce: batch.nonce })
+        : latest.answer;
+      // Waiting does not cure it. An empty transaction that is refused can only wait: nothing is smaller.
+      if (isRefusal(answer) && !isEmpty(raw)) {
+        await this.#replace(lease, batch, { ...latest, raw }, answer);
+        continue;
+      }
       // The blocks show what used the nonce. Until they are read, another attempt is useless.
-      if (sentAt === null || answer === "nonce-used") continue;
+      if (sentAt === null || !due || answer === "nonce-used") continue;
       const wait =
         answer === "underpriced" ? Math.min(UNDERPRICED_WAIT, resendPolicy.replaceAfter) : resendPolicy.replaceAfter;
-      if (passed(latest.createdAt, wait)) await this.#replace(lease, batch, { ...latest, raw });
+      if (passed(latest.createdAt, wait)) await this.#replace(lease, batch, { ...latest, raw }, null);
     }
   }
 
   /**
-   * Commits and then broadcasts another attempt with the same nonce: the batch at a higher fee, or in the end an empty
-   * transaction, so that a batch that no node accepts does not block the nonces behind it. While fees are above the ceiling
-   * there is no new attempt.
+   * Commits and then broadcasts another attempt with the same nonce: the same calls at a higher fee or with another gas limit,
+   * or an empty transaction, so that a batch that no node accepts does not block the nonces behind it. The nonce never gets other
+   * requests: a node that was not asked may still have an earlier attempt. While fees are above the ceiling there is no new
+   * attempt.
+   * @param refusal what the node said that waiting does not cure; null: the transaction was only not mined.
    */
-  async #replace(lease: Lease, batch: OpenBatch, latest: StoredAttempt & { raw: string }): Promise<void> {
+  async #replace(
+    lease: Lease,
+    batch: OpenBatch,
+    latest: StoredAttempt & { raw: string },
+    refusal: Refusal | null,
+  ): Promise<void> {
     const { database, keyring, logger, now, resendPolicy } = this.#deps;
     // The lane runs this for every new request. Do not ask the node for fees that often.
     if (performance.now() < this.#tooHighUntil) return;
-    const fees = await this.#replacementFees(latest);
-    if (fees === null) {
+    const found = await this.#replacementFees(latest);
+    if (found === null) {
       this.#tooHighUntil = performance.now() + Math.min(TOO_HIGH_WAIT, resendPolicy.replaceAfter);
       this.#logTooHigh(batch.nonce);
       return;
     }
+    const { fees, blockGas } = found;
     const { key, address } = keyring.lane(lease.lane);
-    const empty = batch.attempts.length >= ATTEMPTS_BEFORE_EMPTY;
+    const gasLimit = refusal === null ? latest.gasLimit : this.#correctedLimit(batch, latest, refusal, blockGas);
+    const empty = gasLimit === null || batch.attempts.length >= ATTEMPTS_BEFORE_EMPTY;
     const attempt = empty
       ? signEmpty(key, address, latest.raw, fees, this.#deps.gas.current.floor.base)
-      : signReplacement(key, latest.raw, fees);
+      : signReplacement(key, latest.raw, fees, gasLimit);
     const attemptId = await database.write((trx) => recordAttempt(trx, lease, batch.id, attempt, now()));
     // One of the attempts was mined meanwhile.
     if (attemptId === null) return;
     logger.warn(
-      { nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash, empty },
-      "an unmined transaction was replaced with a higher fee",
+      { nonce: batch.nonce, replaces: latest.hash, hash: attempt.hash, empty, gasLimit: attempt.gasLimit.toString() },
+      refusal === null
+        ? "an unmined transaction was replaced with a higher fee"
+        : "a transaction that the node refused was replaced",
     );
-    await this.broadcast(attemptId, attempt);
+    await this.broadcast(attemptId, { ...attempt, nonce: batch.nonce });
   }
 
-  async #replacementFees(previous: Fees): Promise<Fees | null> {
+  /**
+   * Another gas limit for the same calls. With less gas than they need, the relay stops before the next call, and the rest runs
+   * in another batch.
+   * @returns null when there is none: the nonce must be closed.
+   */
+  #correctedLimit(batch: OpenBatch, latest: StoredAttempt, refusal: Refusal, blockGas: bigint): bigint | null {
+    const corrected = batch.attempts.filter(({ gasLimit }, index) => gasLimit !== batch.attempts[index - 1]?.gasLimit);
+    if (refusal === "refused" || corrected.length > MOST_CORRECTIONS) return null;
+    const most = min(BigInt(this.#deps.gas.current.transactionGas), blockGas);
+    if (refusal === "gas-too-low") {
+      const raised = BigInt(Math.ceil(Number(latest.gasLimit) * RAISE));
+      return latest.gasLimit < most ? min(raised, most) : null;
+    }
+    // The node has a lower limit than its blocks show.
+    return latest.gasLimit > most ? most : latest.gasLimit / 2n;
+  }
+
+  async #replacementFees(previous: Fees): Promise<{ fees: Fees; blockGas: bigint } | null> {
     const { client, maxFeePerGas } = this.#deps;
     try {
-      const { fees } = await currentFees(client, maxFeePerGas);
-      return replacementFees(previous, fees, maxFeePerGas);
+      const { fees: current, block } = await currentFees(client, maxFeePerGas);
+      const fees = replacementFees(previous, current, maxFeePerGas);
+      return fees === null ? null : { fees, blockGas: block.gasLimit };
     } catch (error) {
       if (error instanceof FeesTooHigh) return null;
       throw error;
     }
+  }
+
+  /** Logs once for each nonce. */
+  #logStuck({ nonce, attempts }: OpenBatch): void {
+    if (nonce === this.#stuckNonce) return;
+    this.#stuckNonce = nonce;
+    this.#deps.logger.warn(
+      { condition: "lane_stuck" satisfies Condition, nonce, hash: attempts.at(-1)?.hash },
+      "no block has contained a transaction of the lane for more than five minutes: check that the node passes transactions on, and MAX_FEE_GWEI",
+    );
   }
 
   /** Logs once for each nonce. */
@@ -136,26 +209,42 @@ export class InFlight {
 
   /**
    * Sends signed bytes to the node. They may reach the network whatever the node answers: only blocks show it.
-   * @returns the node's error, or null.
+   * @returns the node's answer. It is stored with the attempt.
    */
-  async broadcast(attemptId: number, attempt: Pick<SignedAttempt, "hash" | "raw">): Promise<BroadcastAnswer | null> {
-    const { client, database, logger, signals, now } = this.#deps;
-    let answer: BroadcastAnswer | null = null;
+  async broadcast(
+    attemptId: number,
+    { hash, raw, nonce }: Pick<SignedAttempt, "hash" | "raw"> & { nonce: number },
+  ): Promise<BroadcastAnswer> {
+    const { client, database, signals, now } = this.#deps;
+    let answer: BroadcastAnswer = "accepted";
     try {
-      await client.broadcast(attempt.raw);
+      await client.broadcast(raw);
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof ChainUnavailable)) throw error;
       answer = classifyBroadcast(error);
-      const fields = { hash: attempt.hash, answer, err: error };
-      if (NEEDS_OPERATOR.has(answer))
-        logger.error(fields, "the node refused a transaction: see err, and check the lane's funds and the node");
-      else logger.debug(fields, "the node answered a broadcast with an error; it is sent again");
+      this.#report({ hash, nonce, answer, err: error });
     }
     crashPoint("relayer:broadcast");
     // A block may contain the transaction already, so the indexer looks before this is stored.
     signals.blocks.notify();
-    await database.write((trx) => markSent(trx, attemptId, now()));
+    await database.write((trx) => markSent(trx, attemptId, answer, now()));
     crashPoint("relayer:sent");
     return answer;
   }
+
+  /** Logs an answer that an operator must see once for each nonce, however often the transaction is sent again. */
+  #report(fields: { hash: string; nonce: number; answer: BroadcastAnswer; err: unknown }): void {
+    const { logger } = this.#deps;
+    const words = REPORTED[fields.answer];
+    if (words === undefined || this.#reported.get(fields.nonce) === fields.answer) {
+      logger.debug(fields, "the node answered a broadcast with an error; it is sent again");
+      return;
+    }
+    this.#reported.set(fields.nonce, fields.answer);
+    logger.error(fields, words);
+  }
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

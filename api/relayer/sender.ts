@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
+import { MAX_BATCH } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
 import type { Metrics } from "../shared/metrics.ts";
@@ -38,8 +39,6 @@ import type { InFlight } from "./in-flight.ts";
 import { createNumbers } from "./numbers.ts";
 import { signBatch } from "./sign.ts";
 
-/** Most requests in one transaction. */
-export const MAX_BATCH = 250;
 /** How many more requests than the last batch are claimed when gas limited that batch. */
 const GROWTH = 1.05;
 /** The node's code for a call whose parameters are not valid. */
@@ -59,7 +58,7 @@ export interface SenderDeps extends BatchContext {
 
 /** A signed transaction that is committed. */
 interface CommittedBatch extends RecordedBatch {
-  attempt: SignedAttempt;
+  attempt: SignedAttempt & { nonce: number };
   size: number;
 }
 
@@ -276,7 +275,7 @@ export class Sender {
       { hash: attempt.hash, nonce: row.next_nonce, requests: size, gasLimit: attempt.gasLimit.toString() },
       "batch committed",
     );
-    return { ...recorded, attempt, size };
+    return { ...recorded, attempt: { ...attempt, nonce: row.next_nonce }, size };
   }
 
   /** The requests, of which at least one is the cause of the error, are tried in two halves. A single one is parked. */
@@ -315,7 +314,13 @@ export class Sender {
     const failed = await database.write((trx) => failClaims(trx, lease, rejected, now()));
     metrics.requests(finalChanges(failed, now()));
     for (const { request, errors, cause } of rejected) {
-      if (cause === null)
+      // Its earlier transaction may still run it: only the chain may end it.
+      if (request.status !== "pending")
+        logger.warn(
+          { request: request.id, errors, ...(cause === null ? {} : { err: cause }) },
+          "a request that was signed before cannot be signed again now: it waits for its earlier transaction, and is looked at again in ten minutes",
+        );
+      else if (cause === null)
         logger.info(
           { request: request.id, errors },
           "a request failed before sending: it would fail on chain, or no transaction has room for it",

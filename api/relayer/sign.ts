@@ -27,10 +27,11 @@ export function signBatch(
   return { ...signed, ...fees, gasLimit: transaction.gasLimit };
 }
 
-/** The same transaction with other fees. Both have the same nonce, so only one of them can be mined. */
-export function signReplacement(key: SigningKey, raw: string, fees: Fees): SignedAttempt {
+/** The same calls with other fees, and possibly another gas limit. Both have the same nonce, so only one can be mined. */
+export function signReplacement(key: SigningKey, raw: string, fees: Fees, gasLimit: bigint): SignedAttempt {
   const replacement = Transaction.from(raw).clone();
   replacement.signature = null;
+  replacement.gasLimit = gasLimit;
   replacement.maxFeePerGas = fees.maxFeePerGas;
   replacement.maxPriorityFeePerGas = fees.maxPriorityFeePerGas;
   return signed(replacement, key);

@@ -48,7 +48,7 @@ export class WorkLoop {
     this.#options = options;
   }
 
-  /** Why the worker cannot work now; null when it can. Shown by `readyz`. */
+  /** Why the worker cannot work now; null when it can. Shown to the operator; `readyz` only says that it fails. */
   get lastError(): string | null {
     return this.#lastError;
   }

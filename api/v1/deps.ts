@@ -6,6 +6,7 @@ import type { UploadSlots } from "../commands/upload-slots.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { LookUps } from "../commands/look-ups.ts";
 import type { Settings } from "../config/settings.ts";
+import type { Readiness } from "../domain/conditions.ts";
 import type { BlockStore } from "../ipfs/block-store.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
@@ -33,8 +34,8 @@ export interface AppDeps {
   streams: EventStreams;
   logger: Logger;
   metrics: Pick<Metrics, "requests" | "http" | "serving">;
-  /** Whether the service can work now, and the result of each check: "ok", or what is wrong. */
-  readiness(): Promise<{ ready: boolean; checks: Record<string, string> }>;
+  /** Whether the process can serve calls now, and the result of each check. */
+  readiness(): Promise<Readiness>;
   operator: OperatorReads;
   /** How many API processes run now, this one included. */
   apiProcesses: () => number;

@@ -183,7 +183,7 @@ async function answerToFile(endpoint: Endpoint, deps: HttpDeps, exchange: Exchan
 function refuseOnWrongChain(deps: HttpDeps): void {
   if (deps.chainProblem() === null) return;
   const message =
-    "The service is connected to the wrong chain and accepts nothing until its operator corrects this. `/readyz` has the details.";
+    "The service is connected to the wrong chain and accepts nothing until its operator corrects this. Its log has the details.";
   throw new ApiError("unavailable", null, { retryAfter: RETRY_ON_WRONG_CHAIN, message });
 }
 

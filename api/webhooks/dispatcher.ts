@@ -10,6 +10,7 @@ import type { Metrics } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
+import { acceptsUnboundValues } from "../store/db/meta.ts";
 import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import {
   dueDeliveries,
@@ -73,7 +74,7 @@ export class Dispatcher {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.#sender = new Sender(deps.sealer, deps.agent);
+    this.#sender = new Sender(deps.sealer, deps.agent, () => acceptsUnboundValues(deps.database.read));
     deps.wake.listen(() => {
       this.#wake.raise();
     });

@@ -16,28 +16,36 @@ export interface Sent {
   error: string | null;
 }
 
+function keyOf({ appId, secrets }: DueDelivery): string {
+  return `${appId} ${secrets}`;
+}
+
 /** Signs and posts deliveries. */
 export class Sender {
   readonly #sealer: Sealer;
   readonly #poster: Poster;
-  /** By the encrypted text of the secrets, the newest last. Decrypting takes as long as the rest of the work for a delivery. */
+  /** By app and the encrypted text of its secrets, the newest last. Decrypting takes as long as the rest of the work for a delivery. */
   readonly #opened = new Map<string, readonly SigningKey[]>();
 
-  /** @param agent connects only to public addresses. */
-  constructor(sealer: Sealer, agent: Agent) {
+  readonly #acceptsUnbound: () => Promise<boolean>;
+
+  /** @param agent connects only to public addresses. @param acceptsUnbound see `Sealer.open`. */
+  constructor(sealer: Sealer, agent: Agent, acceptsUnbound: () => Promise<boolean>) {
     this.#sealer = sealer;
+    this.#acceptsUnbound = acceptsUnbound;
     this.#poster = new Poster(agent);
   }
 
   /** The keys that sign a delivery, if they are known; otherwise `open` decrypts them. */
   keysOf(delivery: DueDelivery): readonly SigningKey[] | undefined {
-    return this.#opened.get(delivery.secrets);
+    return this.#opened.get(keyOf(delivery));
   }
 
   /** @throws SealError when the secrets cannot be decrypted. */
-  async open({ secrets: sealed }: DueDelivery): Promise<readonly SigningKey[]> {
-    const keys = (await openSecrets(this.#sealer, sealed)).map(signingKey);
-    this.#opened.set(sealed, keys);
+  async open(delivery: DueDelivery): Promise<readonly SigningKey[]> {
+    const { appId, secrets: sealed } = delivery;
+    const keys = (await openSecrets(this.#sealer, { appId, sealed }, this.#acceptsUnbound)).map(signingKey);
+    this.#opened.set(keyOf(delivery), keys);
     if (this.#opened.size > MOST_OPENED) {
       const [oldest] = this.#opened.keys();
       if (oldest !== undefined) this.#opened.delete(oldest);

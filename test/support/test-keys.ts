@@ -1,10 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { hkdfSync, randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { CompactEncrypt } from "jose";
 
 import { createKeyring } from "../../api/keys/keyring.ts";
+import type { SecretKey } from "../../api/keys/sealer.ts";
 import { newSeedPhrase } from "../../api/keys/seed-file.ts";
 
 /*
@@ -45,4 +46,12 @@ export async function putTestKeys(dataDir: string): Promise<void> {
   const mode = 0o600;
   await writeFile(join(dataDir, "seed.jwe"), `${seedFile}\n`, { mode, flag: "wx" });
   await writeFile(join(dataDir, "local-secrets.json"), `${localSecrets}\n`, { mode, flag: "wx" });
+}
+
+/** Encrypts as the versions before 0.3.0 did: the value names no place. */
+export function sealWithoutPlace({ id, bytes }: SecretKey, plain: string): Promise<string> {
+  const sealing = new Uint8Array(hkdfSync("sha256", bytes, new Uint8Array(0), "moneta sealing", 32));
+  return new CompactEncrypt(new TextEncoder().encode(plain))
+    .setProtectedHeader({ alg: "A256GCMKW", enc: "A256GCM", kid: id })
+    .encrypt(sealing);
 }

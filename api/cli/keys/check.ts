@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 
+import { XPUB_IS_PRIVATE } from "../../config/extended-public-key.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { readSeedFile, weakPassphrase, weaknessOf } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
@@ -9,6 +10,7 @@ export function keysCheck(terminal: Terminal): Command {
   return resultCommand("check", "Decrypt SEED_FILE with SEED_PASSPHRASE and print the lane addresses and XPUB.", {
     examples: ["keys check"],
     json: "{seed_file, xpub, lanes: [address]}",
+    notes: XPUB_IS_PRIVATE,
   }).action(async (options: { json?: boolean }) => {
     const settings = parseSettings(terminal.env);
     const passphrase = requirePassphrase(settings);

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 
+import { XPUB_IS_PRIVATE } from "../../config/extended-public-key.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { newSeedPhrase, writeSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
@@ -9,7 +10,7 @@ export function keysCreate(terminal: Terminal): Command {
   return resultCommand("create", "Create a seed and write it, encrypted with SEED_PASSPHRASE, to SEED_FILE.", {
     examples: ["keys create --show-phrase"],
     json: "{seed_file, xpub, lanes: [address], phrase}. `phrase` only with --show-phrase.",
-    notes: "Never overwrites a file.",
+    notes: `Never overwrites a file. ${XPUB_IS_PRIVATE}`,
   })
     .option("--show-phrase", "print the 24 words of the seed: write them down and store them offline")
     .action(async (options: { json?: boolean; showPhrase?: boolean }) => {

@@ -1,11 +1,12 @@
 import { OperatorError } from "../../operator/operator-error.ts";
+import { XPUB_IS_PRIVATE } from "../../config/extended-public-key.ts";
 import type { Settings } from "../../config/settings.ts";
 import { createKeyring } from "../../keys/keyring.ts";
 import { weaknessOf } from "../../keys/seed-file.ts";
 
-/** What others may know of a seed. */
+/** The public keys of a seed. The lanes' addresses are public; the extended public key must stay private. */
 export interface PublicKeys {
-  /** Extended public key of the wallets, for the setting XPUB. */
+  /** Extended public key of the wallets, for the setting XPUB. With the private key of one wallet it gives away all wallets. */
   xpub: string;
   /** The accounts that send transactions. They need funds, and must be operators of the relay. */
   lanes: string[];
@@ -44,7 +45,8 @@ export function describeKeys(
 ): string {
   return [
     `${what}: ${keys.seed_file}`,
-    `xpub    ${keys.xpub}  (keep it private: with the key of any one wallet it gives away all wallets)`,
+    `xpub    ${keys.xpub}`,
+    `        ${XPUB_IS_PRIVATE}`,
     ...keys.lanes.map((address, index) => `lane ${lanes[index]?.toString() ?? ""}  ${address}`),
     ...(keys.phrase === undefined ? [] : ["", keys.phrase]),
   ].join("\n");

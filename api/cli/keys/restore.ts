@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { Mnemonic } from "ethers";
 
 import { OperatorError } from "../../operator/operator-error.ts";
+import { XPUB_IS_PRIVATE } from "../../config/extended-public-key.ts";
 import { parseSettings } from "../../config/settings.ts";
 import { writeSeedFile } from "../../keys/seed-file.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
@@ -16,7 +17,7 @@ export function keysRestore(terminal: Terminal): Command {
     {
       examples: ["keys restore < words.txt"],
       json: "{seed_file, xpub, lanes: [address]}",
-      notes: "Never overwrites a file.",
+      notes: `Never overwrites a file. ${XPUB_IS_PRIVATE}`,
     },
   ).action(async (options: { json?: boolean }) => {
     const settings = parseSettings(terminal.env);

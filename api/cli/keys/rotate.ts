@@ -14,7 +14,9 @@ export function keysRotate(terminal: Terminal): Command {
     notes:
       "1. Put the new key first in SECRET_KEYS, before the old ones. 2. Restart the service.\n" +
       "3. Run this command; the service may run. 4. Remove the old keys from SECRET_KEYS.\n" +
-      "If the command is interrupted, run it again: it continues.",
+      "If the command is interrupted, run it again: it continues.\n" +
+      "Values that a version before 0.3.0 encrypted are bound to their row, also without a new key, and from then on values " +
+      "without a row are refused. Use a new key if somebody may have a copy of the old values: it makes them useless.",
   }).action(async ({ json }: { json?: boolean }) => {
     const result = await withServiceState(terminal, ({ database, keys: { sealer, sealerProblem } }) => {
       if (sealer === null) throw new OperatorError(sealerProblem ?? "SECRET_KEYS is not set.");

@@ -52,6 +52,7 @@ const REMEDIES: Record<NonNullable<Request["error_code"]>, Remedy[]> = {
   media_unavailable: ["collection"],
   media_too_large: ["collection"],
   media_blocked: ["collection"],
+  transaction_refused: ["transaction"],
   number_taken: ["transaction"],
 };
 

@@ -60,7 +60,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       deriver: createWalletDeriver(needed(keys.walletsPublicKey)),
       sealer: needed(keys.sealer),
       foreign: createForeignContracts(client, settings.limits.foreignCallGas),
-      readiness: createReadiness({ database, client, health }),
+      readiness: createReadiness({ database, client, health, logger: parts.logger }),
       operator: createOperatorReads(settings, { ...parts, blocks: parts.content.blocks }),
       apiProcesses: await joinApiProcesses(settings, parts, opened),
       chainId: Number(parts.identity.chainId),

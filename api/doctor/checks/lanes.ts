@@ -1,4 +1,5 @@
 import { readRelayStatus } from "../../chain/relay-reads.ts";
+import { LANE_STUCK } from "../../domain/conditions.ts";
 import { unknownTransaction } from "../../domain/unknown-transaction.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import { openBatchesOf } from "../../store/doctor/pipeline.ts";
@@ -6,9 +7,6 @@ import { allLanes } from "../../store/sending/lanes.ts";
 import type { LaneRow } from "../../store/db/schema.ts";
 import { type Check, type DoctorContext, duration, type Finding, ok, problem, warning } from "../check.ts";
 import { plural } from "../../shared/plural.ts";
-
-/** An operator should look at a batch that is unmined for longer. In milliseconds. */
-const SLOW = 300_000;
 
 /** Every sending key comes from the seed, may use the relay, and has sent only what the database knows. */
 export const lanes: Check = {
@@ -61,12 +59,13 @@ async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boole
   findings.push(...checkNonce(name, mined, known.next_nonce));
   const open = await openBatchesOf(database.read, row.lane);
   const age = open.oldest === null ? 0 : context.now - open.oldest;
-  if (age > SLOW) {
+  if (age > LANE_STUCK) {
     findings.push(
       warning(
         `${name} has ${plural(open.count, "unmined batch", "unmined batches")}, the oldest for ${duration(age)}. Check that a ` +
           `process with the role relayer runs, that MAX_FEE_GWEI is not below the present fees, and that the node ` +
-          `broadcasts transactions.`,
+          `broadcasts transactions. Its log says when the node refuses them.`,
+        "lane_stuck",
       ),
     );
   }

@@ -1,4 +1,5 @@
-import { SealError } from "../../keys/sealer.ts";
+import { SealError, sealedPlace } from "../../keys/sealer.ts";
+import { acceptsUnboundValues } from "../../store/db/meta.ts";
 import { sealedSample } from "../../store/doctor/sealed.ts";
 import { type Check, ok, problem, some, warning } from "../check.ts";
 import { plural } from "../../shared/plural.ts";
@@ -15,10 +16,11 @@ export const sealed: Check = {
     const sample = await sealedSample(database.read, SAMPLE);
     const undecryptable: string[] = [];
     let older = 0;
-    for (const { where, sealed: text } of sample) {
+    const acceptsUnbound = () => acceptsUnboundValues(database.read);
+    for (const { where, kind, id, sealed: text } of sample) {
       try {
-        await sealer.open(text);
-        if (!sealer.isNewest(text)) older += 1;
+        await sealer.open(text, sealedPlace(kind, id), acceptsUnbound);
+        if (!sealer.isCurrent(text)) older += 1;
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
         undecryptable.push(`${where} (${error.message})`);
@@ -26,13 +28,15 @@ export const sealed: Check = {
     }
     if (undecryptable.length > 0) {
       return [
-        problem(`SECRET_KEYS cannot decrypt ${some(undecryptable, 3)}. Add the missing key at the end of SECRET_KEYS.`),
+        problem(
+          `SECRET_KEYS cannot decrypt ${some(undecryptable, 3)}. If a key is missing, add it at the end of SECRET_KEYS.`,
+        ),
       ];
     }
-    if (older > 0) {
+    if (older > 0 || (await acceptsUnbound())) {
       return [
         warning(
-          "Some values are encrypted with an older key. Run `npm run cli -- keys rotate` before you remove that key.",
+          "Some values are encrypted with an older key, or by a version that did not bind them to their row. Run `npm run cli -- keys rotate`, before you remove an older key.",
         ),
       ];
     }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 import { readMeta } from "../../store/db/meta.ts";
 import { walletSample } from "../../store/doctor/sealed.ts";
+import { XPUB_IS_PRIVATE } from "../../config/extended-public-key.ts";
 import { weakPassphrase } from "../../keys/seed-file.ts";
 import { type Check, ok, problem, warning } from "../check.ts";
 
@@ -19,7 +20,7 @@ export const seed: Check = {
         known === null || known === fingerprintOf(keys.walletsPublicKey)
           ? ok("XPUB is the key of this database's wallets (the seed is not on this machine)")
           : problem(
-              "XPUB is not the key of this database's wallets. Set it to what `npm run cli -- keys check` prints.",
+              `XPUB is not the key of this database's wallets. Set it to what \`npm run cli -- keys check\` prints. ${XPUB_IS_PRIVATE}`,
             ),
       ];
     }

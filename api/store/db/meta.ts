@@ -31,12 +31,19 @@ export type MetaKey =
   | "scratch_of"
   /** Name of the block store that has the hosted content. */
   | "media_store"
+  /** Set while encrypted values that name no row are accepted: an earlier version wrote some, and `keys rotate` has not run since. */
+  | "unbound_values"
   /** Name of the block store that a move of the content has not copied completely. */
   | "media_moving_from";
 
 export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
   const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();
   return row?.value ?? null;
+}
+
+/** Whether encrypted values of earlier versions, which name no row, are accepted. A database of this version never does. */
+export async function acceptsUnboundValues(db: Db): Promise<boolean> {
+  return (await readMeta(db, "unbound_values")) !== null;
 }
 
 export async function writeMeta(trx: Trx, key: MetaKey, value: string): Promise<void> {

@@ -10,6 +10,8 @@ import * as requestsByTransaction from "./migrations/0003-v0.3.0-requests-by-tra
 import * as searchesOfContracts from "./migrations/0004-v0.3.0-searches-of-contracts.ts";
 import * as unlockableContent from "./migrations/0005-v0.3.0-unlockable-content.ts";
 import * as parkedRows from "./migrations/0006-v0.3.0-parked-rows.ts";
+import * as boundValues from "./migrations/0007-v0.3.0-bound-values.ts";
+import * as broadcastAnswers from "./migrations/0008-v0.3.0-broadcast-answers.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
 import { requireRestoreFinished } from "./unfinished-restore.ts";
@@ -27,6 +29,8 @@ export const MIGRATIONS: Migrations = {
   "0004-v0.3.0-searches-of-contracts": searchesOfContracts,
   "0005-v0.3.0-unlockable-content": unlockableContent,
   "0006-v0.3.0-parked-rows": parkedRows,
+  "0007-v0.3.0-bound-values": boundValues,
+  "0008-v0.3.0-broadcast-answers": broadcastAnswers,
 };
 
 /** PostgreSQL's code: this user may not do that. */

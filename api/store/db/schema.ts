@@ -200,6 +200,8 @@ interface AttemptsTable {
   created_at: number;
   /** When it was last broadcast; null: never. */
   sent_at: number | null;
+  /** What the node last said about it (`BroadcastAnswer`); `accepted` if it ever said so. null: it was not asked. */
+  answer: string | null;
 }
 
 interface BlocksTable {

@@ -2,8 +2,11 @@ import type { Db } from "../db/engine.ts";
 
 /** An encrypted value, and a description of where it is. */
 export interface SealedSample {
-  where: string;
+  kind: "webhook" | "unlockable";
+  /** Id of the app that has the webhook, or of the request. */
+  id: string;
   sealed: string;
+  where: string;
 }
 
 /** A sample of the encrypted values: webhook secrets, and unlockable content of the oldest and the newest requests. */
@@ -15,8 +18,18 @@ export async function sealedSample(db: Db, most: number): Promise<SealedSample[]
   const newest = await content().orderBy("seq", "desc").execute();
   const requests = new Map([...oldest, ...newest].map((row) => [row.id, row.unlockable ?? ""]));
   return [
-    ...webhooks.map((row) => ({ where: `the webhook secrets of app ${row.app_id}`, sealed: row.secrets })),
-    ...[...requests].map(([id, sealed]) => ({ where: `the unlockable content of request ${id}`, sealed })),
+    ...webhooks.map((row) => ({
+      where: `the webhook secrets of app ${row.app_id}`,
+      kind: "webhook" as const,
+      id: row.app_id,
+      sealed: row.secrets,
+    })),
+    ...[...requests].map(([id, sealed]) => ({
+      where: `the unlockable content of request ${id}`,
+      kind: "unlockable" as const,
+      id,
+      sealed,
+    })),
   ];
 }
 

@@ -15,6 +15,8 @@ export interface HeldNft extends NftView {
   sinceBlock: number;
   /** Encrypted content that the holder of the token may see. */
   unlockable: string | null;
+  /** The request that has the unlockable content; null without content. */
+  requestId: string | null;
   /** The block as of which the balance of a foreign token is known; null for the service's own tokens. */
   asOf: number | null;
 }
@@ -84,6 +86,7 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
         "nfts.metadata as metadata",
         "nfts.minted_at as mintedAt",
         "requests.unlockable as unlockable",
+        "requests.id as requestId",
         "foreign_contracts.address as foreign",
         "foreign_contracts.as_of as stoppedAt",
         "uncertain_holdings.block as uncertainAt",

@@ -11,7 +11,7 @@ import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { RequestRow } from "../db/schema.ts";
-import { failBeforeSending } from "../requests/request-state.ts";
+import { failWithoutEffect } from "../requests/request-state.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
 /** Longest wait of a job, in milliseconds. */
@@ -180,7 +180,7 @@ export async function failMediaJob(
   now: number,
 ): Promise<boolean> {
   if (!(await endJob(trx, job))) return false;
-  await failBeforeSending(trx, [{ request: job.request, outcome: failure }], now);
+  await failWithoutEffect(trx, [{ request: job.request, outcome: failure }], now);
   return true;
 }
 

@@ -9,7 +9,7 @@ import { endMediaJobsOf } from "../media/media-jobs.ts";
 import { batchRequests, insertAttempt, openBatches, type OpenBatch, type SignedAttempt } from "../sending/batches.ts";
 import { closeBatch } from "../sending/close-batch.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { failBeforeSending, markProcessing } from "../requests/request-state.ts";
+import { failWithoutEffect, markProcessing } from "../requests/request-state.ts";
 import { insertRequest } from "../requests/requests.ts";
 import { reserveAgain } from "../requests/reservations.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
@@ -205,7 +205,7 @@ export async function failUncertain(trx: Trx, requests: StoredRequest[], now: nu
   const outcome = { ...failure, errors: [...failure.errors] };
   // Otherwise the totals would count them among those that wait for content, and content would be fetched for them.
   await endMediaJobsOf(trx, requests);
-  await failBeforeSending(
+  await failWithoutEffect(
     trx,
     requests.map((request) => ({ request, outcome })),
     now,

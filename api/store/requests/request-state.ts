@@ -104,16 +104,17 @@ function resultOf(request: StoredRequest, outcome: ChainOutcome) {
   };
 }
 
-/** A request that was never signed, and why it fails. */
-export type UnsentFailure = SettledRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
+/** A request that had no effect on chain and can have none, and why it fails. */
+export type EffectlessFailure = SettledRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
 
 /**
- * Fails requests that were never signed. They had no effect on chain, so their reservations are released.
+ * Fails requests that were never signed, or whose transactions can no longer be mined. They had no effect on chain, so their
+ * reservations are released.
  * @returns those that this call made final.
  */
-export async function failBeforeSending(
+export async function failWithoutEffect(
   trx: Trx,
-  failures: readonly UnsentFailure[],
+  failures: readonly EffectlessFailure[],
   now: number,
 ): Promise<SettledRequest[]> {
   return settle(trx, failures, now, async (failed) => {

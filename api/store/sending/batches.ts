@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { BROADCAST_ANSWERS, type BroadcastAnswer } from "../../domain/broadcast-answer.ts";
 import type { Command } from "../../domain/command.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { rowSet } from "../db/row-set.ts";
@@ -26,6 +27,8 @@ export interface StoredAttempt extends Omit<SignedAttempt, "raw"> {
   createdAt: number;
   /** When it was last handed to a node; null: never yet. */
   sentAt: number | null;
+  /** What the node last said about it; `accepted` if it ever said so. null: it was not asked. */
+  answer: BroadcastAnswer | null;
 }
 
 /** Thrown when another transaction of the lane has the nonce by now. The batch's requests are not the cause. */
@@ -55,6 +58,7 @@ function toAttempt(row: AttemptRow): StoredAttempt {
     gasLimit: BigInt(row.gas_limit),
     createdAt: row.created_at,
     sentAt: row.sent_at,
+    answer: BROADCAST_ANSWERS.find((answer) => answer === row.answer) ?? null,
   };
 }
 
@@ -156,8 +160,11 @@ export async function insertAttempt(
   return id;
 }
 
-export async function markSent(trx: Trx, attemptId: number, now: number): Promise<void> {
-  await trx.updateTable("attempts").set({ sent_at: now }).where("id", "=", attemptId).execute();
+/** Records that an attempt was handed to the node, and its answer. That a node has accepted it is never forgotten. */
+export async function markSent(trx: Trx, attemptId: number, answer: BroadcastAnswer, now: number): Promise<void> {
+  await sql`
+    update attempts set sent_at = ${now}, answer = case when answer = 'accepted' then answer else ${answer} end
+     where id = ${attemptId}`.execute(trx);
 }
 
 /** Unmined batches, lowest nonce first, each with all its attempts. */

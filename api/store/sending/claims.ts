@@ -8,7 +8,7 @@ import { type FailedRow, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { RequestRow } from "../db/schema.ts";
-import { failBeforeSending } from "../requests/request-state.ts";
+import { failWithoutEffect } from "../requests/request-state.ts";
 import { type NumberedRequest, type SettledRequest, toNumberedRequest } from "../requests/stored-request.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
@@ -145,7 +145,7 @@ export async function failClaims(
     now + LONGEST_WAIT,
   );
   const unsent = failures.filter(({ request }) => request.status === "pending");
-  return failBeforeSending(
+  return failWithoutEffect(
     trx,
     unsent.map(({ request, errorCode, errors }) => ({ request, outcome: { ok: false, errorCode, errors } })),
     now,

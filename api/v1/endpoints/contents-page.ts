@@ -1,5 +1,7 @@
 import type { Scope } from "../../commands/access-token.ts";
 import { followContents } from "../../commands/follow-contents.ts";
+import { sealedPlace } from "../../keys/sealer.ts";
+import { acceptsUnboundValues } from "../../store/db/meta.ts";
 import { type ContentsFilter, type HeldNft, listContents } from "../../store/listings/holdings.ts";
 import type { HttpDeps } from "../deps.ts";
 import { found } from "../present/not-found.ts";
@@ -53,6 +55,8 @@ async function tokensPage<R extends object>(
 
 /** The holder may read the content once the block of the transfer is final. */
 async function openUnlockable(deps: HttpDeps, nft: HeldNft, confirmed: number): Promise<string | null> {
-  if (nft.unlockable === null || nft.sinceBlock > confirmed) return null;
-  return deps.sealer.open(nft.unlockable);
+  const { unlockable, requestId } = nft;
+  if (unlockable === null || requestId === null || nft.sinceBlock > confirmed) return null;
+  const acceptsUnbound = () => acceptsUnboundValues(deps.database.read);
+  return deps.sealer.open(unlockable, sealedPlace("unlockable", requestId), acceptsUnbound);
 }

@@ -20,7 +20,7 @@ export function operatorStatus() {
     query: noQuery,
     response,
     handle: async (deps) => {
-      const [state, { ready, checks }] = await Promise.all([deps.operator.overview(), deps.readiness()]);
+      const [state, { ready, details }] = await Promise.all([deps.operator.overview(), deps.readiness()]);
       if (state === null) {
         throw new ApiError("unavailable", null, { retryAfter: 5, message: "The database cannot be read. Try again." });
       }
@@ -28,7 +28,7 @@ export function operatorStatus() {
       const { checkpoint, head } = state;
       return {
         ready,
-        checks,
+        checks: details,
         backlog: state.backlog,
         oldest_pending_seconds: ageOf(state.oldestUnsent, now),
         indexer: { checkpoint, head, lag_blocks: head === null ? null : Math.max(0, head - checkpoint) },

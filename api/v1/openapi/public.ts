@@ -1,12 +1,17 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
 
+import { READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
 import { COLLECTION, collectionExample, heldNftExample } from "../examples.ts";
 import { tokenMetadata } from "../schemas/nfts.ts";
 import { ipfsPaths } from "./ipfs.ts";
 import { htmlOperation, operation, type Parameter, pathParameter, PUBLIC_ERRORS } from "./public-operation.ts";
 
 /* Public paths beside `/v1`. */
+
+const READINESS_MEANINGS = Object.entries(READINESS_WORDS)
+  .map(([word, meaning]) => `\`${word}\`: ${meaning}`)
+  .join(" ");
 
 const collectionMetadata = z
   .object({
@@ -59,11 +64,12 @@ export function publicPaths(): ZodOpenApiPathsObject {
     "/readyz": {
       get: operation("getReadiness", "Whether the service can do its work", PUBLIC_ERRORS.ready, {
         schema: z.object({
-          status: z.literal("ready").meta({ description: "The service can work." }),
-          checks: z.record(z.string(), z.string()).meta({
-            description:
-              "The result of each check. It is `ok`; `rows` is `parked` while the work on a row always fails. The others are then worked on, and `doctor` says what to do.",
+          status: z.literal("ready").meta({
+            description: "The process serves calls. A worker or lane that cannot work now does not change that.",
           }),
+          checks: z
+            .record(z.string(), z.enum(Object.keys(READINESS_WORDS) as ReadinessWord[]))
+            .meta({ description: `The result of each check. ${READINESS_MEANINGS}` }),
         }),
         example: { status: "ready", checks: { database: "ok", chain: "ok", rows: "ok" } },
       }),

@@ -36,9 +36,7 @@ export const operatorStatus = z.object({
   ready: z.boolean().meta({ description: "Whether the process that answers can work, as `/readyz` says." }),
   checks: z
     .record(z.string(), z.string())
-    .meta({
-      description: "The checks of `/readyz` in this process: `ok`, what is wrong, or for `rows` the word `parked`.",
-    }),
+    .meta({ description: "The checks of `/readyz` in this process: `ok`, or what is wrong, in detail." }),
   backlog: z
     .object({
       media: count.meta({ description: "Requests that wait for their media." }),

@@ -2,10 +2,13 @@ import { randomBytes } from "node:crypto";
 
 import { expect } from "chai";
 
+import { secretKeys } from "../../../api/config/parsers.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
+import { readMeta, writeMeta } from "../../../api/store/db/meta.ts";
+import { sealWithoutPlace } from "../../support/test-keys.ts";
 import { useService } from "../../support/use-service.ts";
 import { refusalOf } from "./support/refusal.ts";
-import { jsonOfCli } from "./support/run.ts";
+import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("command line: keys rotate", () => {
   const [oldKey, newKey] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
@@ -110,5 +113,55 @@ describe("command line: keys rotate", () => {
     } finally {
       await database.close();
     }
+  });
+
+  describe("given values that an earlier version encrypted", () => {
+    it("binds them to their rows, and from then on refuses values that name no row or another one", async () => {
+      await moneta.start(OLD);
+      const [first, second] = [await api.wallet(), await api.wallet()];
+      const collection = await api.collection({ type: "ERC721" });
+      const mint = async (to: string, content: string) => {
+        const fields = { collection_address: collection, to_address: to, unlockable_content: content };
+        return (await api.completed("/v1/nfts", fields)).request_id;
+      };
+      const ids = [await mint(first, "of the first"), await mint(second, "of the second")] as const;
+      const { database } = moneta.service;
+      const set = (id: string, unlockable: string) =>
+        database.write((trx) => trx.updateTable("requests").set({ unlockable }).where("id", "=", id).execute());
+      const stored = async (id: string) =>
+        (await database.read.selectFrom("requests").select("unlockable").where("id", "=", id).executeTakeFirstOrThrow())
+          .unlockable ?? "";
+      const contents = async (wallet: string) => {
+        const answer = await api.send("GET", `/v1/accounts/${wallet}`);
+        const { nfts } = answer.body as { nfts?: { unlockable_content: string }[] };
+        return answer.status === 200 ? nfts?.map((nft) => nft.unlockable_content) : answer.status;
+      };
+
+      // A database as version 0.2.0 leaves it, and as the migration finds it.
+      const [key] = secretKeys.parse(oldKey);
+      if (key === undefined) throw new Error("the setting holds a key");
+      const unbound = await sealWithoutPlace(key, "of the first");
+      await set(ids[0], unbound);
+      await database.write((trx) => writeMeta(trx, "unbound_values", "accepted"));
+      expect(await contents(first)).to.deep.equal(["of the first"]);
+      await set(ids[1], unbound);
+      expect(await contents(second), "who can write the database can still move it").to.deep.equal(["of the first"]);
+      await set(ids[1], await sealWithoutPlace(key, "of the second"));
+
+      expect(await rotate(OLD)).to.include({ resealed: 2, unchanged: 0 });
+      expect([await contents(first), await contents(second)]).to.deep.equal([["of the first"], ["of the second"]]);
+      expect(await readMeta(database.read, "unbound_values")).to.equal(null);
+      const bound = await stored(ids[0]);
+      for (const moved of [unbound, bound]) {
+        await set(ids[1], moved);
+        expect(await contents(second)).to.equal(500);
+      }
+      expect(await contents(first)).to.deep.equal(["of the first"]);
+      const examined = await runCli({ ...moneta.env, ...OLD }, "doctor");
+      expect(examined.failed).to.equal(true);
+      expect(examined.output).to.include(
+        `the unlockable content of request ${ids[1]} (the value was encrypted for another row`,
+      );
+    });
   });
 });

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { FairSlots } from "../../../api/shared/fair-slots.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
 import { finishMediaJob, failMediaJob, takeMediaJobs } from "../../../api/store/media/media-jobs.ts";
-import { failBeforeSending } from "../../../api/store/requests/request-state.ts";
+import { failWithoutEffect } from "../../../api/store/requests/request-state.ts";
 import { findRequest } from "../../../api/store/requests/requests.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { addApp, type Answer, startApi, type Tenant, type TestApi } from "../support/api.ts";
@@ -40,7 +40,7 @@ describe("the shared backlog", () => {
   const end = (id: string) =>
     api.database.write(async (trx) => {
       const request = await findRequest(trx, null, id);
-      await failBeforeSending(trx, [{ request: request!, outcome: FAILED }], Date.now());
+      await failWithoutEffect(trx, [{ request: request!, outcome: FAILED }], Date.now());
     });
   const total = (key: string) => readCounter(api.database.read, key);
 

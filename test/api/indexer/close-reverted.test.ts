@@ -4,6 +4,7 @@ import pino from "pino";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { closeReverted } from "../../../api/indexer/close-reverted.ts";
+import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
@@ -39,7 +40,11 @@ describe("closeReverted", () => {
     const client = new ChainClient(new Rpc(node.url));
     const contracts = { relay: randomAddress(), factory: randomAddress(), delegate: randomAddress(), deployedAt: 0 };
     const logger = pino({ level: "silent" });
-    return closeReverted({ database, client, contracts, logger, now: () => 1_000 }, FINAL);
+    const signals = { deliveries: { notify: () => undefined } };
+    return closeReverted(
+      { database, client, contracts, logger, metrics: NO_METRICS, signals, now: () => 1_000 },
+      FINAL,
+    );
   };
   /** The node's answers: the lane's nonce is used now, and the arguments set the state at the final block. */
   function says({ receipt = null as object | null, usedThen = "0x1" as unknown, consumed = false }): void {

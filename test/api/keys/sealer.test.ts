@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 
 import { expect } from "chai";
 
-import { createSealer, SealError, type SecretKey } from "../../../api/keys/sealer.ts";
+import { createSealer, SealError, type SecretKey, sealedPlace } from "../../../api/keys/sealer.ts";
+import { sealWithoutPlace } from "../../support/test-keys.ts";
 
 function key(id: string): SecretKey {
   return { id, bytes: randomBytes(32) };
@@ -15,40 +16,75 @@ function failure(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
+const HERE = sealedPlace("webhook", "app");
+function refuse(): Promise<boolean> {
+  return Promise.resolve(false);
+}
+
 describe("createSealer", () => {
   const [old, young] = [key("old"), key("young")];
   const before = createSealer([old]);
   const rotated = createSealer([young, old]);
 
   it("decrypts what it encrypted, with a new ciphertext each time", async () => {
-    const [first, second] = [await before.seal("sécret"), await before.seal("sécret")];
+    const [first, second] = [await before.seal("sécret", HERE), await before.seal("sécret", HERE)];
     expect(first).to.not.equal(second);
     expect(first).to.not.include("sécret");
-    expect([await before.open(first), await before.open(second)]).to.deep.equal(["sécret", "sécret"]);
+    expect([await before.open(first, HERE, refuse), await before.open(second, HERE, refuse)]).to.deep.equal([
+      "sécret",
+      "sécret",
+    ]);
   });
 
   it("encrypts with the newest key, and decrypts with older keys as long as they are configured", async () => {
-    const sealed = await before.seal("x");
-    expect(await rotated.open(sealed)).to.equal("x");
-    const later = await rotated.seal("y");
-    expect(await failure(before.open(later))).to.be.instanceOf(SealError);
-    expect(await failure(createSealer([young]).open(sealed))).to.be.instanceOf(SealError);
+    const sealed = await before.seal("x", HERE);
+    expect(await rotated.open(sealed, HERE, refuse)).to.equal("x");
+    const later = await rotated.seal("y", HERE);
+    expect(await failure(before.open(later, HERE, refuse))).to.be.instanceOf(SealError);
+    expect(await failure(createSealer([young]).open(sealed, HERE, refuse))).to.be.instanceOf(SealError);
   });
 
   it("refuses changed text, another key with the same id, and text that is not encrypted", async () => {
-    const sealed = await before.seal("the secret");
+    const sealed = await before.seal("the secret", HERE);
     const parts = sealed.split(".");
     for (const index of parts.keys()) {
       const part = parts[index] ?? "";
       const changed = [...parts];
       changed[index] = `${part.startsWith("A") ? "B" : "A"}${part.slice(1)}`;
-      expect(await failure(before.open(changed.join("."))), `part ${index.toString()}`).to.be.instanceOf(SealError);
+      expect(await failure(before.open(changed.join("."), HERE, refuse)), `part ${index.toString()}`).to.be.instanceOf(
+        SealError,
+      );
     }
-    expect(await failure(createSealer([{ id: "old", bytes: randomBytes(32) }]).open(sealed))).to.be.instanceOf(
-      SealError,
-    );
+    expect(
+      await failure(createSealer([{ id: "old", bytes: randomBytes(32) }]).open(sealed, HERE, refuse)),
+    ).to.be.instanceOf(SealError);
     for (const text of ["", "x", "a.b.c.d.e", "{}"])
-      expect(await failure(before.open(text)), text).to.be.instanceOf(SealError);
+      expect(await failure(before.open(text, HERE, refuse)), text).to.be.instanceOf(SealError);
+  });
+
+  it("refuses a value that was moved to another place, also when its header is changed to name that place", async () => {
+    const sealed = await before.seal("x", sealedPlace("webhook", "one"));
+    for (const place of [sealedPlace("webhook", "two"), sealedPlace("unlockable", "one")])
+      expect(await failure(before.open(sealed, place, () => Promise.resolve(true)))).to.have.property(
+        "message",
+        "the value was encrypted for another row: somebody has moved it within the database",
+      );
+    const [header = "", ...rest] = sealed.split(".");
+    const named = JSON.parse(Buffer.from(header, "base64url").toString()) as object;
+    const forged = JSON.stringify({ ...named, place: sealedPlace("webhook", "two") });
+    const moved = [Buffer.from(forged).toString("base64url"), ...rest].join(".");
+    expect(await failure(before.open(moved, sealedPlace("webhook", "two"), refuse))).to.be.instanceOf(SealError);
+    expect(await before.open(sealed, sealedPlace("webhook", "one"), refuse)).to.equal("x");
+  });
+
+  it("opens a value that names no place only while those are accepted", async () => {
+    const sealed = await sealWithoutPlace(old, "from an earlier version");
+    expect(await before.open(sealed, HERE, () => Promise.resolve(true))).to.equal("from an earlier version");
+    expect(await failure(before.open(sealed, HERE, refuse)))
+      .to.have.property("message")
+      .that.matches(/names no row/);
+    expect([before.isCurrent(sealed), before.isCurrent(await before.seal("x", HERE))]).to.deep.equal([false, true]);
+    expect(rotated.isCurrent(await before.seal("x", HERE))).to.equal(false);
   });
 
   it("requires a key", () => {

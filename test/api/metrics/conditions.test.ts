@@ -3,7 +3,8 @@ import { parseEther } from "ethers";
 
 import { connectContracts } from "../../../api/chain/deployed.ts";
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
-import { BACKLOG_SLOW, type Condition, CONDITIONS } from "../../../api/domain/conditions.ts";
+import { BACKLOG_SLOW, type Condition, CONDITIONS, LANE_STUCK } from "../../../api/domain/conditions.ts";
+import { openBatches } from "../../../api/store/sending/batches.ts";
 import { BacklogWatch } from "../../../api/metrics/backlog-watch.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
@@ -105,6 +106,27 @@ describe("conditions", () => {
     await watch.look();
     await watch.look();
     expect(watched.lines.slice(1).map(({ msg }) => msg)).to.deep.equal(["requests are sent in time again"]);
+  });
+
+  it("lane_stuck", async () => {
+    const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    await moneta.provider.send("evm_setAutomine", [false]);
+    const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
+    const { database } = moneta.service;
+    const batch = await eventually(async () => (await openBatches(database.read))[0]);
+    // Signed six minutes ago.
+    await database.write((trx) =>
+      trx
+        .updateTable("batches")
+        .set({ created_at: Date.now() - LANE_STUCK - 60_000 })
+        .where("id", "=", batch.id)
+        .execute(),
+    );
+    await reported("lane_stuck");
+    await moneta.provider.send("evm_setAutomine", [true]);
+    await moneta.provider.send("evm_mine", []);
+    await over("lane_stuck");
+    expect((await api.settled(id)).status).to.equal("completed");
   });
 
   it("contract_quarantined", async () => {

@@ -62,9 +62,12 @@ describe("a service whose media are in a bucket", () => {
       image: `data:,${encodeURIComponent(PICTURE)}`,
       copy_media: true,
     });
-    await eventually(async () =>
-      (await (await fetch(`${moneta.baseUrl}/readyz`)).text()).includes("AccessDenied") ? true : undefined,
-    );
+    await eventually(async () => {
+      const { lastError } = (await moneta.service.health()).find(({ name }) => name === "media") ?? { lastError: null };
+      return lastError?.includes("AccessDenied") === true ? true : undefined;
+    });
+    const readyz = await (await fetch(`${moneta.baseUrl}/readyz`)).text();
+    expect(readyz).not.to.include("AccessDenied");
     expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", error_code: null });
     server.fault = null;
     expect(await api.settled(id)).to.include({ status: "completed" });

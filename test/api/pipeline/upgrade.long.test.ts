@@ -88,10 +88,21 @@ for (const released of Released.all()) {
       expect(JSON.parse(String(run?.["value"]))).to.include({ holder: null });
       const { findings } = await jsonOfCli<Examination>(env, "doctor", "--media");
       const bad = findings.filter(({ result, condition }) => result !== "ok" && condition !== "contract_quarantined");
-      // 0.2.0 accepted any passphrase.
-      expect(bad.map(({ check, result }) => [check, result])).to.deep.equal([["seed", "warning"]]);
+      // 0.2.0 accepted any passphrase, and did not bind encrypted values to their rows.
+      expect(bad.map(({ check, result }) => [check, result])).to.deep.equal([
+        ["seed", "warning"],
+        ["sealed", "warning"],
+      ]);
+      expect(await sealedAfterRotation(env)).to.deep.equal(["ok"]);
     });
   });
+}
+
+/** Binds the encrypted values to their rows. @returns what `doctor` says of them then. */
+async function sealedAfterRotation(env: Record<string, string>): Promise<string[]> {
+  await jsonOfCli(env, "keys", "rotate");
+  const { findings } = await jsonOfCli<Examination>(env, "doctor");
+  return findings.filter(({ check }) => check === "sealed").map(({ result }) => result);
 }
 
 /** Mines until nothing is unfinished. @returns what is unfinished when the time is over. */

@@ -21,6 +21,7 @@ function inFlight(count: number, gasLimit: number, attempts = 1): FlightTransact
       gasLimit: BigInt(gasLimit),
       createdAt: 1,
       sentAt: 1,
+      answer: "accepted" as const,
       ...FEES,
     })),
   }));

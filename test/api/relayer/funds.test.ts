@@ -38,9 +38,8 @@ describe("funds of a lane", () => {
     await fund("0");
     const waiting = await mint();
     const words = await eventually(async () => {
-      const answer = await fetch(`${moneta.baseUrl}/readyz`);
-      const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
-      return errors.find(({ field }) => field === "lane 0")?.message;
+      const health = await moneta.service.health();
+      return health.find(({ name }) => name === "lane 0")?.lastError ?? undefined;
     });
     expect(words).to.equal(`lane ${address} has no funds: send it the chain's own currency to pay for gas`);
     expect((await api.ok("GET", `/v1/requests/${waiting}`))["status"]).to.equal("pending");

@@ -27,12 +27,15 @@ describe("a lane that cannot send", () => {
 
   const mint = () => moneta.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
 
-  /** The error of a lane in `readyz`; null when it can send. */
+  /** What keeps a lane from sending; null when it can send. */
   async function describeError(lane: number): Promise<string | null> {
-    const answer = await fetch(`${moneta.service.baseUrl}/readyz`);
-    const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
-    return errors.find(({ field }) => field === `lane ${lane.toString()}`)?.message ?? null;
+    const health = await moneta.service.health();
+    return health.find(({ name }) => name === `lane ${lane.toString()}`)?.lastError ?? null;
   }
+  const readyz = async () => {
+    const answer = await fetch(`${moneta.service.baseUrl}/readyz`);
+    return { status: answer.status, body: (await answer.json()) as object };
+  };
   const inTrouble = (lane: number) => eventually(async () => (await describeError(lane)) ?? undefined);
   const well = (lane: number) => eventually(async () => ((await describeError(lane)) === null ? true : undefined));
 
@@ -44,7 +47,7 @@ describe("a lane that cannot send", () => {
       ? { error: { code: -32_000, message: "?" } }
       : undefined;
 
-  it("reports fees above the ceiling in readyz all the time, with or without waiting requests", async () => {
+  it("reports fees above the ceiling all the time, and stays ready", async () => {
     moneta.intercept = ({ method }) => (method === "eth_maxPriorityFeePerGas" ? tip(60n) : undefined);
     const id = await mint();
     const words = await inTrouble(0);
@@ -52,6 +55,13 @@ describe("a lane that cannot send", () => {
       expect(await describeError(0)).to.equal(words);
       await wait(100);
     }
+    const checks = { database: "ok", chain: "ok", "lane 0": "failing", indexer: "ok", webhooks: "ok", media: "ok" };
+    // An answer of `readyz` is up to a second old.
+    const answer = await eventually(async () => {
+      const found = await readyz();
+      return JSON.stringify(found).includes("failing") ? found : undefined;
+    });
+    expect(answer).to.deep.equal({ status: 200, body: { status: "ready", checks } });
     moneta.intercept = null;
     expect((await moneta.api.settled(id)).status).to.equal("completed");
     await well(0);
@@ -113,8 +123,17 @@ describe("a lane that cannot send", () => {
   it("is reported without the node's own message, which may contain a key", async () => {
     moneta.intercept = () => ({ error: { code: -32_005, message: "limit of key S3CRET reached" } });
     await mint();
-    await inTrouble(0);
-    const words = await (await fetch(`${moneta.service.baseUrl}/readyz`)).text();
-    expect(words).to.contain("rate").and.not.to.contain("S3CRET");
+    expect(await inTrouble(0))
+      .to.contain("rate")
+      .and.not.to.contain("S3CRET");
+    const { status, body } = await eventually(async () => {
+      const answer = await readyz();
+      return JSON.stringify(answer).includes("failing") ? answer : undefined;
+    });
+    expect(status).to.equal(200);
+    expect(body)
+      .to.deep.include({ status: "ready" })
+      .and.have.property("checks")
+      .that.includes({ chain: "rate_limited" });
   });
 });

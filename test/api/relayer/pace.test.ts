@@ -9,7 +9,7 @@ const NOW = 1_000_000;
 function sent(ago: number, replacedAgo?: number): FlightTransaction {
   const attempt = { id: 1, hash: "0x1", raw: "0x", gasLimit: 1n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
   const times = replacedAgo === undefined ? [ago] : [ago, replacedAgo];
-  return { attempts: times.map((time) => ({ ...attempt, createdAt: NOW - time, sentAt: null })) };
+  return { attempts: times.map((time) => ({ ...attempt, createdAt: NOW - time, sentAt: null, answer: null })) };
 }
 
 describe("pauseBeforePartial", () => {

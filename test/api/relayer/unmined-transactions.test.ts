@@ -117,16 +117,15 @@ describe("unmined transactions", () => {
   });
 
   describe("given fees above the ceiling", () => {
-    it("signs nothing, and reports the reason in readyz", async () => {
+    it("signs nothing, and reports the reason", async () => {
       const sent = onBroadcast(() => undefined);
       const { intercept } = moneta;
       moneta.intercept = (call) =>
         call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(10n ** 24n).toString(16)}` } : intercept?.(call);
       const id = await mint();
       const words = await eventually(async () => {
-        const answer = await fetch(`${moneta.service.baseUrl}/readyz`);
-        const { errors = [] } = (await answer.json()) as { errors?: { field: string; message: string }[] };
-        return errors.find(({ field }) => field === "lane 0")?.message;
+        const health = await moneta.service.health();
+        return health.find(({ name }) => name === "lane 0")?.lastError ?? undefined;
       });
       expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: wait for lower fees or raise MAX_FEE_GWEI$/);
       expect(sent).to.deep.equal([]);

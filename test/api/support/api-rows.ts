@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 import type { CollectionMetadata, CollectionType, Hosting, TokenMetadata } from "../../../api/domain/command.ts";
+import { sealedPlace } from "../../../api/keys/sealer.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../../../api/store/db/counters.ts";
 import type { Trx } from "../../../api/store/db/engine.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
@@ -67,9 +68,12 @@ export interface MintOptions {
 /** A mint seen on chain. */
 export async function addMint(api: TestApi, options: MintOptions): Promise<void> {
   const type = options.type ?? "ERC721";
-  const sealed = options.unlockable === undefined ? null : await api.sealer.seal(options.unlockable);
+  const requestId = randomBytes(32).toString("hex");
+  const { unlockable } = options;
+  const sealed =
+    unlockable === undefined ? null : await api.sealer.seal(unlockable, sealedPlace("unlockable", requestId));
   await api.database.write(async (trx) => {
-    const requestId = await addMintRequest(trx, options.app ?? api.app.id, sealed);
+    await addMintRequest(trx, { id: requestId, app: options.app ?? api.app.id, unlockable: sealed });
     const mint = { ...transferOf({ ...options, tokenId: options.tokenId ?? 1, from: null }), requestId };
     const counters = new CounterDeltas();
     const content = {
@@ -139,8 +143,10 @@ async function store(trx: Trx, move: StoredMove, counters: CounterDeltas): Promi
 }
 
 /** A completed mint request, as the pipeline leaves it. */
-async function addMintRequest(trx: Trx, app: string, unlockable: string | null): Promise<string> {
-  const id = randomBytes(32).toString("hex");
+async function addMintRequest(
+  trx: Trx,
+  { id, app, unlockable }: { id: string; app: string; unlockable: string | null },
+): Promise<void> {
   await trx
     .insertInto("requests")
     .values({
@@ -156,7 +162,6 @@ async function addMintRequest(trx: Trx, app: string, unlockable: string | null):
     })
     .execute();
   await addToCounter(trx, counterKeys.requests(app, "completed", "mint"), 1);
-  return id;
 }
 
 /** Says up to which block everything is final. */

@@ -8,6 +8,7 @@ import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/operator/create-app.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
+import type { Readiness } from "../../../api/domain/conditions.ts";
 import type { BlockStore } from "../../../api/ipfs/block-store.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
@@ -100,7 +101,7 @@ export class TestApi {
   readonly log: string[];
   /** What the published document follows from. */
   readonly documented: { publicUrl: string; limits: Limits };
-  readiness: { ready: boolean; checks: Record<string, string> } = { ready: true, checks: { database: "ok" } };
+  readiness: Readiness = { ready: true, checks: { database: "ok" }, details: { database: "ok" } };
   notified = 0;
   /** Events that were sent in streams. */
   streamed = 0;
@@ -207,7 +208,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     streams: streaming.streams,
     logger,
     metrics: NO_METRICS,
-    readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {} }),
+    readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {}, details: {} }),
     operator: { overview: () => Promise.resolve(null), doctor: () => Promise.resolve(null) },
     chainProblem: () => null,
     apiProcesses: () => 1,

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { sealedPlace } from "../../../api/keys/sealer.ts";
 import { DEFAULT_LIMITS, MAX_BATCH_ITEM_ERRORS, MAX_BATCH_ITEMS } from "../../../api/config/limits.ts";
 import { issueToken } from "../../../api/commands/issue-token.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
@@ -65,7 +66,11 @@ describe("batches", () => {
         .orderBy("seq")
         .execute();
       expect(stored.map(({ id }) => id)).to.deep.equal(ids);
-      expect(await api.sealer.open(stored[2]?.unlockable ?? "")).to.equal("secret");
+      const { id = "", unlockable } = stored[2] ?? {};
+      const opened = await api.sealer.open(unlockable ?? "", sealedPlace("unlockable", id), () =>
+        Promise.resolve(false),
+      );
+      expect(opened).to.equal("secret");
     });
 
     it("refuses the items after the one that reaches the supply", async () => {

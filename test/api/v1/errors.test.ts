@@ -241,9 +241,11 @@ describe("errors", () => {
         status: "ready",
         checks: { database: "ok" },
       });
-      api.readiness = { ready: false, checks: { database: "ok", chain: "cannot be reached" } };
+      const details = { database: "ok", chain: "10.1.2.3:8545 serves another chain" };
+      api.readiness = { ready: false, checks: { database: "ok", chain: "wrong_chain" }, details };
       const answer = await api.get("/readyz", { token: null });
-      expectRefusal(answer, 503, "unavailable", { chain: "unavailable" });
+      expectRefusal(answer, 503, "unavailable", { chain: "wrong_chain" });
+      expect(JSON.stringify(answer.body)).not.to.contain("10.1.2.3");
       expect(answer.headers.get("retry-after")).to.equal("5");
     });
   });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { sealedPlace } from "../../../api/keys/sealer.ts";
 import { RELAY, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
@@ -109,7 +110,10 @@ describe("POST /v1/nfts, ERC721", () => {
       const secret = "the treasure is under the old oak";
       const row = await acceptedRow({ collection_address: hosted721, to_address: to, unlockable_content: secret });
       expect(row.unlockable).to.be.a("string").that.does.not.contain("treasure");
-      expect(await api.sealer.open(row.unlockable ?? "")).to.equal(secret);
+      const opened = await api.sealer.open(row.unlockable ?? "", sealedPlace("unlockable", row.id), () =>
+        Promise.resolve(false),
+      );
+      expect(opened).to.equal(secret);
       expect(JSON.stringify(row.command) + api.log.join("")).to.not.contain("treasure");
     });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { failBeforeSending } from "../../../api/store/requests/request-state.ts";
+import { failWithoutEffect } from "../../../api/store/requests/request-state.ts";
 import { findRequest } from "../../../api/store/requests/requests.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { addWallet } from "../support/api-rows.ts";
@@ -84,7 +84,7 @@ describe("the operator's calls", () => {
           const request = await findRequest(trx, api.app.id, id);
           if (request === undefined) throw new Error(`no request ${id}`);
           const moved = { ...request, created_at: createdAt(index), fee_wei: "1000000000001" };
-          await failBeforeSending(
+          await failWithoutEffect(
             trx,
             [{ request: moved, outcome: { ok: false, errorCode: "execution_reverted", errors: null } }],
             Date.now(),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
 
-import { openSecrets } from "../../../api/keys/webhook-secrets.ts";
+import { openSecrets, sealSecrets } from "../../../api/keys/webhook-secrets.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
@@ -140,9 +140,11 @@ describe("webhook deliveries", () => {
     it("stops signing with the old secret when it expires", async () => {
       const second = await rotate();
       const row = await api.database.read.selectFrom("webhooks").selectAll().executeTakeFirstOrThrow();
-      const secrets = await openSecrets(api.sealer, row.secrets);
+      const secrets = await openSecrets(api.sealer, { appId: api.app.id, sealed: row.secrets }, () =>
+        Promise.resolve(false),
+      );
       const over = secrets.map((entry) => ({ ...entry, expires_at: entry.expires_at === null ? null : Date.now() }));
-      const sealed = await api.sealer.seal(JSON.stringify(over));
+      const sealed = await sealSecrets(api.sealer, api.app.id, over);
       await api.database.write((trx) => trx.updateTable("webhooks").set({ secrets: sealed }).execute());
       await test();
       const call = await lastCall(1);

@@ -1,10 +1,13 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { chmod, mkdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
 
 import { parseSettings } from "../../../api/config/settings.ts";
 import { VARIABLES } from "../../../api/config/variables.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/folder.ts";
 import { ROOT } from "../../support/process.ts";
 
 const HOME = "/opt/moneta";
@@ -15,11 +18,12 @@ function values(key: string): string[] {
 }
 
 describe("ops/moneta.service", () => {
-  it("starts the service with the Node of the packages", () => {
+  it("starts the service with the Node that install-node puts there", () => {
     const [program, entry] = values("ExecStart")[0]!.split(" ");
     expect(values("WorkingDirectory")).to.deep.equal([HOME]);
-    expect(program!.startsWith(`${HOME}/node_modules/node/`)).to.equal(true);
-    for (const path of [program!.slice(HOME.length), entry!]) expect(existsSync(join(ROOT, path)), path).to.equal(true);
+    expect(program).to.equal(`${HOME}/runtime/bin/node`);
+    expect(readFileSync(join(ROOT, "docs/install.md"), "utf8")).to.contain(`ops/install-node ${HOME}/runtime\n`);
+    expect(existsSync(join(ROOT, entry!)), entry).to.equal(true);
   });
 
   it("sets valid settings, and keeps the data in the folder that it may write", () => {
@@ -35,5 +39,70 @@ describe("ops/moneta.service", () => {
     const grace = /stop_grace_period: (\d+)s/.exec(readFileSync(join(ROOT, "compose.yaml"), "utf8"))![1];
     expect(values("TimeoutStopSec")).to.deep.equal([grace]);
     expect(values("KillSignal")).to.deep.equal(["SIGTERM"]);
+  });
+});
+
+describe("ops/install-node", () => {
+  const script = readFileSync(join(ROOT, "ops/install-node"), "utf8");
+  let folder: TemporaryFolder;
+  let programs: string;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    programs = join(folder.path, "programs");
+    await mkdir(programs);
+  });
+  afterEach(() => folder.remove());
+
+  /** A program that comes first on PATH. */
+  async function program(name: string, lines: string): Promise<void> {
+    await writeFile(join(programs, name), `#!/bin/sh\n${lines}\n`);
+    await chmod(join(programs, name), 0o755);
+  }
+  function install() {
+    const env = { PATH: `${programs}:/usr/bin:/bin` };
+    const target = join(folder.path, "runtime");
+    const ran = spawnSync("sh", [join(ROOT, "ops/install-node"), target], { env, encoding: "utf8" });
+    return { status: ran.status, output: ran.stdout + ran.stderr, node: join(target, "bin/node") };
+  }
+
+  it("links the system's Node if it is 24 or newer", async () => {
+    await program("node", "case $1 in -p) echo 24 ;; *) echo v24.0.0 ;; esac");
+    const { status, output, node } = install();
+    expect([status, await readlink(node)]).to.deep.equal([0, join(programs, "node")]);
+    expect(output).to.contain("the system's Node");
+  });
+
+  for (const [name, lines] of [
+    ["an older Node", "echo 23"],
+    ["a Node that does not run", "exit 1"],
+  ] as const)
+    it(`refuses a package with another checksum, given ${name}, and installs nothing`, async () => {
+      await program("node", lines);
+      // A registry that serves other bytes under the same name.
+      await program("npm", 'echo other > "$4/$(echo "$2" | tr @ -).tgz"');
+      const { status, output, node } = install();
+      expect([status, existsSync(node)], output).to.deep.equal([1, false]);
+      expect(output).to.contain("has another checksum than expected. Nothing was installed");
+    });
+
+  it("never links a Node of the packages, whose checksum is in no lock file", async () => {
+    const bin = join(folder.path, "node_modules/node/bin");
+    await mkdir(bin, { recursive: true });
+    await writeFile(join(bin, "node"), "#!/bin/sh\necho 24\n", { mode: 0o755 });
+    await symlink(join(bin, "node"), join(programs, "node"));
+    await program("npm", "exit 1");
+    const { status, output, node } = install();
+    expect([status, existsSync(node)]).to.deep.equal([1, false]);
+    expect(output).to.contain("npm cannot download");
+  });
+
+  it("pins the version that the packages name", () => {
+    const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+      dependencies: Record<string, string>;
+    };
+    expect(/^VERSION=(.+)$/m.exec(script)?.[1]).to.equal(dependencies["node"]);
+    for (const [, checksum] of script.matchAll(/^SHA512_\w+=(.+)$/gm))
+      expect(Buffer.from(checksum!, "base64")).to.have.length(64);
   });
 });

@@ -4,7 +4,7 @@ import { deployLocally, withLocalOwner } from "../../../../api/chain/local-contr
 import { encodeServiceCall } from "../../../../api/chain/encode-call.ts";
 import { CREATED_TOPIC } from "../../../../api/chain/logs.ts";
 import type { ContractAddresses } from "../../../../api/chain/contracts.ts";
-import { MAX_BATCH } from "../../../../api/relayer/sender.ts";
+import { MAX_BATCH } from "../../../../api/domain/request.ts";
 import { ERC721Collection__factory } from "../../../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
 

@@ -92,7 +92,7 @@ export async function send(tour: Tour): Promise<Sent> {
   const ids = await tour.write((trx) =>
     recordBatch(trx, lane, { nonce, requests: claimed, weights: claimed.map(() => 1), attempt }, NOW),
   );
-  await tour.write((trx) => markSent(trx, ids.attemptId, NOW));
+  await tour.write((trx) => markSent(trx, ids.attemptId, "accepted", NOW));
   return {
     ...ids,
     hash,

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import pino from "pino";
 
 import { createSealer } from "../../../../api/keys/sealer.ts";
+import { sealSecrets } from "../../../../api/keys/webhook-secrets.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { leaseTimes } from "../../../../api/shared/lease.ts";
 import { NO_METRICS } from "../../../../api/shared/metrics.ts";
@@ -58,7 +59,7 @@ export class DispatcherFixture {
     url: string,
     secrets = [{ secret: this.secret, expires_at: null as number | null }],
   ): Promise<void> {
-    const sealed = await this.sealer.seal(JSON.stringify(secrets));
+    const sealed = await sealSecrets(this.sealer, app, secrets);
     await this.database.write(async (trx) => {
       await trx.deleteFrom("webhooks").where("app_id", "=", app).execute();
       await insertWebhook(trx, {

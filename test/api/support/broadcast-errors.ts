@@ -1,0 +1,76 @@
+import type { BroadcastAnswer } from "../../../api/domain/broadcast-answer.ts";
+
+/** What nodes say to `eth_sendRawTransaction`, as they say it: which node, its words, and what they mean. */
+export const BROADCAST_ERRORS: readonly (readonly [name: string, message: string, answer: BroadcastAnswer])[] = [
+  ["Geth, the same bytes again", "already known", "accepted"],
+  ["Nethermind, the same bytes again", "AlreadyKnown", "accepted"],
+  ["Anvil, the same bytes again", "transaction already imported", "accepted"],
+  ["Hardhat, the same bytes again", "Known transaction: 0xabc", "accepted"],
+
+  ["Geth, nonce used", "nonce too low: next nonce 5, tx nonce 4", "nonce-used"],
+  ["Nethermind, nonce used", "OldNonce, Current nonce: 5, nonce of rejected tx: 4", "nonce-used"],
+  ["Hardhat, nonce used", "Nonce too low. Expected nonce to be 3 but got 2.", "nonce-used"],
+  ["Hardhat's pool, nonce used", "Transaction nonce too low. Expected nonce to be at least 3 but got 2.", "nonce-used"],
+
+  ["Geth, replacement", "replacement transaction underpriced", "underpriced"],
+  ["Geth, tip", "transaction underpriced: gas tip cap 1, minimum needed 1000000", "underpriced"],
+  ["Anvil, base fee", "max fee per gas less than block base fee", "underpriced"],
+  ["Nethermind, fee", "FeeTooLow, MaxFeePerGas too low. MaxFeePerGas: 1, BaseFee: 7", "underpriced"],
+  ["Nethermind, full pool", "FeeTooLowToCompete, FeePerGas needs to be higher than 7", "underpriced"],
+  ["Nethermind, replacement", "ReplacementNotAllowed, existing hash: 0xabc", "underpriced"],
+  ["Erigon, fee", "fee too low", "underpriced"],
+  [
+    "Hardhat, replacement",
+    "Replacement transaction underpriced. A gasPrice/maxFeePerGas of at least 2 is necessary",
+    "underpriced",
+  ],
+
+  ["Geth, no funds", "insufficient funds for gas * price + value: balance 0, tx cost 1, overshot 1", "no-funds"],
+  ["Nethermind, no funds", "InsufficientFunds, Balance is zero, cannot pay gas", "no-funds"],
+  ["Reth, no funds", "sender does not have enough funds (0) to cover transaction fees: 1", "no-funds"],
+  ["Hardhat, no funds", "Sender doesn't have enough funds to send tx.", "no-funds"],
+  ["Anvil, no funds", "Insufficient funds for gas * price + value", "no-funds"],
+
+  ["Geth, full pool", "txpool is full", "busy"],
+  ["Geth, delegated account", "in-flight transaction limit reached for delegated accounts", "busy"],
+  ["Geth, gap", "gapped-nonce tx from delegated accounts", "busy"],
+  ["Geth, gap in front", "future transaction tries to replace pending", "busy"],
+  ["Reth, full pool", "transaction discarded outright due to pool size constraints", "busy"],
+  ["Nethermind, gap", "NonceGap, Future nonce. Expected nonce: 5", "busy"],
+  ["Nethermind, not in sync", "Syncing", "busy"],
+  ["Erigon, full pool", "pending sub-pool is full", "busy"],
+
+  ["Geth, gas", "intrinsic gas too low: gas 21000, minimum needed 53000", "gas-too-low"],
+  ["Geth, floor", "insufficient gas for floor data gas cost: gas 40000, minimum needed 61000", "gas-too-low"],
+  ["Reth, gas", "call gas cost (53000) exceeds the gas limit (21000)", "gas-too-low"],
+  ["Reth, floor", "gas floor (61000) exceeds the gas limit (40000)", "gas-too-low"],
+  ["Nethermind, gas", "Invalid, intrinsic gas too low: Intrinsic gas (regular 53000, floor 61000)", "gas-too-low"],
+  ["Erigon, gas", "intrinsic gas too low", "gas-too-low"],
+  ["Anvil, gas", "intrinsic gas too low", "gas-too-low"],
+  ["Hardhat, gas", "Transaction requires at least 53000 gas but got 21000", "gas-too-low"],
+
+  ["Geth, block", "exceeds block gas limit", "gas-too-high"],
+  ["Geth, cap", "transaction gas limit too high (cap: 16777216, tx: 20000000)", "gas-too-high"],
+  ["Reth, block", "transaction's gas limit 31000000 exceeds block's gas limit 30000000", "gas-too-high"],
+  ["Reth, cap", "transaction gas limit (20000000) is greater than the cap (16777216)", "gas-too-high"],
+  ["Nethermind, block", "GasLimitExceeded, Gas limit: 30000000, gas limit of rejected tx: 31000000", "gas-too-high"],
+  ["Nethermind, cap", "Invalid, TxGasLimitCapExceeded: Gas limit 20000000 exceeded cap of 16777216.", "gas-too-high"],
+  ["Erigon, block", "gas limit too high", "gas-too-high"],
+  ["Anvil, block", "intrinsic gas too high", "gas-too-high"],
+  ["Hardhat, block", "Transaction gas limit is 31000000 and exceeds block gas limit of 30000000", "gas-too-high"],
+
+  ["Geth, size", "oversized data: transaction size 140000, limit 131072", "refused"],
+  ["Reth, size", "input data too large", "refused"],
+  ["Nethermind, size", "MaxTxSizeExceeded, Transaction size 140000 > 131072", "refused"],
+  ["Erigon, size", "oversized data", "refused"],
+  ["Geth, cap of the fee", "tx fee (1.20 ether) exceeds the configured cap (1.00 ether)", "refused"],
+  ["Geth, type", "transaction type not supported", "refused"],
+  ["Nethermind, type", "NotSupportedTxType", "refused"],
+  ["Reth, type", "EIP-7702 transactions are not valid before Prague", "refused"],
+  ["Erigon, type", "fork supporting this transaction type is not activated yet", "refused"],
+  ["Geth, sender", "invalid sender: invalid chain id for signer: have 1 want 2", "refused"],
+  ["Nethermind, signature", "Invalid, InvalidTxSignature: Signature is invalid.", "refused"],
+
+  ["a provider's own words", "the request was rejected by policy 7", "unknown"],
+  ["a broken node", "internal error", "unknown"],
+];
