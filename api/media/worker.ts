@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import { crashPoint } from "../shared/crash-point.ts";
 import { FaultBackoff } from "../shared/fault-backoff.ts";
-import { logParked } from "../shared/isolate.ts";
+import { isolate, logParked } from "../shared/isolate.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
 import { type MediaOutcome, type Metrics, secondsSince } from "../shared/metrics.ts";
@@ -12,15 +12,15 @@ import { TaskPool, type TaskSpeed } from "../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
-import { isOutage } from "../store/db/parked-rows.ts";
+import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import {
+  dueMediaJobs,
   failMediaJob,
   type MediaJob,
   parkMediaJobs,
   renewMediaJob,
   returnAbandonedJobs,
   returnMediaJob,
-  type TakenJobs,
   takeMediaJobs,
 } from "../store/media/media-jobs.ts";
 import { finalChanges } from "../store/requests/stored-request.ts";
@@ -99,10 +99,9 @@ export class MediaWorker {
     this.#started = true;
     if (this.#slots().free === 0) return "full";
     const probing = this.#fault.active;
-    const { taken, parked } = await this.#take();
-    this.#start(taken, abort);
+    const found = await this.#take(abort);
     // The job that was taken during a fault shows whether the fault has passed.
-    if (taken.length + parked.length > 0) return probing ? "full" : "again";
+    if (found > 0) return probing ? "full" : "again";
     // The fault began during this look.
     if (this.#fault.active !== probing) return "full";
     // No job shows whether the fault has passed. The next one will.
@@ -151,13 +150,39 @@ export class MediaWorker {
     if (jobs > 0) logger.info({ jobs }, "took over media jobs of a process that has ended");
   }
 
-  async #take(): Promise<TakenJobs> {
-    const { database, now } = this.#deps;
+  /** Takes and starts what is due. @returns how many jobs were found. */
+  async #take(abort: AbortSignal): Promise<number> {
+    const { database, logger, now } = this.#deps;
     const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
-    // The slots of the moment in which the write runs: jobs may have failed while it waited.
-    const jobs = await database.write((trx) => takeMediaJobs(trx, { ...lease, slots: this.#slots() }));
-    logParked(this.#deps.logger, "media_job", jobs.parked);
-    return jobs;
+    const take = async (only?: readonly string[]) => {
+      // The slots of the moment in which the write runs: jobs may have failed while it waited.
+      const { taken, parked } = await database.write((trx) =>
+        takeMediaJobs(trx, { ...lease, slots: this.#slots(), ...(only === undefined ? {} : { only }) }),
+      );
+      logParked(logger, "media_job", parked);
+      this.#start(taken, abort);
+      return taken.length + parked.length;
+    };
+    try {
+      return await take();
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      return this.#takeOthers(take, error);
+    }
+  }
+
+  /** The same without the jobs that the database refuses to change. They are parked by their marks. */
+  async #takeOthers(take: (only: readonly string[]) => Promise<number>, error: unknown): Promise<number> {
+    const { database, logger, now } = this.#deps;
+    let found = 0;
+    const takePart = async (part: readonly string[]) => {
+      found += await take(part);
+    };
+    const refused = await isolate(await dueMediaJobs(database.read, now(), SLOTS.most), takePart, isOutage);
+    if (found + refused.length === 0) throw error;
+    const failed = refused.map(({ row: id, error: cause }) => ({ id, error: cause }));
+    logParked(logger, "media_job", await database.write((trx) => parkRows(trx, "media_job", failed, now())));
+    return found + refused.length;
   }
 
   async #work(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {

@@ -1,5 +1,5 @@
 import BetterSqlite3 from "better-sqlite3";
-import { sql } from "kysely";
+import { type RawBuilder, sql, type SqlBool } from "kysely";
 import pg from "pg";
 
 import { PARKED_KINDS, type ParkedKind } from "../../domain/conditions.ts";
@@ -76,9 +76,10 @@ function idSet(trx: Trx, rows: readonly { id: string }[]) {
   );
 }
 
-/** The marks of rows of a kind that are not tried again yet. The caller adds which row it means. */
-export function parkedUntilLater(db: Db, kind: ParkedKind, now: number) {
-  return db.selectFrom("parked_rows").select("id").where("kind", "=", kind).where("next_at", ">", now);
+/** A condition: the row is not parked, or it is time to try it again. @param id the column that has the row's id */
+export function mayBeTried(kind: ParkedKind, id: RawBuilder<unknown>, now: number): RawBuilder<SqlBool> {
+  return sql<SqlBool>`not exists (select 1 from parked_rows as parked
+     where parked.kind = ${sql.lit(kind)} and parked.id = ${id} and parked.next_at > ${now})`;
 }
 
 /** The parked rows of a kind. */

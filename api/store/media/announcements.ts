@@ -1,6 +1,8 @@
+import { sql } from "kysely";
+
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { parkedUntilLater, unparkRows } from "../db/parked-rows.ts";
+import { mayBeTried, unparkRows } from "../db/parked-rows.ts";
 
 /** When an announcement is repeated, in milliseconds: two hours before the IPFS network forgets it. */
 export const ANNOUNCEMENT_HOLDS = 22 * 3_600_000;
@@ -24,7 +26,7 @@ export async function dueAnnouncements(db: Db, now: number, limit: number): Prom
       .selectFrom("announcements")
       .select("cid")
       .where("due_at", comparison, at)
-      .where((eb) => eb.not(eb.exists(parkedUntilLater(db, "announcement", now).whereRef("id", "=", "cid"))))
+      .where(mayBeTried("announcement", sql`cid`, now))
       .orderBy("due_at")
       .limit(most)
       .execute(),

@@ -6,7 +6,7 @@ import type { FairSlots } from "../../shared/fair-slots.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { type FailedRow, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
+import { type FailedRow, mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
@@ -46,12 +46,12 @@ export interface TakenJobs {
 
 const DUE: Queue = { table: "media_jobs", at: "due_at" };
 
-/** Takes jobs that are due, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
+/** Takes jobs that are due and not parked, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
 export async function takeMediaJobs(
   trx: Trx,
-  options: { now: number; leaseUntil: number; holder: string; slots: FairSlots },
+  options: { now: number; leaseUntil: number; holder: string; slots: FairSlots; only?: readonly string[] },
 ): Promise<TakenJobs> {
-  const { now, leaseUntil, holder, slots } = options;
+  const { now, leaseUntil, holder, slots, only } = options;
   const limit = slots.free;
   if (limit === 0) return { taken: [], parked: [] };
   const full = rowSet(
@@ -67,11 +67,12 @@ export async function takeMediaJobs(
       join media_jobs as job on job.seq = line.seq and job.due_at = line.at
       join requests on requests.id = job.request_id
       join apps on apps.id = job.app_id
+     where ${mayBeTried("media_job", sql`job.request_id`, now)}
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
   const taken: MediaJob[] = [];
   const unreadable: FailedJob[] = [];
   for (const { job_quota: quota, job_tries: tries, job_fence: fence, ...row } of rows) {
-    if (!slots.take(row.app_id)) continue;
+    if (only?.includes(row.id) === false || !slots.take(row.app_id)) continue;
     try {
       taken.push({ request: toRequest(row), quota, tries, fence: fence + 1 });
     } catch (error) {
@@ -85,6 +86,16 @@ export async function takeMediaJobs(
     update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}
      where request_id in (select id from ${rowSet(trx, { id: "text" }, ids)} as input)`.execute(trx);
   return { taken, parked };
+}
+
+/** The requests of the first jobs that are due and not parked. */
+export async function dueMediaJobs(db: Db, now: number, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    ${roundRobin(db, DUE, { now, longestWait: LONGEST_WAIT, limit })}
+    select job.request_id as id from line join media_jobs as job on job.seq = line.seq
+     where ${mayBeTried("media_job", sql`job.request_id`, now)}
+     order by line.place, line.at, line.seq limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
 }
 
 /** A job by its request and its fencing token, and what its work threw. */

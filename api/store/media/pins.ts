@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { parkedUntilLater, unparkRows } from "../db/parked-rows.ts";
+import { mayBeTried, unparkRows } from "../db/parked-rows.ts";
 import { forUpdate, forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 
@@ -48,7 +48,7 @@ function firstPins(
   return db
     .selectFrom("pins")
     .where("due_at", comparison, at)
-    .where((eb) => eb.not(eb.exists(parkedUntilLater(db, "pin", now).whereRef("id", "=", "cid"))))
+    .where(mayBeTried("pin", sql`cid`, now))
     .orderBy("due_at")
     .limit(most);
 }

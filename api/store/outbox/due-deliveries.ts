@@ -3,7 +3,7 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 import type { Slots } from "../../shared/fair-slots.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
-import { type FailedRow, type ParkedRow, parkRows } from "../db/parked-rows.ts";
+import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { rowSet } from "../db/row-set.ts";
 import { closeAbandoned } from "./abandoned-deliveries.ts";
@@ -97,8 +97,7 @@ async function readQueue(trx: Db, now: number, without: string[]): Promise<Queue
       join deliveries as delivery on delivery.seq = line.seq
       join events on events.seq = delivery.event_seq
       join webhooks on webhooks.app_id = delivery.app_id
-     where not exists (select 1 from parked_rows as parked
-                        where parked.kind = 'delivery' and parked.id = delivery.id and parked.next_at > ${now})
+     where ${mayBeTried("delivery", sql`delivery.id`, now)}
      order by line.place, line.at, line.seq limit ${ROWS_PER_READ}`.execute(trx);
   return rows;
 }

@@ -4,6 +4,7 @@ import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { lockLedger } from "../db/locks.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
+import { mayBeTried } from "../db/parked-rows.ts";
 import { settle } from "./request-state.ts";
 import { type SettledRequest, toRequest } from "./stored-request.ts";
 
@@ -24,18 +25,7 @@ export async function settleConfirmed(
     .selectAll()
     .where("outcome", "is not", null)
     .where("block_number", "<=", confirmed)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom("parked_rows")
-            .select("parked_rows.id")
-            .where("kind", "=", "request")
-            .whereRef("parked_rows.id", "=", "requests.id")
-            .where("next_at", ">", now),
-        ),
-      ),
-    )
+    .where(mayBeTried("request", sql`requests.id`, now))
     .orderBy("block_number")
     .orderBy("seq")
     .execute();

@@ -4,7 +4,7 @@ import type { ChainOutcome } from "../../domain/outcome.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
-import { type FailedRow, type ParkedRow, parkRows } from "../db/parked-rows.ts";
+import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { forUpdateSkipLocked } from "../db/row-locks.ts";
 import { rowSet } from "../db/row-set.ts";
 import type { RequestRow } from "../db/schema.ts";
@@ -48,7 +48,7 @@ export async function claimRequests(
   const { rows: ready } = await sql<RequestRow>`
     ${readyLine(trx, now, limit)}
     select requests.* from line join requests on requests.seq = line.seq and requests.ready_at = line.at
-     where not exists (${parkedUntilLater(now)}) ${among}
+     where ${mayBeTried("request", sql`requests.id`, now)} ${among}
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "requests")}`.execute(trx);
   const claimed: ClaimedRequest[] = [];
   const unreadable: FailedRow[] = [];
@@ -73,18 +73,14 @@ function readyLine(db: Db, now: number, limit: number): RawBuilder<unknown> {
   return roundRobin(db, READY, { now, longestWait: LONGEST_WAIT, limit });
 }
 
-/** The mark of a parked request. Its row may be one that the database refuses to change, and then it still looks ready. */
-function parkedUntilLater(now: number): RawBuilder<unknown> {
-  return sql`select 1 from parked_rows as parked
-              where parked.kind = 'request' and parked.id = requests.id and parked.next_at > ${now}`;
-}
-
 /** The requests that `claimRequests` would claim. */
 export async function readyRequests(db: Db, now: number, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     ${readyLine(db, now, limit)}
     select requests.id from line join requests on requests.seq = line.seq
-     where not exists (${parkedUntilLater(now)}) order by line.place, line.at, line.seq limit ${limit}`.execute(db);
+     where ${mayBeTried("request", sql`requests.id`, now)} order by line.place, line.at, line.seq limit ${limit}`.execute(
+    db,
+  );
   return rows.map(({ id }) => id);
 }
 

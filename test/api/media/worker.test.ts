@@ -135,7 +135,7 @@ describe("MediaWorker with jobs that always fail", () => {
     const stop = new AbortController();
     const media = new Signal();
     await addApp(database);
-    const [unreadable = "", refused = "", ...good] = await addJobs(database, GOOD + 2);
+    const [unreadable = "", refused = "", untakable = "", ...good] = await addJobs(database, GOOD + 3);
     const set = (command: string) =>
       database.write((trx) => trx.updateTable("requests").set({ command }).where("id", "=", unreadable).execute());
     const { command } = await database.read
@@ -145,7 +145,10 @@ describe("MediaWorker with jobs that always fail", () => {
       .executeTakeFirstOrThrow();
     await set("{");
     const when = `new.id = '${refused}' and new.ready_at is not null`;
-    const cure = await poison(database, { table: "requests", event: "update", when });
+    const cures = [
+      await poison(database, { table: "requests", event: "update", when }),
+      await poison(database, { table: "media_jobs", event: "update", when: `new.request_id = '${untakable}'` }),
+    ];
     let clock = Date.now();
     const worker = new MediaWorker({
       ...{ blocks: new BlockFiles(folder.path), agent, gateway: null, maxBytes: 1_000, deadline: 60_000 },
@@ -163,16 +166,19 @@ describe("MediaWorker with jobs that always fail", () => {
     };
     try {
       await eventually(async () => ((await ready()) === good.length ? true : undefined));
-      await eventually(async () => ((await parkedIds(database, "media_job")).length === 2 ? true : undefined));
+      await eventually(async () => ((await parkedIds(database, "media_job")).length === 3 ? true : undefined));
       expect(worker.lastError).to.equal(null);
       const waiting = await database.read.selectFrom("media_jobs").select(["request_id", "tries", "due_at"]).execute();
-      expect(new Set(waiting.map(({ request_id: id }) => id))).to.deep.equal(new Set([unreadable, refused]));
-      for (const { tries, due_at: at } of waiting) expect([tries, at - clock]).to.deep.equal([0, 60_000]);
-      await cure();
+      expect(waiting).to.have.deep.members([
+        { request_id: unreadable, tries: 0, due_at: clock + 60_000 },
+        { request_id: refused, tries: 0, due_at: clock + 60_000 },
+        { request_id: untakable, tries: 0, due_at: 0 },
+      ]);
+      for (const cure of cures) await cure();
       await set(command);
       clock += 60_000;
       media.notify();
-      await eventually(async () => ((await ready()) === good.length + 2 ? true : undefined));
+      await eventually(async () => ((await ready()) === good.length + 3 ? true : undefined));
       expect(await parkedIds(database, "media_job")).to.deep.equal([]);
     } finally {
       stop.abort();

@@ -7,6 +7,7 @@ import {
   putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
 import {
+  dueMediaJobs,
   failMediaJob,
   finishMediaJob,
   insertMediaJobs,
@@ -139,6 +140,7 @@ async function jobs({ read, write }: Tour): Promise<void> {
     const { taken } = await write((trx) => takeMediaJobs(trx, { now: NOW, leaseUntil: NOW + 60_000, holder, slots }));
     return taken;
   };
+  await dueMediaJobs(read, NOW, 4);
   await take("gone");
   const [finished, created, failed, returned] = await take("here");
   if (finished === undefined || created === undefined || failed === undefined || returned === undefined)
