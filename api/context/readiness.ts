@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { WrongChain } from "../chain/chain-guard.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { describeError, RateLimited } from "../chain/errors.ts";
-import type { Readiness, ReadinessWord } from "../domain/conditions.ts";
+import { type Readiness, READINESS_WORDS, type ReadinessWord } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { isAnyParked } from "../store/db/parked-rows.ts";
@@ -39,12 +39,12 @@ interface Result {
 export function createReadiness(parts: Watched, clock = () => performance.now()): () => Promise<Readiness> {
   const { database, client, health, logger } = parts;
   const words = new Map<string, ReadinessWord>();
-  const check = async (name: "database" | "chain" | "rows", ask: () => Promise<unknown>): Promise<Result> => {
+  const check = async (name: "database" | "chain" | "rows", ask: () => Promise<ReadinessWord>): Promise<Result> => {
     try {
-      await ask();
+      const found = await ask();
       if ((words.get(name) ?? "ok") !== "ok") logger.info({ check: name }, "a check of /readyz succeeds again");
       words.set(name, "ok");
-      return { word: "ok", detail: null };
+      return { word: found, detail: found === "ok" ? null : READINESS_WORDS[found] };
     } catch (error) {
       const word = wordOf(error);
       if (words.get(name) !== word) logger.error({ check: name, word, err: error }, "a check of /readyz fails");
@@ -54,15 +54,13 @@ export function createReadiness(parts: Watched, clock = () => performance.now())
   };
   const look = async (): Promise<Readiness> => {
     const results = new Map<string, Result>();
-    let parked = false;
     const [stored, chain, rows, workers] = await Promise.all([
-      check("database", () => readMeta(database.read, "checkpoint")),
-      check("chain", () => client.headNumber()),
-      check("rows", async () => (parked = await isAnyParked(database.read))),
+      check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
+      check("chain", () => client.headNumber().then(() => "ok")),
+      check("rows", () => isAnyParked(database.read).then((parked) => (parked ? "parked" : "ok"))),
       health(),
     ]);
-    results.set("database", stored).set("chain", chain);
-    results.set("rows", parked ? { word: "parked", detail: "parked: `doctor` says which rows" } : rows);
+    results.set("database", stored).set("chain", chain).set("rows", rows);
     for (const { name, critical, lastError } of workers)
       if (critical) results.set(name, { word: lastError === null ? "ok" : "failing", detail: lastError });
     return {
