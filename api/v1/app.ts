@@ -32,7 +32,7 @@ export function createApp(parts: AppDeps): Express {
     creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
     uploads: new UploadSlots(),
-    unread: new UnreadAnswers(settings.limits),
+    unread: new UnreadAnswers(settings.limits, parts.answerPace),
     bodies: new OpenBodies(settings.limits.openBodyBytes),
     rates: new RateLimit(
       { perMinute: settings.limits.ratePerMinute, publicPerMinute: settings.limits.publicRatePerMinute },

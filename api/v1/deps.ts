@@ -5,6 +5,7 @@ import type { AcceptQueue } from "../commands/accept-queue.ts";
 import type { UploadSlots } from "../commands/upload-slots.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { LookUps } from "../commands/look-ups.ts";
+import type { AnswerPace } from "../config/limits.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Readiness } from "../domain/conditions.ts";
 import type { BlockStore } from "../ipfs/block-store.ts";
@@ -32,6 +33,8 @@ export interface AppDeps {
   /** The addresses that webhook URLs may resolve to. */
   addressPolicy: AddressPolicy;
   streams: EventStreams;
+  /** How fast answers must be read. Replaced in tests. */
+  answerPace?: AnswerPace | undefined;
   logger: Logger;
   metrics: Pick<Metrics, "requests" | "http" | "serving">;
   /** Whether the process can serve calls now, and the result of each check. */

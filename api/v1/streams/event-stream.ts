@@ -79,16 +79,11 @@ export class EventStream {
   /** Ends the stream. The client reconnects and continues where it was. */
   end(reason: string): void {
     // The end would wait behind what the client does not take.
-    if (this.isBlocked) this.abort();
+    if (this.isBlocked) this.#response.destroy();
     else {
       const retry = RETRY + Math.floor(Math.random() * SPREAD);
       this.#response.end(`: ${reason}\nretry: ${retry.toString()}\n\n`);
     }
-  }
-
-  /** Closes the connection. */
-  abort(): void {
-    this.#response.destroy();
   }
 
   #write(content: Buffer | string): void {

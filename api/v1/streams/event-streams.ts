@@ -32,11 +32,9 @@ export interface StreamTimes {
   checkTokens: number;
   /** A stream that is quiet for so long gets a comment: proxies close connections that seem idle. */
   heartbeat: number;
-  /** A connection whose buffers stay full for so long is closed. */
-  stalled: number;
 }
 
-const TIMES: StreamTimes = { poll: 250, checkTokens: 500, heartbeat: 15_000, stalled: 60_000 };
+const TIMES: StreamTimes = { poll: 250, checkTokens: 500, heartbeat: 15_000 };
 /** Most events of a page. It bounds what a client that reads slowly holds in memory. */
 const PAGE = 64;
 /** Places in feeds that one statement reads pages of. */
@@ -158,13 +156,9 @@ export class EventStreams {
   }
 
   #keepOpen(): void {
-    const { heartbeat, stalled } = this.#times;
+    // A stream whose client takes nothing is closed by `UnreadAnswers`.
     for (const stream of this.#streams) {
-      if (stream.isBlocked) {
-        if (stream.quietFor <= stalled) continue;
-        this.#remove(stream);
-        stream.abort();
-      } else if (stream.quietFor > heartbeat) stream.beat();
+      if (!stream.isBlocked && stream.quietFor > this.#times.heartbeat) stream.beat();
     }
   }
 

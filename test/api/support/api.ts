@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/operator/create-app.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
+import { type AnswerPace, DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
 import type { Readiness } from "../../../api/domain/conditions.ts";
 import type { BlockStore } from "../../../api/ipfs/block-store.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
@@ -173,6 +173,7 @@ interface ApiOptions {
   /** Bytes of the disk that media leave free. */
   keepFree?: number;
   streamTimes?: Partial<StreamTimes>;
+  answerPace?: AnswerPace;
 }
 
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
@@ -206,6 +207,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     signals: signalsOf(state),
     addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },
     streams: streaming.streams,
+    answerPace: options.answerPace,
     logger,
     metrics: NO_METRICS,
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {}, details: {} }),
@@ -217,8 +219,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   });
   const server = createHttpServer(app, {}, { limits, isProxy: () => false, refused: () => undefined });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port.toString()}`;
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
   const databaseUrl = place.url;
   const api = new TestApi({ baseUrl, database, blocksFolder, stored, foreign, sealer, databaseUrl, log, documented });
   state.api = api;

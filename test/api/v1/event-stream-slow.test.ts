@@ -24,7 +24,7 @@ describe("an event stream whose client reads slowly", () => {
     EventReader.open(`${api.baseUrl}/v1/events`, api.app.token, headers).catch(() => undefined);
 
   it("is ended when the client takes nothing; after a reconnect nothing is lost", async () => {
-    api = await startApi({ limits: { appEventStreams: 1 }, streamTimes: { stalled: 1_500 } });
+    api = await startApi({ limits: { appEventStreams: 1 }, answerPace: { stall: 1.5, bytesPerSecond: 2 ** 24 } });
     // About 20 MB, more than the buffers of the sockets take.
     const count = 5_000;
     await addCorrections(api, count);
