@@ -4,7 +4,6 @@ import { abi } from "./abi.ts";
 import { checksumAddress } from "./checksum-address.ts";
 import type { RawLog } from "./raw-logs.ts";
 import { textOfBytes } from "./text.ts";
-import { MAX_CHAIN_URI_BYTES } from "../config/limits.ts";
 
 /** Position of a log in the chain. */
 export interface LogPosition {
@@ -155,6 +154,9 @@ export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
       return null;
   }
 }
+
+/** Most bytes of a URI that a collection's outside owner wrote to the chain. */
+const MAX_CHAIN_URI_BYTES = 65_536;
 
 /**
  * The text of a URI. Outside owners choose it, so a longer one ends at `MAX_CHAIN_URI_BYTES`: no wallet and no marketplace reads

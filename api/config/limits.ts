@@ -210,8 +210,6 @@ export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 export const MAX_HEADER_BYTES = 16_384;
 /** Longest cursor of a listing, in characters. */
 export const MAX_CURSOR_LENGTH = 128;
-/** Most bytes of a URI that a collection's outside owner wrote to the chain. A longer one ends there. */
-export const MAX_CHAIN_URI_BYTES = 65_536;
 /** Most days after which a token that a console session creates expires. */
 export const MAX_TOKEN_DAYS = 3_650;
 /** Most characters of a token's name. */

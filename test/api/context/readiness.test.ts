@@ -80,8 +80,8 @@ describe("readiness", () => {
       answer = () => Promise.reject(error);
       expect(await look()).to.deep.equal({
         ready,
-        checks: { database: "ok", chain: word },
-        details: { database: "ok", chain: error.message },
+        checks: { database: "ok", chain: word, rows: "ok" },
+        details: { database: "ok", chain: error.message, rows: "ok" },
       });
       await look();
       answer = () => Promise.resolve(8);
@@ -102,7 +102,7 @@ describe("readiness", () => {
     ];
     const { ready, checks, details } = await look();
     expect(ready).to.equal(true);
-    expect(checks).to.deep.equal({ database: "ok", chain: "ok", "lane 0": "failing", "lane 1": "ok" });
+    expect(checks).to.deep.equal({ database: "ok", chain: "ok", rows: "ok", "lane 0": "failing", "lane 1": "ok" });
     expect(details["lane 0"]).to.equal(lastError);
   });
 

@@ -6,7 +6,7 @@ import { ENGINE_FILE, engineTests, filesOf, GENERATED } from "../../../scripts/t
 
 const EVERY_API_TEST = "test/api/**/*.test.ts";
 /** Connections of both engines, and the programs of the service: who uses none of them has no database. */
-const USES_DATABASE = /from "better-sqlite3"|new (?:pg\.)?(?:Pool|Client)\(|"api\/(?:cli\/)?main\.ts"/;
+const USES_DATABASE = /new BetterSqlite3\(|new (?:pg\.)?(?:Pool|Client)\(|"api\/(?:cli\/)?main\.ts"/;
 
 describe("engineTests", () => {
   let chosen: string[];
