@@ -46,7 +46,11 @@ export async function openContent(
   const place = { dataDir, database: deps.database, keepFree: limits.freeDiskBytes };
   const { blocks, close } = openBlocks(settings.mediaStore, place);
   opened.defer(close);
-  if (settings.roles.some((role) => USERS.includes(role))) await prepareBlocks(blocks, deps);
+  if (settings.roles.some((role) => USERS.includes(role))) {
+    await requireMediaStore(deps.database, blocks);
+    // The process that strangers connect to only reads content.
+    if (settings.roles.some((role) => role !== "ipfs" && USERS.includes(role))) await prepareBlocks(blocks, deps);
+  }
   const ipfsNode =
     settings.roles.includes("ipfs") && settings.ipfsNode !== null
       ? await openIpfsNode({ ipfsNode: settings.ipfsNode, dataDir: settings.dataDir }, { blocks, logger })
@@ -55,12 +59,11 @@ export async function openContent(
   return { blocks, agent, gateway, ipfsNode };
 }
 
-/** Checks the block store, and cleans up after processes that died. @throws StartupError */
+/** Cleans up after processes that died. */
 async function prepareBlocks(
   blocks: BlockStore,
-  { database, logger, now }: { database: Database; logger: Logger; now: () => number },
+  { logger, now }: { logger: Logger; now: () => number },
 ): Promise<void> {
-  await requireMediaStore(database, blocks);
   await blocks.removeUnfinished(now() - DRAFT_MAX_AGE);
   const restored = await blocks.restoreQuarantined();
   if (restored > 0)

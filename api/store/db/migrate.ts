@@ -1,3 +1,6 @@
+import { readFile } from "node:fs/promises";
+
+import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 
 import { holderIsGone } from "../../shared/lease-holder.ts";
@@ -128,4 +131,20 @@ async function storedNames(db: Db): Promise<string[]> {
     .orderBy("name")
     .execute();
   return rows.map((row) => row.name);
+}
+
+/** The roles that `grants.sql` knows. */
+const ROLES = ["moneta_service", "moneta_media", "moneta_ipfs"];
+const GRANTS = new URL("grants.sql", import.meta.url);
+
+/**
+ * PostgreSQL: gives each role of `grants.sql` that exists its rights, and no others.
+ * @returns the roles. SQLite has none.
+ */
+export async function applyGrants(trx: Trx): Promise<string[]> {
+  if (engineOf(trx) !== "postgres") return [];
+  const { rows } = await sql<{ rolname: string }>`
+    select rolname from pg_roles where rolname in (${sql.join(ROLES)}) order by rolname`.execute(trx);
+  if (rows.length > 0) await sql.raw(await readFile(GRANTS, "utf8")).execute(trx);
+  return rows.map(({ rolname }) => rolname);
 }
