@@ -41,22 +41,22 @@ export class RunLease {
         return result;
       });
     } catch (error) {
-      if (!(error instanceof LeaseLost)) {
-        await lease.#release();
-        throw error;
-      }
+      // A process that was paused may see another error first: its call of the node took too long.
+      if (!(error instanceof LeaseLost) && !(await lease.#release())) throw error;
       throw new ReconcileError("Another process has taken over this run of reconcile. Wait until it ends.", {
         cause: error,
       });
     }
   }
 
-  /** After a failure the run can go on at once. */
-  async #release(): Promise<void> {
+  /** After a failure the run can go on at once. @returns whether another process has taken it over. */
+  async #release(): Promise<boolean> {
     try {
       await this.#deps.database.write((trx) => holdRun(trx, this.#run, AT_ONCE));
-    } catch {
-      // The lease runs out by itself. The caller throws the first error, which is the cause.
+      return false;
+    } catch (error) {
+      // Otherwise the lease runs out by itself. The caller throws the first error, which is the cause.
+      return error instanceof LeaseLost;
     }
   }
 

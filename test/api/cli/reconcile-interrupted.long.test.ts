@@ -134,15 +134,15 @@ describe("reconcile behind a provider with limits, interrupted", () => {
     it("refuses a second run; the first one writes nothing after a takeover", async () => {
       await moneta.service.stop();
       const { child } = await stopped(60);
+      const database = await openDatabase(moneta.databaseUrl);
+      // Paused, it cannot renew its lease. While this process writes, the other is in no transaction.
+      await database.write(() => pause(Number(child.child.pid)));
       moneta.intercept = limited(nothing());
       const refusal = await runCli(moneta.env, "reconcile").then(
         () => null,
         (reason: unknown) => reason as Error,
       );
       expect(refusal?.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
-      const database = await openDatabase(moneta.databaseUrl);
-      // Paused, it cannot renew its lease. While this process writes, the other is in no transaction.
-      await database.write(() => pause(Number(child.child.pid)));
       const text = (await readMeta(database.read, "reconcile")) ?? "";
       const expired = JSON.stringify({ ...(JSON.parse(text) as object), until: 1 });
       await database.write((trx) =>
@@ -151,7 +151,7 @@ describe("reconcile behind a provider with limits, interrupted", () => {
       await database.close();
       expect((await run()).comparison.differences).to.be.greaterThan(0);
       child.child.kill("SIGCONT");
-      // Its next renewal, or its next write, fails.
+      // Its next renewal or write fails, or its call of the node that took too long; then it finds its lease taken over.
       expect(await child.gone()).to.equal(1);
       expect(child.output).to.include("Another process has taken over this run of reconcile.");
     });
