@@ -55,7 +55,8 @@ describe("a lane that cannot send", () => {
       expect(await describeError(0)).to.equal(words);
       await wait(100);
     }
-    const checks = { database: "ok", chain: "ok", "lane 0": "failing", indexer: "ok", webhooks: "ok", media: "ok" };
+    const others = { rows: "ok", indexer: "ok", webhooks: "ok", media: "ok" };
+    const checks = { database: "ok", chain: "ok", "lane 0": "failing", ...others };
     // An answer of `readyz` is up to a second old.
     const answer = await eventually(async () => {
       const found = await readyz();
