@@ -159,8 +159,8 @@ export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
 const MAX_CHAIN_URI_BYTES = 65_536;
 
 /**
- * The text of a URI. Outside owners choose it, so a longer one ends at `MAX_CHAIN_URI_BYTES`: no wallet and no marketplace reads
- * such a URI either, and each token of a page would repeat it.
+ * The text of a URI. Outside owners choose it, and each token of a page repeats it, so a longer one ends at
+ * `MAX_CHAIN_URI_BYTES`.
  */
 function uriOf(bytes: string): string {
   return textOfBytes(bytes.slice(0, 2 + 2 * MAX_CHAIN_URI_BYTES));

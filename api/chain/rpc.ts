@@ -197,7 +197,7 @@ export class Rpc {
 
   /**
    * Sends the body again when its connection broke before the answer, once. Nodes and load balancers close idle connections,
-   * and may do so at the moment of the next call. Every call may be sent twice: even a transaction has one effect.
+   * and may do so at the moment of the next call. It is safe to send any call twice: a signed transaction has its effect only once.
    */
   async #exchange(body: string, bounds: RpcBounds): Promise<HttpAnswer> {
     try {

@@ -1147,7 +1147,7 @@ export interface components {
             wallets: components["schemas"]["Wallet"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1159,7 +1159,7 @@ export interface components {
             history: components["schemas"]["HistoryEntry"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1194,7 +1194,7 @@ export interface components {
             nfts: components["schemas"]["HeldNft"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1244,7 +1244,7 @@ export interface components {
             nfts: components["schemas"]["HeldNft"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1261,7 +1261,7 @@ export interface components {
             collections: components["schemas"]["Collection"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1311,7 +1311,7 @@ export interface components {
             nfts: components["schemas"]["Nft"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1382,7 +1382,7 @@ export interface components {
             }[];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1428,7 +1428,7 @@ export interface components {
             contracts: components["schemas"]["FollowedContract"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -1464,7 +1464,7 @@ export interface components {
             requests: components["schemas"]["Request"][];
             /** @description Items in the whole listing. */
             total: number;
-            /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
             limit: number;
             /** @description Items of the listing before this page. */
             offset: number;
@@ -4080,7 +4080,7 @@ export interface operations {
                         }[];
                         /** @description Items in the whole listing. */
                         total: number;
-                        /** @description Most items on this page. Fewer than asked for when they would be larger than 4 MiB. */
+                        /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
                         limit: number;
                         /** @description Items of the listing before this page. */
                         offset: number;

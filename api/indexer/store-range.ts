@@ -68,7 +68,7 @@ export async function storeRange(
   }
 }
 
-/** @returns the requests without which the range can be stored, with the errors; none if it can be stored without none of them. */
+/** @returns the requests without which the range can be stored, with the errors; none if it cannot be stored even without all of them. */
 async function findPoisoned(deps: StoreDeps, range: PreparedRange, from: From): Promise<Suspect[]> {
   const unreadable = new Set(range.unreadable.map(({ id }) => id));
   const minted = range.moves

@@ -55,7 +55,8 @@ export async function prune(
       errors.push(error);
     }
   }
-  if (errors.length > 0) throw errors[0];
+  if (errors.length > 1) throw new AggregateError(errors, "Several kinds of rows could not be pruned.");
+  if (errors.length === 1) throw errors[0];
 }
 
 async function pruneKind(

@@ -146,7 +146,7 @@ export class Program {
 
 /**
  * Resolves when the process has ended, and its output: the rest of it may come after the end. Not at the event "close", which
- * never comes when this process closed the channel.
+ * never comes after this process has closed the channel.
  */
 async function closed(child: ChildProcess): Promise<void> {
   const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);

@@ -153,7 +153,9 @@ export const pageFrameFields = {
   limit: z
     .int()
     .positive()
-    .meta({ description: "Most items on this page. Fewer than asked for when they would be larger than 4 MiB." }),
+    .meta({
+      description: `Most items on this page. Fewer than asked for when they would have more than ${(MAX_PAGE_BYTES / 1_048_576).toString()} MiB.`,
+    }),
   offset: z.int().nonnegative().meta({ description: "Items of the listing before this page." }),
   next: z.string().nullable().meta({ description: "Cursor of the next page; null at the end." }),
 };

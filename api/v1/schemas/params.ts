@@ -16,8 +16,8 @@ export const contractParams = z.object({ address, contract_address });
 export const contractTokenParams = z.object({ address, contract_address, token_id });
 export const tokenParams = z.object({ address, token_id });
 /**
- * Any text: an unknown id is simply not found. A text with NUL, which PostgreSQL refuses, or with more characters than any id
- * has cannot be an id either.
+ * Any text: an unknown id is simply not found. A text with NUL, which PostgreSQL refuses, cannot be an id either, and neither can
+ * a longer one. @param longest in characters; each takes at most two units of a string.
  */
 function name(description: string, longest: number) {
   return z
@@ -25,6 +25,7 @@ function name(description: string, longest: number) {
     .meta({ description, maxLength: longest })
     .transform((text) => (text.includes("\0") || text.length > 2 * longest ? "" : text));
 }
+/** Characters of the longest id: that of a request. */
 const MAX_ID = 64;
 export const requestParams = z.object({ request_id: name("The `request_id` of an earlier answer.", MAX_ID) });
 export const deliveryParams = z.object({ id: name("The `id` of the delivery.", MAX_ID) });
