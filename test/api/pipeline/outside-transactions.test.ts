@@ -159,8 +159,9 @@ describe("transactions that others send to the service's collections", () => {
       await eventually(async () =>
         (await api.ok("GET", `/v1/requests/${id}`))["status"] === "processing" ? true : undefined,
       );
-      await moneta.provider.send("evm_mine", []);
+      // In this order a transaction that arrives in between is mined too.
       await moneta.provider.send("evm_setAutomine", [true]);
+      await moneta.provider.send("evm_mine", []);
       expect(await api.settled(id)).to.include({ status: "failed", error_code: "token_already_exists" });
       const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}/${collection}`);
       expect(nfts).to.have.length(1);
