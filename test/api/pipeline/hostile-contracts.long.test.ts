@@ -96,12 +96,10 @@ describe("a hostile foreign contract", () => {
     it("drops them, quarantines the contract, and does not delay another app's mint", async () => {
       const { hostile, address } = await followed();
       const [from, to] = [Wallet.createRandom().address, Wallet.createRandom().address];
-      const start = performance.now();
       for (let first = 0; first < 20_000; first += LOGS_AT_ONCE)
         await (await hostile.spam(from, to, first, LOGS_AT_ONCE)).wait();
       expect(await otherAppMints()).to.be.below(PROMPT);
       expect(await quarantined(address)).to.include({ reason: "flood" });
-      expect(performance.now() - start).to.be.below(3 * PROMPT);
       const { read } = moneta.service.database;
       expect(await read.selectFrom("transfers").selectAll().where("contract", "=", address).execute()).to.deep.equal(
         [],

@@ -214,11 +214,9 @@ describe("GET /v1/events with Accept: text/event-stream", () => {
   it("ends at once when the service stops, and asks the client to reconnect", async () => {
     api = await startApi();
     const reader = await open();
-    const started = performance.now();
     await api.close();
     expect(await reader.ended).to.equal(true);
-    // Connections that are still open after ten seconds are cut, without the comment.
-    expect(performance.now() - started).to.be.below(9_000);
+    // A connection that is cut, because it stayed open for too long, ends without the comment.
     expect(reader.comments).to.deep.equal(["the service stops; reconnect"]);
     expect(reader.retries).to.have.length(2);
     api.close = () => Promise.resolve();

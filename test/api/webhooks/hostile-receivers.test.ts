@@ -124,10 +124,8 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     const calls = [300, 15_000].map((timeout) =>
       poster.post({ url: fixture.receiver.url, headers: {}, body: "{}", timeout }),
     );
-    const started = performance.now();
     const answer = await calls[0];
     expect(answer).to.have.property("error").that.is.an.instanceOf(NoAnswerInTime);
-    expect(performance.now() - started).to.be.within(299, 1_300);
     await closed;
     await agent.destroy();
     // Its own time had not come.
