@@ -14,6 +14,9 @@ export async function startTestService(options: {
 }): Promise<Service & { baseUrl: string }> {
   const settings = parseSettings({
     PORT: "0",
+    // The service looks at the chain when it has sent something. On a chain that mines at once that is enough, and an idle
+    // service then takes less of the processor than the tests beside it.
+    BLOCK_POLL_SECONDS: "1",
     RPC_URL: options.rpcUrl,
     DATA_DIR: options.dataDir,
     // Tests make far more calls than an app.
