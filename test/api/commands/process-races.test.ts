@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { AcceptLimits, Candidate } from "../../../api/commands/accept-group.ts";
+import { acceptGroup, type AcceptLimits, type Candidate } from "../../../api/commands/accept-group.ts";
 import { OperatorError } from "../../../api/operator/operator-error.ts";
 import { issueToken } from "../../../api/commands/issue-token.ts";
 import { removeApp } from "../../../api/operator/remove-app.ts";
@@ -12,8 +12,8 @@ import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
-import { acceptEach } from "../support/candidates.ts";
-import { addApp, APP, creation } from "../support/rows.ts";
+import { acceptEach, callsOf } from "../support/candidates.ts";
+import { addApp, addCollection, APP, creation, randomAddress } from "../support/rows.ts";
 
 const NOW = 1_700_000_000_000;
 const NO_LIMITS: AcceptLimits = { backlog: 1_000, mediaBacklog: 1_000, appGasPerDay: null };
@@ -23,6 +23,24 @@ function candidateOf(id: string, appId = APP): Candidate {
   const nothing = { unlockable: null, collection: null, tokenId: null, waitsForMedia: false };
   return { id, appId, type: "collection", command, ...nothing };
 }
+
+describe("two calls with the same Idempotency-Key in one group", () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+  });
+  after(() => database.remove());
+
+  it("are one: the second gets the answer of the first", async () => {
+    const key = { key: "same", fingerprint: "of the body" };
+    const calls = callsOf([candidateOf("first"), candidateOf("second")]).map((call) => ({ ...call, key }));
+    const decisions = await database.write((trx) => acceptGroup(trx, calls, NO_LIMITS, NOW));
+    expect(decisions.map(({ kind }) => kind)).to.deep.equal(["decided", "repeated"]);
+    const stored = await database.read.selectFrom("requests").select("id").execute();
+    expect(stored).to.deep.equal([{ id: "first" }]);
+  });
+});
 
 describe("a call of an app that was removed after its token was looked up", () => {
   let database: TestDatabase;
@@ -80,6 +98,19 @@ describeOn("postgres", "two processes that decide at the same time", () => {
     );
     expect(valueOf(first)).to.deep.equal([{ kind: "accepted" }]);
     expect(valueOf(second)).to.deep.equal([{ kind: "refused", code: "quota_exceeded" }]);
+  });
+
+  it("take the last place under a supply cap once", async () => {
+    const collection = await addCollection(two.one, { maxSupply: 1 });
+    const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
+    const mint = (id: string): Candidate => ({ ...candidateOf(id), type: "mint", command, collection });
+    const { first, second } = await overlap(
+      two.one,
+      (trx) => acceptEach(trx, [mint("first")], NO_LIMITS, NOW),
+      () => two.other.write((trx) => acceptEach(trx, [mint("second")], NO_LIMITS, NOW)),
+    );
+    expect(valueOf(first)).to.deep.equal([{ kind: "accepted" }]);
+    expect(valueOf(second)).to.deep.equal([{ kind: "refused", code: "supply_exceeded" }]);
   });
 
   it("replace a token once", async () => {
