@@ -6,7 +6,7 @@ import { ApiClient } from "./api-client.ts";
 import type { DatabasePlace } from "./database.ts";
 import { TEST_ENGINE } from "./engine.ts";
 import type { TestNode } from "./node.ts";
-import type { Interception } from "./rpc-proxy.ts";
+import type { Interception } from "../../scripts/scene/rpc-proxy.ts";
 
 export type Settings = Record<string, string>;
 

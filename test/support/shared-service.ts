@@ -1,12 +1,12 @@
 import type { Service } from "../../api/context/service.ts";
 import { createApp } from "../../api/operator/create-app.ts";
-import { Cleanups } from "./cleanups.ts";
+import { Cleanups } from "../../scripts/scene/scene.ts";
 import { createTestDatabase, type DatabasePlace } from "./database.ts";
 import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
 import { eventually } from "./eventually.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startNode, type TestNode } from "./node.ts";
-import { type Interception, type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
+import { type Interception, type RpcProxy, startRpcProxy } from "../../scripts/scene/rpc-proxy.ts";
 import { startTestService } from "./service.ts";
 import { databaseSettings, present, ServiceFixture, type Settings } from "./service-fixture.ts";
 import { putTestKeys } from "./test-keys.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { NodeProcess } from "../../scene/node.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
-import { ServiceProcess } from "../harness/service-process.ts";
+import { MeasuredService } from "../harness/measured-service.ts";
 import { startBareServer } from "../pipeline/bare/server-process.ts";
 
 const ALL_ROLES = "api,relayer,indexer,webhooks,media";
@@ -33,7 +33,7 @@ async function run({ quick, databases }: Options): Promise<Row[]> {
         // Each new database belongs to new contracts, as on a new chain.
         DEPLOYMENTS_DIR: join(own, "deployments"),
       };
-      const start = () => ServiceProcess.start(env, join(own, "service.log"), ALL_ROLES);
+      const start = () => MeasuredService.open(env, join(own, "service.log"), ALL_ROLES);
       // In turns, so that a slow moment of the machine affects all of them.
       ms.fresh.push(await timeOf(start));
       ms.again.push(await timeOf(start));

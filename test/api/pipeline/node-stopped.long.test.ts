@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+import { type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a stopped node", () => {

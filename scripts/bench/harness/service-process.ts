@@ -1,3 +1,0 @@
-import { MeasuredService } from "./measured-service.ts";
-
-export const ServiceProcess = { start: MeasuredService.open };

@@ -1,3 +1,0 @@
-import { Cleanups } from "../../scripts/scene/scene.ts";
-
-export { Cleanups };
