@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import type { Database } from "../../../../api/store/db/database.ts";
+import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import { DatabaseUnavailable } from "../../../../api/store/db/database-error.ts";
 import { advanceSequences, readCounter } from "../../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
+import { startCommitProxy } from "../../../../scripts/scene/postgres-proxy.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
 
@@ -50,6 +52,29 @@ describeOn("postgres", "writes of several processes", () => {
     expect(results.map(({ status }) => status)).to.deep.equal(["fulfilled", "rejected", "fulfilled"]);
     const values = await Promise.all(["a", "b", "c"].map((key) => readCounter(two.one.read, key)));
     expect(values).to.deep.equal([1, 0, 1]);
+  });
+
+  it("does not run a group again whose commit was stored, and whose answer was lost with the connection", async () => {
+    const proxy = await startCommitProxy(two.one.url);
+    const behind = await openDatabase(proxy.url);
+    try {
+      const lost = proxy.loseCommitOf("update meta set value");
+      const add = () =>
+        behind.write((trx) =>
+          sql`update meta set value = (value::int + 1)::text where key = 'checkpoint'`.execute(trx),
+        );
+      await two.one.write((trx) => writeMeta(trx, "checkpoint", "0"));
+      const results = await Promise.allSettled([add(), add()]);
+      await lost;
+      for (const result of results)
+        expect(result).to.have.property("reason").that.is.an.instanceOf(DatabaseUnavailable);
+      // Each ran once, and the service cannot know it.
+      const row = await two.one.read.selectFrom("meta").select("value").executeTakeFirst();
+      expect(row?.value).to.equal("2");
+    } finally {
+      await behind.close();
+      await proxy.stop();
+    }
   });
 
   it("gives the numbers of a sequence in the order of the commits", async () => {
