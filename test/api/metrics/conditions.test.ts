@@ -4,6 +4,7 @@ import { parseEther } from "ethers";
 import { connectContracts } from "../../../api/chain/deployed.ts";
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { BACKLOG_SLOW, type Condition, CONDITIONS, LANE_STUCK } from "../../../api/domain/conditions.ts";
+import { readPipeline } from "../../../api/store/metrics/pipeline.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { BacklogWatch } from "../../../api/metrics/backlog-watch.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -123,6 +124,9 @@ describe("conditions", () => {
         .execute(),
     );
     await reported("lane_stuck");
+    // It is counted once.
+    const { backlog } = await readPipeline(database.read, Date.now());
+    expect(backlog).to.deep.equal({ media: 0, pending: 0, processing: 1 });
     await moneta.provider.send("evm_setAutomine", [true]);
     await moneta.provider.send("evm_mine", []);
     await over("lane_stuck");
