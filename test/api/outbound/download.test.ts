@@ -28,6 +28,8 @@ describe("download", () => {
       if (handler === undefined) response.writeHead(404).end();
       else handler(response, request);
     });
+    // Packing a bomb can keep this process busy for longer than a server keeps an idle connection, which is then lost.
+    server.keepAliveTimeout = 0;
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     port = (server.address() as AddressInfo).port.toString();
     base = `http://127.0.0.1:${port}`;
