@@ -1566,6 +1566,34 @@ export interface components {
                     /** @description null: unlimited. */
                     limit: number | null;
                 };
+                /** @description Bytes of metadata (as JSON in UTF-8) and unlockable content that the app's requests have stored. A change of metadata counts by its new size. What belongs to a failed request does not count. */
+                stored_bytes: {
+                    /** @description What counts now. */
+                    used: number;
+                    /** @description null: unlimited. */
+                    limit: number | null;
+                };
+                /** @description Requests for a new collection that did not fail. */
+                collections: {
+                    /** @description What counts now. */
+                    used: number;
+                    /** @description null: unlimited. */
+                    limit: number | null;
+                };
+                /** @description Requests to mint that did not fail. A request counts once, however many copies it mints. */
+                mints: {
+                    /** @description What counts now. */
+                    used: number;
+                    /** @description null: unlimited. */
+                    limit: number | null;
+                };
+                /** @description Tokens of the app that are neither revoked nor expired. */
+                api_tokens: {
+                    /** @description What counts now. */
+                    used: number;
+                    /** @description null: unlimited. */
+                    limit: number | null;
+                };
             };
         };
         /**
@@ -4306,6 +4334,22 @@ export interface operations {
                      *         "wallets": {
                      *           "used": 3,
                      *           "limit": 10000
+                     *         },
+                     *         "stored_bytes": {
+                     *           "used": 61440,
+                     *           "limit": 1000000000
+                     *         },
+                     *         "collections": {
+                     *           "used": 2,
+                     *           "limit": 200
+                     *         },
+                     *         "mints": {
+                     *           "used": 118,
+                     *           "limit": null
+                     *         },
+                     *         "api_tokens": {
+                     *           "used": 1,
+                     *           "limit": 100
                      *         }
                      *       }
                      *     }
@@ -4584,7 +4628,31 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
+            /**
+             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
+             */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description What happened, as a word for programs.
+                         * @enum {string}
+                         */
+                        error_code: "rate_limited" | "quota_exceeded";
+                        /** @description What happened, and what to do next. */
+                        message: string;
+                        errors: components["schemas"]["FieldErrors"];
+                    };
+                };
+            };
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -4696,6 +4764,22 @@ export interface operations {
                      *             "wallets": {
                      *               "used": 3,
                      *               "limit": 10000
+                     *             },
+                     *             "stored_bytes": {
+                     *               "used": 61440,
+                     *               "limit": 1000000000
+                     *             },
+                     *             "collections": {
+                     *               "used": 2,
+                     *               "limit": 200
+                     *             },
+                     *             "mints": {
+                     *               "used": 118,
+                     *               "limit": null
+                     *             },
+                     *             "api_tokens": {
+                     *               "used": 1,
+                     *               "limit": 100
                      *             }
                      *           }
                      *         }
@@ -4763,6 +4847,34 @@ export interface operations {
                                 };
                                 /** @description Wallets of the app. */
                                 wallets: {
+                                    /** @description What counts now. */
+                                    used: number;
+                                    /** @description null: unlimited. */
+                                    limit: number | null;
+                                };
+                                /** @description Bytes of metadata (as JSON in UTF-8) and unlockable content that the app's requests have stored. A change of metadata counts by its new size. What belongs to a failed request does not count. */
+                                stored_bytes: {
+                                    /** @description What counts now. */
+                                    used: number;
+                                    /** @description null: unlimited. */
+                                    limit: number | null;
+                                };
+                                /** @description Requests for a new collection that did not fail. */
+                                collections: {
+                                    /** @description What counts now. */
+                                    used: number;
+                                    /** @description null: unlimited. */
+                                    limit: number | null;
+                                };
+                                /** @description Requests to mint that did not fail. A request counts once, however many copies it mints. */
+                                mints: {
+                                    /** @description What counts now. */
+                                    used: number;
+                                    /** @description null: unlimited. */
+                                    limit: number | null;
+                                };
+                                /** @description Tokens of the app that are neither revoked nor expired. */
+                                api_tokens: {
                                     /** @description What counts now. */
                                     used: number;
                                     /** @description null: unlimited. */

@@ -18,7 +18,7 @@ import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
 import { Backlog, type BacklogLimits, type BacklogRefusal } from "./backlog.ts";
 import { type Credential, validCredentials } from "./credential.ts";
-import { MediaQuotas } from "./media-quotas.ts";
+import { RequestQuotas } from "./request-quotas.ts";
 
 /** An item of a call that has passed every check that does not depend on other items and calls. */
 export interface Candidate {
@@ -96,7 +96,7 @@ class Group {
   #backlog!: Backlog;
   #apps: ReadonlyMap<string, Quotas> = new Map();
   #valid: ReadonlySet<string> = new Set();
-  #quotas!: MediaQuotas;
+  #quotas!: RequestQuotas;
   #answers = new Map<string, StoredAnswer>();
   #reservations!: ReservationSet;
   #budgets: GasBudgets | null = null;
@@ -124,7 +124,7 @@ class Group {
       calls.flatMap(({ credential }) => credential ?? []),
       now,
     );
-    group.#quotas = await MediaQuotas.read(trx, items, group.#apps);
+    group.#quotas = await RequestQuotas.read(trx, items, group.#apps);
     if (prepare !== undefined) group.#failed = await prepare(trx, new Set(items.map(({ id }) => id)));
     group.#backlog = await Backlog.read(trx, apps, limits);
     group.#reservations = await ReservationSet.read(

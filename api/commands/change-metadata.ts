@@ -1,6 +1,7 @@
 import type { AnnounceMetadata, CollectionMetadata, TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
+import { counterKeys, readCounter } from "../store/db/counters.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { lockCollections } from "../store/db/locks.ts";
 import { contentNamedIn } from "../ipfs/named-content.ts";
@@ -12,6 +13,7 @@ import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
 import type { Caller } from "./idempotency.ts";
 import { refuseLargeMetadata } from "./metadata-size.ts";
 import { refuseRelayIn } from "./refuse-relay.ts";
+import { Room } from "./request-quotas.ts";
 
 /** New values of fields. null removes a field; undefined keeps it. */
 export type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
@@ -23,7 +25,7 @@ export interface Changed<M> {
   requestId: string | null;
 }
 
-/** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `validation_failed` */
+/** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
 export async function changeCollectionMetadata(
   deps: AcceptDeps,
   caller: Caller,
@@ -46,7 +48,7 @@ export async function changeCollectionMetadata(
   });
 }
 
-/** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen` */
+/** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
 export async function changeTokenMetadata(
   deps: AcceptDeps,
   caller: Caller,
@@ -64,7 +66,9 @@ export async function changeTokenMetadata(
     read: async (trx) => (await find(trx)).metadata,
     merge: (stored) => merged(stored, changes),
     write: async (trx, metadata) => {
-      if (!(await replaceTokenMetadata(trx, await find(trx), metadata))) throw new ApiError("not_found");
+      const grown = await replaceTokenMetadata(trx, await find(trx), metadata);
+      if (grown === null) throw new ApiError("not_found");
+      return grown;
     },
   });
 }
@@ -81,7 +85,8 @@ interface Change<M> {
   /** The stored metadata; null when the service does not host it. */
   read(trx: Trx): Promise<M | null>;
   merge(stored: M): M;
-  write(trx: Trx, metadata: M): Promise<void>;
+  /** @returns by how many bytes it makes the app's `stored_bytes` grow. */
+  write(trx: Trx, metadata: M): Promise<number>;
 }
 
 /** Changes the metadata and accepts the request that announces it, in one transaction. */
@@ -93,6 +98,8 @@ async function apply<M extends object>(
   change: Change<M>,
 ): Promise<Changed<M>> {
   const run = async (trx: Trx): Promise<{ metadata: M; changed: boolean }> => {
+    const { appId } = caller;
+    const room = await Room.read(trx, appId, "stored_bytes", () => readCounter(trx, counterKeys.storedBytes(appId)));
     await lockCollections(trx, [collection.address]);
     const stored = await change.read(trx);
     if (stored === null) throw fieldError("wrong_hosting", "token_id", "The token has no hosted metadata.");
@@ -107,7 +114,7 @@ async function apply<M extends object>(
     refuseLargeMetadata(metadata, deps.settings.limits.metadataBytes, stored);
     const changed = JSON.stringify(metadata) !== JSON.stringify(stored);
     if (changed) {
-      await change.write(trx, metadata);
+      room.require(await change.write(trx, metadata));
       await keepContent(trx, namedBy(metadata), Date.now());
     }
     return { metadata, changed };

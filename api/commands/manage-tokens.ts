@@ -1,8 +1,15 @@
 import { ApiError } from "../domain/error-codes.ts";
-import { findApiToken, lockApiToken, revokeApiToken, type StoredToken } from "../store/apps/api-tokens.ts";
+import {
+  countLiveTokens,
+  findApiToken,
+  lockApiToken,
+  revokeApiToken,
+  type StoredToken,
+} from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Scope } from "./access-token.ts";
-import { type IssuedToken, issueToken } from "./issue-token.ts";
+import { type IssuedToken, issueTokenIn } from "./issue-token.ts";
+import { Room } from "./request-quotas.ts";
 
 /*
  * What a console session may do with the tokens of its app. Nobody gains or takes away more than the session itself may do:
@@ -29,7 +36,7 @@ export interface TokenWish {
 
 const DAY = 86_400_000;
 
-/** @throws ApiError `forbidden` when the session lacks one of the scopes. */
+/** @throws ApiError `forbidden` when the session lacks one of the scopes; `quota_exceeded` when the app has enough tokens. */
 export async function createToken(
   { database, now = Date.now }: Deps,
   manager: Manager,
@@ -43,7 +50,12 @@ export async function createToken(
     throw new ApiError("forbidden", [{ field: "scopes", code: "forbidden", message }], { message });
   }
   const expiresAt = wish.expiresInDays === null ? null : now() + wish.expiresInDays * DAY;
-  return issueToken({ database }, { appId: manager.appId, name: wish.name, scopes, expiresAt });
+  const { appId } = manager;
+  return database.write(async (trx) => {
+    const count = async () => (await countLiveTokens(trx, [appId], now())).get(appId) ?? 0;
+    (await Room.read(trx, appId, "api_tokens", count)).require(1);
+    return issueTokenIn(trx, { appId, name: wish.name, scopes, expiresAt });
+  });
 }
 
 /**

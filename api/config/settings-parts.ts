@@ -1,3 +1,4 @@
+import { readAppQuotas } from "./app-quotas.ts";
 import { readRetention } from "./retention.ts";
 import { defaultDatabase, type Environment, Reader, type Settings } from "./settings.ts";
 
@@ -7,6 +8,14 @@ import { defaultDatabase, type Environment, Reader, type Settings } from "./sett
 export function parseLinkSettings(env: Environment): Pick<Settings, "publicUrl"> {
   const reader = new Reader(env);
   const settings = { publicUrl: reader.publicUrl(reader.read("PORT")) };
+  reader.check();
+  return settings;
+}
+
+/** The part that a new app needs. @throws SettingsError */
+export function parseAppQuotas(env: Environment): Pick<Settings, "appQuotas"> {
+  const reader = new Reader(env);
+  const settings = { appQuotas: readAppQuotas((variable) => reader.read(variable)) };
   reader.check();
   return settings;
 }

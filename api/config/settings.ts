@@ -2,7 +2,9 @@ import { join } from "node:path";
 
 import type { z } from "zod";
 
+import type { Quotas } from "../domain/quota.ts";
 import type { Retention } from "../domain/retention.ts";
+import { readAppQuotas } from "./app-quotas.ts";
 import { type IpfsNodeSettings, ipfsNodeSettings } from "./ipfs-settings.ts";
 import { LIMIT_SETTINGS, type Limits } from "./limits.ts";
 import { lanesInUse, MOST_LANES } from "./lanes.ts";
@@ -54,6 +56,8 @@ export interface Settings {
   confirmations: number | null;
   /** null: no limit. */
   appGasPerDay: number | null;
+  /** What an app that is created gets. */
+  appQuotas: Quotas;
   allowedPrivateHosts: string[];
   mediaStore: MediaStoreSetting;
   /** null: `ipfs://` media that is not stored here is refused. */
@@ -125,6 +129,7 @@ export function parseSettings(env: Environment): Settings {
     blockPollSeconds: reader.optional("BLOCK_POLL_SECONDS"),
     confirmations: reader.optional("CONFIRMATIONS"),
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
+    appQuotas: readAppQuotas((variable) => reader.read(variable)),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
     mediaStore: reader.mediaStore(reader.optional("MEDIA_STORE")),
     ipfsGateway: reader.optional("IPFS_GATEWAY"),

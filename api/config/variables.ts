@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { APP_QUOTA_VARIABLES } from "./app-quotas.ts";
 import { extendedPublicKey, XPUB_IS_PRIVATE } from "./extended-public-key.ts";
 import { IPFS_VARIABLES } from "./ipfs-settings.ts";
 import { MOST_LANES } from "./lanes.ts";
@@ -178,6 +179,7 @@ export const VARIABLES = {
     fallback: "none",
     description: "Gas that one app may use per day (UTC). Without it there is no limit.",
   },
+  ...APP_QUOTA_VARIABLES,
   ALLOWED_PRIVATE_HOSTS: {
     schema: list,
     fallback: "none",

@@ -120,6 +120,10 @@ export const usageExample = {
     media_bytes: { used: 5_242_880, limit: 1_073_741_824 },
     media_requests: { used: 2, limit: null },
     wallets: { used: 3, limit: 10_000 },
+    stored_bytes: { used: 61_440, limit: 1_000_000_000 },
+    collections: { used: 2, limit: 200 },
+    mints: { used: 118, limit: null },
+    api_tokens: { used: 1, limit: 100 },
   },
 };
 

@@ -34,7 +34,7 @@ async function serve(options: StartOptions, chain: LocalChain, stop: AbortSignal
   const service = await whileItRuns(chain, startService(settings, logger));
   try {
     stop.throwIfAborted();
-    const { token } = await createApp({ database: service.database }, "local");
+    const { token } = await createApp({ database: service.database }, "local", settings.appQuotas);
     sayWhatRuns(options, chain, service);
     if (options.tour) await runTour({ baseUrl: settings.publicUrl, token, rpcUrl: chain.rpcUrl, signal: stop });
     const { url } = await createConsoleLink(

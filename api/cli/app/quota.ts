@@ -14,12 +14,16 @@ interface Options {
   mediaBytes?: Limit;
   mediaRequests?: Limit;
   wallets?: Limit;
+  storedBytes?: Limit;
+  collections?: Limit;
+  mints?: Limit;
+  apiTokens?: Limit;
 }
 
 export function appQuota(terminal: Terminal): Command {
   return resultCommand("quota", "Show or set the quotas of an app.", {
     examples: ["app quota my-shop", "app quota my-shop --media-bytes 1000000000 --wallets none"],
-    json: "{app_id, name, quotas: {media_bytes: {used, limit}, media_requests, wallets}}",
+    json: `{app_id, name, quotas: {media_bytes: {used, limit}, ${QUOTA_NAMES.filter((name) => name !== "media_bytes").join(", ")}}}`,
     notes:
       "Without options it changes nothing. A limit of null is unlimited. Calls that would exceed a quota get 429\n" +
       "quota_exceeded. A limit below what is used removes nothing: it refuses what is new.",
@@ -28,11 +32,19 @@ export function appQuota(terminal: Terminal): Command {
     .option("--media-bytes <n>", "most bytes of copied media, each file once, or: none", readQuota)
     .option("--media-requests <n>", "most requests that wait for their media, or: none", readQuota)
     .option("--wallets <n>", "most wallets, or: none", readQuota)
-    .action(async (which: string, { json, mediaBytes, mediaRequests, wallets }: Options) => {
+    .option("--stored-bytes <n>", "most bytes of metadata and unlockable content, or: none", readQuota)
+    .option("--collections <n>", "most requests for a collection that did not fail, or: none", readQuota)
+    .option("--mints <n>", "most requests to mint that did not fail, or: none", readQuota)
+    .option("--api-tokens <n>", "most tokens that work, or: none", readQuota)
+    .action(async (which: string, { json, ...options }: Options) => {
       const given: [QuotaName, Limit | undefined][] = [
-        ["media_bytes", mediaBytes],
-        ["media_requests", mediaRequests],
-        ["wallets", wallets],
+        ["media_bytes", options.mediaBytes],
+        ["media_requests", options.mediaRequests],
+        ["wallets", options.wallets],
+        ["stored_bytes", options.storedBytes],
+        ["collections", options.collections],
+        ["mints", options.mints],
+        ["api_tokens", options.apiTokens],
       ];
       const changes: Partial<Quotas> = {};
       for (const [name, limit] of given) if (limit !== undefined) changes[name] = limit === "none" ? null : limit;

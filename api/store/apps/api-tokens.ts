@@ -67,6 +67,16 @@ export async function pageOfApiTokens(
   return keysetPage(rows.map(toToken), limit);
 }
 
+/** How many tokens of each app work at `now`. Apps without any are left out. */
+export async function countLiveTokens(db: Db, appIds: readonly string[], now: number): Promise<Map<string, number>> {
+  const wanted = appIds.map((id) => ({ id }));
+  const { rows } = await sql<{ app_id: string; count: number }>`
+    select app_id, count(*) as count from api_tokens
+     where app_id in (select id from ${rowSet(db, { id: "text" }, wanted)} as input)
+       and revoked_at is null and (expires_at is null or expires_at > ${now}) group by app_id`.execute(db);
+  return new Map(rows.map(({ app_id: app, count }) => [app, count]));
+}
+
 /** The token, which nobody else changes until the end of the transaction. */
 export async function lockApiToken(trx: Trx, id: string): Promise<StoredToken | undefined> {
   const { rows } = await sql<ApiTokenRow>`select * from api_tokens where id = ${id} ${forUpdate(trx)}`.execute(trx);

@@ -41,6 +41,8 @@ export const counterKeys = {
   mediaBacklog: (app: string) => `media:${app}`,
   /** Bytes of the files that an app has copied, each file once: the sizes in `app_media`. */
   mediaBytes: (app: string) => `media-bytes:${app}`,
+  /** Bytes of metadata and unlockable content of an app's requests that did not fail: `requests.stored_bytes`. */
+  storedBytes: (app: string) => `stored-bytes:${app}`,
   wallets: (app: string) => `wallets:${app}`,
   collections: (app: string) => `collections:${app}`,
   /** Contracts that the app follows. */

@@ -60,6 +60,10 @@ interface AppsTable {
   quota_media_bytes: number | null;
   quota_media_requests: number | null;
   quota_wallets: number | null;
+  quota_stored_bytes: number | null;
+  quota_collections: number | null;
+  quota_mints: number | null;
+  quota_api_tokens: number | null;
 }
 
 interface ApiTokensTable {
@@ -114,6 +118,11 @@ interface RequestsTable {
   command: string;
   /** Unlockable content, a JWE; null when none. */
   unlockable: string | null;
+  /**
+   * Bytes of its metadata and unlockable content (`storedBytesOf`). They count for its app until it fails. 0 also for what
+   * versions before 0.3.0 stored, until it is changed.
+   */
+  stored_bytes: Generated<number>;
   /** When a relayer may claim it; null: it is claimed, in a batch, waiting for media, or final. */
   ready_at: number | null;
   /** Lane that claimed it, until it is final or returned. */

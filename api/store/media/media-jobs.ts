@@ -2,8 +2,9 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 
 import type { Command, TokenMetadata } from "../../domain/command.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
+import { storedBytesOf } from "../../domain/quota.ts";
 import type { FairSlots } from "../../shared/fair-slots.ts";
-import { addToBacklog, addToMediaBacklog, CounterDeltas } from "../db/counters.ts";
+import { addToBacklog, addToCounter, addToMediaBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
@@ -163,12 +164,18 @@ export async function returnMediaJob(trx: Trx, job: MediaJob, dueAt: number, cou
  */
 export async function finishMediaJob(trx: Trx, job: MediaJob, command: Command, now: number): Promise<boolean> {
   if (!(await endJob(trx, job))) return false;
-  await trx
+  // Metadata that names the content is shorter or longer than what was sent: a `data:` URL becomes a short URI.
+  const bytes = storedBytesOf(command, job.request.unlockable);
+  const updated = await trx
     .updateTable("requests")
-    .set({ command: JSON.stringify(command), ready_at: AT_ONCE, updated_at: now })
+    .set({ command: JSON.stringify(command), stored_bytes: bytes, ready_at: AT_ONCE, updated_at: now })
     .where("id", "=", job.request.id)
     .where("status", "=", "pending")
-    .execute();
+    .executeTakeFirst();
+  if (updated.numUpdatedRows === 1n) {
+    const { app_id: app, stored_bytes: before } = job.request;
+    await addToCounter(trx, counterKeys.storedBytes(app), bytes - before);
+  }
   // A reserved ERC1155 id already has a row.
   if (command.kind === "create-erc1155") await replaceReserved(trx, job.request.id, command.metadata);
   return true;

@@ -155,12 +155,12 @@ async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number
     const { request, to } = step;
     return { id: request.id, before: request.status, after: to, ...change.of(step) };
   });
-  const { rows: updated } = await sql<{ id: string }>`
+  const { rows: updated } = await sql<{ id: string; stored_bytes: number }>`
     update requests set status = input.after, updated_at = ${now}, ${change.set}
       from ${rowSet(trx, columns, rows)} as input
      where requests.id = input.id and requests.status = input.before
-    returning requests.id as id`.execute(trx);
-  const changed = new Set(updated.map(({ id }) => id));
+    returning requests.id as id, requests.stored_bytes as stored_bytes`.execute(trx);
+  const changed = new Map(updated.map(({ id, stored_bytes: bytes }) => [id, bytes]));
   const taken = legal.filter(({ request }) => changed.has(request.id));
   const counters = new CounterDeltas();
   for (const { request, to } of taken) {
@@ -171,6 +171,7 @@ async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number
       counters.add(counterKeys.usage(request.app_id, dayOf(now), to), 1);
       countFinal(counters, request, to, now);
     }
+    if (to === "failed") counters.add(counterKeys.storedBytes(request.app_id), -(changed.get(request.id) ?? 0));
     if (to === "processing") counters.add(counterKeys.processing(), 1);
     else if (request.status === "processing") counters.add(counterKeys.processing(), -1);
   }

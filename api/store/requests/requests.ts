@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Command } from "../../domain/command.ts";
 import { dayOf } from "../../domain/day.ts";
+import { storedBytesOf } from "../../domain/quota.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../../domain/request.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
@@ -33,6 +34,7 @@ const COLUMNS = {
   type: "text",
   command: "text",
   unlockable: "text",
+  stored_bytes: "integer",
   ready_at: "integer",
   nft_collection: "text",
   nft_token_id: "text",
@@ -48,6 +50,7 @@ function rowOf(request: NewRequest) {
     type: request.type,
     command: JSON.stringify(request.command),
     unlockable: request.unlockable,
+    stored_bytes: storedBytesOf(request.command, request.unlockable),
     ready_at: request.waits === true ? null : AT_ONCE,
     nft_collection: request.collection,
     nft_token_id: request.tokenId,
@@ -60,15 +63,17 @@ function rowOf(request: NewRequest) {
 /** Stores accepted requests in order. A relayer may claim them as soon as this commits. */
 export async function insertRequests(trx: Trx, requests: readonly NewRequest[]): Promise<void> {
   if (requests.length === 0) return;
-  for (const part of inParts(requests.map(rowOf))) {
+  const rows = requests.map(rowOf);
+  for (const part of inParts(rows)) {
     await sql`
-      insert into requests (id, app_id, type, status, command, unlockable, ready_at, returns, nft_collection, nft_token_id,
-                            gas_day, gas_charged, created_at, updated_at)
-      select id, app_id, type, 'pending', command, unlockable, ready_at, 0, nft_collection, nft_token_id,
-             gas_day, gas_charged, created_at, created_at
+      insert into requests (id, app_id, type, status, command, unlockable, stored_bytes, ready_at, returns, nft_collection,
+                            nft_token_id, gas_day, gas_charged, created_at, updated_at)
+      select id, app_id, type, 'pending', command, unlockable, stored_bytes, ready_at, 0, nft_collection,
+             nft_token_id, gas_day, gas_charged, created_at, created_at
         from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
   }
   const counters = new CounterDeltas();
+  for (const row of rows) counters.add(counterKeys.storedBytes(row.app_id), row.stored_bytes);
   for (const { appId, type, waits, now } of requests) {
     counters.add(counterKeys.requests(appId, "pending", type), 1);
     counters.add(counterKeys.usage(appId, dayOf(now), "accepted"), 1);

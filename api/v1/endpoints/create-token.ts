@@ -24,6 +24,7 @@ export function createToken() {
     },
     scope: null,
     caller: "session",
+    errors: ["quota_exceeded"],
     params: none,
     query: noQuery,
     body: newTokenBody,

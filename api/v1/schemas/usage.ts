@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { MAX_USAGE_DAYS } from "../../config/limits.ts";
 import { dayFrom, dayOf } from "../../domain/day.ts";
-import { QUOTA_DESCRIPTIONS, type QuotaName } from "../../domain/quota.ts";
+import { QUOTA_DESCRIPTIONS, QUOTA_NAMES, type QuotaName } from "../../domain/quota.ts";
 import { refuse } from "./inputs.ts";
 import { day, wei } from "./outputs.ts";
 
@@ -54,11 +54,9 @@ function quota(name: QuotaName) {
 }
 
 export const quotas = z
-  .object({
-    media_bytes: quota("media_bytes"),
-    media_requests: quota("media_requests"),
-    wallets: quota("wallets"),
-  })
+  .object(
+    Object.fromEntries(QUOTA_NAMES.map((name) => [name, quota(name)])) as Record<QuotaName, ReturnType<typeof quota>>,
+  )
   .meta({ description: "What counts now, whatever the range of days, and the limits that the operator has set." });
 
 export const usage = z

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 
+import { readQuotaUses } from "../../../../api/store/apps/quotas.ts";
+import { openDatabase } from "../../../../api/store/db/database.ts";
 import { MIGRATIONS } from "../../../../api/store/db/migrate.ts";
 import type { DatabasePlace } from "../../../support/database.ts";
 import { createTestDatabase } from "../../../support/database.ts";
@@ -58,6 +60,25 @@ for (const released of Released.all()) {
       }
       expect(tables).to.include.members(["requests", "media_jobs", "deliveries"]);
       expect(empty).to.have.members(Object.keys(EMPTY));
+    });
+
+    it("has apps that keep their quotas and get none of the new ones, whose requests count from now on", async () => {
+      const database = await openDatabase(place.url);
+      try {
+        const apps = await database.read.selectFrom("apps").selectAll().execute();
+        const uses = await readQuotaUses(database.read, apps);
+        const useOf = (name: string) => uses.find(({ app }) => app.name === name)?.use;
+        expect(useOf("press")?.wallets.limit).to.equal(10);
+        for (const name of ["stored_bytes", "collections", "mints", "api_tokens"] as const) {
+          expect(uses.map(({ use }) => use[name].limit)).to.deep.equal(apps.map(() => null));
+        }
+        const shop = useOf("shop");
+        expect(shop?.stored_bytes.used).to.equal(0);
+        expect(shop?.collections.used).to.be.greaterThan(0);
+        expect(shop?.mints.used).to.be.greaterThan(0);
+      } finally {
+        await database.close();
+      }
     });
 
     it("has exactly the tables that its migrations create today", async () => {

@@ -13,6 +13,8 @@ import {
 } from "../../../../api/store/media/media-jobs.ts";
 import { failUncertain } from "../../../../api/store/reconcile/adopt-lost-batches.ts";
 import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
+import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
+import { failWithoutEffect } from "../../../../api/store/requests/request-state.ts";
 import { toCommand, toRequest } from "../../../../api/store/requests/stored-request.ts";
 import { type TestApi, startApi } from "../../support/api.ts";
 import { expectAccepted, expectRefusal } from "../../support/expect.ts";
@@ -57,6 +59,21 @@ describe("media jobs", () => {
     expect(done.ready_at).to.not.equal(null);
     expect(toCommand(done.command)).to.have.nested.property("metadata.image", "ipfs://cid");
     expect(await take(10_000)).to.deep.equal([]);
+  });
+
+  it("count the metadata as they are with the copied media in them", async () => {
+    const collection = await addCollection(api);
+    const storedBytes = () => readCounter(api.database.read, counterKeys.storedBytes(api.app.id));
+    const before = await storedBytes();
+    await mint({ collection_address: collection, image: IMAGE, copy_media: true });
+    expect(await storedBytes()).to.equal(before + JSON.stringify({ image: IMAGE }).length);
+    const [job] = await take(1_000);
+    await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 2));
+    expect(await storedBytes()).to.equal(before + JSON.stringify({ image: "ipfs://cid" }).length);
+    const done = toRequest(await row(job!.request.id));
+    const failure = { ok: false, errorCode: "receiver_rejected", errors: null } as const;
+    await api.database.write((trx) => failWithoutEffect(trx, [{ request: done, outcome: failure }], 3));
+    expect(await storedBytes()).to.equal(before);
   });
 
   it("end with requests that fail while reconcile adopts an old backup, and the totals stay exact", async () => {

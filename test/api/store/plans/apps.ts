@@ -1,4 +1,5 @@
 import {
+  countLiveTokens,
   endApiToken,
   findApiToken,
   findApiTokensByHash,
@@ -31,7 +32,7 @@ import {
   touchConsoleSession,
 } from "../../../../api/store/apps/console-sessions.ts";
 import { findStoredAnswers, insertAnswers } from "../../../../api/store/apps/idempotency.ts";
-import { lockQuotas, readQuotaUse, readQuotaUses, setQuotas } from "../../../../api/store/apps/quotas.ts";
+import { lockQuotas, readCounted, readQuotaUse, readQuotaUses, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
 import {
   findWallets,
@@ -56,6 +57,8 @@ export async function runApps({ read, write }: Tour): Promise<void> {
   await write((trx) => lockQuotas(trx, [BUSY.app, "nobody"]));
   await write((trx) => setQuotas(trx, ID, { wallets: 5 }));
   await readQuotaUse(read, BUSY.app);
+  await readCounted(read, [BUSY.app, "nobody"]);
+  await countLiveTokens(read, [BUSY.app, "nobody"], 5);
   const apps = await pageOfApps(read, { limit: 30, after: null });
   await readQuotaUses(read, apps.items);
   const token = { id: "token", app_id: ID, name: "token", hash: "hash", scopes: [] };

@@ -1,0 +1,114 @@
+import { type QuotaName, type Quotas, storedBytesOf, type UsedQuota } from "../domain/quota.ts";
+import { holdApps } from "../store/apps/apps.ts";
+import { type CountedQuota, lockQuotas, readCounted } from "../store/apps/quotas.ts";
+import type { Trx } from "../store/db/engine.ts";
+import type { Candidate } from "./accept-group.ts";
+import { overQuota } from "./over-quota.ts";
+
+type Call = Pick<Candidate, "appId" | "type" | "waitsForMedia" | "command" | "unlockable">;
+
+/** What a request takes of a quota. */
+interface Claim {
+  name: CountedQuota;
+  /** The room that it needs now. */
+  needs: number;
+  /** What it counts once it is accepted. The size of its media is known only when they are copied. */
+  counts: number;
+}
+
+function claimsOf({ type, waitsForMedia, command, unlockable }: Call): Claim[] {
+  const claims: Claim[] = [];
+  const claim = (name: CountedQuota, needs: number, counts = needs) => claims.push({ name, needs, counts });
+  if (waitsForMedia) claim("media_requests", 1);
+  // A freeze stores metadata, which does not count. The media worker compares the files with the quota when it has copied them.
+  if (waitsForMedia && command.kind !== "freeze-metadata") claim("media_bytes", 1, 0);
+  if (type === "collection") claim("collections", 1);
+  if (type === "mint") claim("mints", 1);
+  const bytes = storedBytesOf(command, unlockable);
+  if (bytes > 0) claim("stored_bytes", bytes);
+  return claims;
+}
+
+interface LimitedApp {
+  limits: Quotas;
+  /** With what the calls of the group have taken. */
+  used: Record<CountedQuota, number>;
+}
+
+/** The quotas for requests, for a group of calls. Apps without such quotas cost no statement and no lock. */
+export class RequestQuotas {
+  readonly #apps: ReadonlyMap<string, LimitedApp>;
+  readonly #claims: ReadonlyMap<Call, readonly Claim[]>;
+
+  private constructor(apps: ReadonlyMap<string, LimitedApp>, claims: ReadonlyMap<Call, readonly Claim[]>) {
+    this.#apps = apps;
+    this.#claims = claims;
+  }
+
+  /** @param held the apps that exist. Call it before any other row is locked: see `locks.ts`. */
+  static async read(trx: Trx, calls: readonly Call[], held: ReadonlyMap<string, Quotas>): Promise<RequestQuotas> {
+    const claims = new Map<Call, readonly Claim[]>();
+    const limited = new Set<string>();
+    for (const call of calls) {
+      const quotas = held.get(call.appId);
+      if (quotas === undefined || Object.values(quotas).every((limit) => limit === null)) continue;
+      const all = claimsOf(call);
+      claims.set(call, all);
+      if (all.some(({ name }) => quotas[name] !== null)) limited.add(call.appId);
+    }
+    const apps = new Map<string, LimitedApp>();
+    if (limited.size === 0) return new RequestQuotas(apps, claims);
+    const quotas = await lockQuotas(trx, limited);
+    for (const [app, used] of await readCounted(trx, quotas.keys())) {
+      const limits = quotas.get(app);
+      if (limits !== undefined) apps.set(app, { limits, used });
+    }
+    return new RequestQuotas(apps, claims);
+  }
+
+  /** @returns null when the call has room. */
+  refusalOf(call: Call): UsedQuota | null {
+    const app = this.#apps.get(call.appId);
+    for (const { name, needs } of this.#claims.get(call) ?? []) {
+      const limit = app?.limits[name] ?? null;
+      if (app !== undefined && limit !== null && app.used[name] + needs > limit) return { name, limit };
+    }
+    return null;
+  }
+
+  /** Counts an accepted request. */
+  add(call: Call): void {
+    const app = this.#apps.get(call.appId);
+    if (app === undefined) return;
+    for (const { name, counts } of this.#claims.get(call) ?? []) app.used[name] += counts;
+  }
+}
+
+/** The room that an app has left in one of its quotas, for a change that is not a request. */
+export class Room {
+  readonly #name: QuotaName;
+  /** null: unlimited. */
+  readonly #quota: { limit: number; used: number } | null;
+
+  private constructor(name: QuotaName, quota: { limit: number; used: number } | null) {
+    this.#name = name;
+    this.#quota = quota;
+  }
+
+  /**
+   * Locks the app if it has this quota. Call it before any other row is locked: see `locks.ts`.
+   * @param count how much is used. It is called after the app is locked.
+   */
+  static async read(trx: Trx, appId: string, name: QuotaName, count: () => Promise<number>): Promise<Room> {
+    const held = (await holdApps(trx, [appId])).get(appId);
+    if (held === undefined || held[name] === null) return new Room(name, null);
+    const limit = (await lockQuotas(trx, [appId])).get(appId)?.[name] ?? null;
+    return new Room(name, limit === null ? null : { limit, used: await count() });
+  }
+
+  /** @throws ApiError `quota_exceeded` when `more` does not fit. What does not grow always fits. */
+  require(more: number): void {
+    if (this.#quota === null || more <= 0 || this.#quota.used + more <= this.#quota.limit) return;
+    throw overQuota({ name: this.#name, limit: this.#quota.limit });
+  }
+}
