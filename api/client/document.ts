@@ -904,6 +904,7 @@ export interface paths {
          *     | 405 | `method_not_allowed` | This path does not support the method. Use one of the methods in the `Allow` header. | [docs/errors#method_not_allowed](docs/errors#method_not_allowed) |
          *     | 408 | `request_timeout` | The request did not arrive in time. Send it again. | [docs/errors#request_timeout](docs/errors#request_timeout) |
          *     | 409 | `idempotency_key_reused` | This Idempotency-Key was already used with a different path or body. Use a new key for a new request. | [docs/errors#idempotency_key_reused](docs/errors#idempotency_key_reused) |
+         *     | 410 | `answer_expired` | An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. | [docs/errors#answer_expired](docs/errors#answer_expired) |
          *     | 413 | `payload_too_large` | The body, or the URL with the headers, is too large. Send a smaller request. | [docs/errors#payload_too_large](docs/errors#payload_too_large) |
          *     | 415 | `unsupported_media_type` | The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. | [docs/errors#unsupported_media_type](docs/errors#unsupported_media_type) |
          *     | 416 | `range_not_satisfiable` | The requested range is outside the content. `Content-Range` has the size of the content. | [docs/errors#range_not_satisfiable](docs/errors#range_not_satisfiable) |
@@ -1409,7 +1410,7 @@ export interface components {
              * @description See the list of error codes.
              * @enum {string}
              */
-            error_code: "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_reused" | "payload_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "expectation_failed" | "validation_failed" | "user_identifier_taken" | "wallet_not_found" | "collection_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "not_transferable" | "token_busy" | "receiver_rejected" | "service_cannot_mint" | "metadata_frozen" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable";
+            error_code: "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_reused" | "answer_expired" | "payload_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "expectation_failed" | "validation_failed" | "user_identifier_taken" | "wallet_not_found" | "collection_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "not_transferable" | "token_busy" | "receiver_rejected" | "service_cannot_mint" | "metadata_frozen" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable";
             /** @description What happened, and what to do next. */
             message: string;
             errors: components["schemas"]["FieldErrors"];
@@ -1780,6 +1781,25 @@ export interface components {
                 };
             };
         };
+        /** @description An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. */
+        AnswerExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /**
+                     * @description What happened, as a word for programs.
+                     * @enum {string}
+                     */
+                    error_code: "answer_expired";
+                    /** @description What happened, and what to do next. */
+                    message: string;
+                    errors: components["schemas"]["FieldErrors"];
+                };
+            };
+        };
         /** @description The body, or the URL with the headers, is too large. Send a smaller request. */
         PayloadTooLarge: {
             headers: {
@@ -2073,6 +2093,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyKeyReused"];
+            410: components["responses"]["AnswerExpired"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
@@ -2597,6 +2618,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyKeyReused"];
+            410: components["responses"]["AnswerExpired"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -3266,6 +3288,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyKeyReused"];
+            410: components["responses"]["AnswerExpired"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
@@ -3384,6 +3407,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyKeyReused"];
+            410: components["responses"]["AnswerExpired"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
@@ -3432,6 +3456,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyKeyReused"];
+            410: components["responses"]["AnswerExpired"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             /**
@@ -3549,6 +3574,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyKeyReused"];
+            410: components["responses"]["AnswerExpired"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];

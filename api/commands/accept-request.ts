@@ -81,7 +81,7 @@ export function checked<T>(check: () => T): Checked<T> {
  * their order.
  * @param prepare extra changes, made in the same transaction.
  * @returns the answer; for a repeated call, the answer of the first one.
- * @throws ApiError `idempotency_key_reused`, and what the form of the answer throws
+ * @throws ApiError `idempotency_key_reused`, `answer_expired`, and what the form of the answer throws
  */
 export async function acceptItems(
   deps: AcceptDeps,

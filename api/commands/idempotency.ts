@@ -28,7 +28,7 @@ export interface Caller {
  * Finds the answer of an earlier equal call in committed rows. Call it before checking any rule: the first call may have
  * changed what the rules depend on.
  * @returns null when there is none.
- * @throws ApiError `idempotency_key_reused`
+ * @throws ApiError `idempotency_key_reused`, `answer_expired`
  */
 export async function answerOfEarlierCall(deps: IdempotencyDeps, caller: Caller): Promise<string | null> {
   if (caller.idempotency === null) return null;
@@ -51,10 +51,11 @@ export function newAnswerOf(deps: Pick<IdempotencyDeps, "sealer">, caller: Calle
   return stored === null ? null : { appId: caller.appId, ...stored, response };
 }
 
-/** @returns the answer of the call that came first. @throws ApiError `idempotency_key_reused` */
+/** @returns the answer of the call that came first. @throws ApiError `idempotency_key_reused`, `answer_expired` */
 export function replay(sealer: Sealer, { idempotency }: Caller, earlier: StoredAnswer): string {
   if (idempotency === null || !sealer.matches(idempotency.content, earlier.fingerprint)) {
     throw new ApiError("idempotency_key_reused");
   }
+  if (earlier.response === "") throw new ApiError("answer_expired");
   return earlier.response;
 }

@@ -22,7 +22,7 @@ export const RETENTION_VARIABLES = {
     schema: days(1),
     fallback: "30",
     description:
-      "Days for which a webhook delivery is kept after its receiver has accepted it, or `forever`. Deliveries that wait or have failed are kept. The events themselves are never pruned.",
+      "Days for which a webhook delivery is kept after its receiver has accepted it, or `forever`. Deliveries that wait are kept, and `RETAIN_FAILED_DELIVERIES_DAYS` says how long failed ones are. The events themselves are never pruned.",
   },
   RETAIN_TEST_EVENTS_DAYS: {
     schema: days(1),
@@ -53,6 +53,23 @@ export const RETENTION_VARIABLES = {
     description:
       "Days for which a link or a session of the console is listed after it has expired, or `forever`. `npm run cli -- console list` shows them.",
   },
+  RETAIN_FAILED_DELIVERIES_DAYS: {
+    schema: days(1),
+    fallback: "365",
+    description:
+      "Days for which a webhook delivery is kept after its last try has failed, or `forever`. So long it can be sent again.",
+  },
+  RETAIN_BATCH_ANSWERS_DAYS: {
+    schema: days(7),
+    fallback: "365",
+    description:
+      "Days for which the answer to a batch is kept under its `Idempotency-Key`, if it has more than 2,000 characters, or `forever`. The key itself stays: a call that is repeated later is not run again, but gets 410 `answer_expired` instead of its first answer.",
+  },
+  RETAIN_API_TOKENS_DAYS: {
+    schema: days(1),
+    fallback: "365",
+    description: "Days for which a token of an app is listed after it was revoked or has expired, or `forever`.",
+  },
 } as const;
 
 type RetentionVariable = keyof typeof RETENTION_VARIABLES;
@@ -65,6 +82,9 @@ export function readRetention(read: (variable: RetentionVariable) => number | nu
     batch_items: read("RETAIN_BATCH_ITEMS_DAYS"),
     idempotency_keys: read("RETAIN_IDEMPOTENCY_KEYS_DAYS"),
     console_sessions: read("RETAIN_CONSOLE_SESSIONS_DAYS"),
+    failed_deliveries: read("RETAIN_FAILED_DELIVERIES_DAYS"),
+    batch_answers: read("RETAIN_BATCH_ANSWERS_DAYS"),
+    api_tokens: read("RETAIN_API_TOKENS_DAYS"),
   };
 }
 

@@ -40,6 +40,11 @@ export const ERROR_ENTRIES = {
     status: 409,
     message: "This Idempotency-Key was already used with a different path or body. Use a new key for a new request.",
   },
+  answer_expired: {
+    status: 410,
+    message:
+      "An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key.",
+  },
   payload_too_large: {
     status: 413,
     message: "The body, or the URL with the headers, is too large. Send a smaller request.",

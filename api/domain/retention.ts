@@ -1,4 +1,4 @@
-/** Rows that are deleted once they are old. Everything else is kept forever. */
+/** Rows, or parts of rows, that are deleted once they are old. Everything else is kept forever. */
 export const PRUNED_KINDS = [
   /** Webhook deliveries that a receiver has accepted. */
   "deliveries",
@@ -12,6 +12,12 @@ export const PRUNED_KINDS = [
   "idempotency_keys",
   /** Links and sessions of the console that have ended. */
   "console_sessions",
+  /** Webhook deliveries that failed for good. */
+  "failed_deliveries",
+  /** Long answers to batches. Their idempotency keys stay. */
+  "batch_answers",
+  /** API tokens that were revoked or have expired. */
+  "api_tokens",
 ] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
 

@@ -6,7 +6,10 @@ import { inParts, rowSet } from "../db/row-set.ts";
 /** The first call with an `Idempotency-Key`, and its answer. */
 export interface StoredAnswer {
   fingerprint: string;
-  /** The body of the first answer, as text: a repeated call gets the same bytes, so it is never parsed. */
+  /**
+   * The body of the first answer, as text: a repeated call gets the same bytes, so it is never parsed. Empty: it was long, and
+   * was pruned (`RETAIN_BATCH_ANSWERS_DAYS`).
+   */
   response: string;
 }
 

@@ -102,7 +102,7 @@ interface IdempotencyKeysTable {
   key: string;
   /** Keyed HMAC over method, path and body, with the id of the key that made it: `<kid>:<hex>`. */
   fingerprint: string;
-  /** The first response's body, JSON. */
+  /** The first response's body, JSON. Empty: it was pruned. */
   response: string;
   created_at: number;
 }

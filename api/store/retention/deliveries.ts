@@ -12,31 +12,37 @@ const KEY = sql`cast(seq as text)`;
 /** About what a delivery takes, with its entries in indexes. */
 const BYTES = sql`length(id) * 2 + length(app_id) * 2 + coalesce(length(request_id), 0) + 60`;
 
-function old(before: number): RawBuilder<unknown> {
-  return sql`deliveries where status = 'delivered' and updated_at < ${before}`;
+/** Deliveries that will not be sent again by themselves. */
+function prunableIn(status: "delivered" | "failed"): Prunable {
+  // Part of the text, so that the index of this status is used.
+  const old = (before: number) => sql`deliveries where status = ${sql.lit(status)} and updated_at < ${before}`;
+  return {
+    count: (db, before) => countRows(db, old(before), BYTES),
+    step: STEP,
+    prune: async (trx, before, limits) => {
+      const { rows } = await sql<{ seq: number; row_key: string; app_id: string; bytes: number }>`
+        select seq, ${KEY} as row_key, app_id, ${BYTES} as bytes from ${old(before)} ${notParked(trx, KEY, limits)}
+         order by updated_at limit ${limits.most} ${forUpdateSkipLocked(trx, "deliveries")}`.execute(trx);
+      if (rows.length === 0) return NOTHING;
+      const set = rowSet(
+        trx,
+        { seq: "integer" },
+        rows.map(({ seq }) => ({ seq })),
+      );
+      await removing(rows, async () => {
+        await sql`delete from deliveries where seq in (select seq from ${set} as input)`.execute(trx);
+        await uncount(trx, rows);
+      });
+      return sumOf(rows, limits.most);
+    },
+  };
 }
 
-/** Deliveries that were accepted by their receivers. Those that wait or failed are kept. */
-export const prunableDeliveries: Prunable = {
-  count: (db, before) => countRows(db, old(before), BYTES),
-  step: STEP,
-  prune: async (trx, before, limits) => {
-    const { rows } = await sql<{ seq: number; row_key: string; app_id: string; bytes: number }>`
-      select seq, ${KEY} as row_key, app_id, ${BYTES} as bytes from ${old(before)} ${notParked(trx, KEY, limits)}
-       order by updated_at limit ${limits.most} ${forUpdateSkipLocked(trx, "deliveries")}`.execute(trx);
-    if (rows.length === 0) return NOTHING;
-    const set = rowSet(
-      trx,
-      { seq: "integer" },
-      rows.map(({ seq }) => ({ seq })),
-    );
-    await removing(rows, async () => {
-      await sql`delete from deliveries where seq in (select seq from ${set} as input)`.execute(trx);
-      await uncount(trx, rows);
-    });
-    return sumOf(rows, limits.most);
-  },
-};
+/** Deliveries that were accepted by their receivers. Those that wait are kept. */
+export const prunableDeliveries = prunableIn("delivered");
+
+/** Deliveries whose last try failed. The app or the operator can send them again as long as they are kept. */
+export const prunableFailedDeliveries = prunableIn("failed");
 
 const OLD_EVENT_BYTES = sql`length(id) * 2 + length(app_id) + length(body) + 60`;
 

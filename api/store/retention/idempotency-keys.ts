@@ -40,6 +40,37 @@ export const prunableIdempotencyKeys: Prunable = {
   },
 };
 
+/** The condition of the index `idempotency_keys_long`. The answer to a call that creates one thing is shorter. */
+function oldAnswers(before: number): RawBuilder<unknown> {
+  return sql`idempotency_keys where length(response) > 2000 and created_at < ${before}`;
+}
+
+/**
+ * Long answers of calls that have finished: those of batches, with one result for each item. The key and its fingerprint stay, so
+ * a repeated call is recognised and does not run again. An empty text says that the answer was here.
+ */
+export const prunableBatchAnswers: Prunable = {
+  count: async (db, before) => countRows(db, oldAnswers(await bound(db, before)), sql`length(response)`),
+  // An answer can have 350 kB.
+  step: 50,
+  prune: async (trx, before, limits) => {
+    const { rows } = await sql<{ app_id: string; key: string; row_key: string; bytes: number }>`
+      select app_id, key, ${KEY} as row_key, length(response) as bytes
+        from ${oldAnswers(await bound(trx, before))} ${notParked(trx, KEY, limits)}
+       order by created_at limit ${limits.most} ${forUpdateSkipLocked(trx, "idempotency_keys")}`.execute(trx);
+    if (rows.length === 0) return NOTHING;
+    const keys = rows.map(({ app_id, key }) => ({ app_id, key }));
+    await removing(rows, async () => {
+      await sql`
+        update idempotency_keys set response = ''
+         where (app_id, key) in (select app_id, key from ${rowSet(trx, { app_id: "text", key: "text" }, keys)} as input)`.execute(
+        trx,
+      );
+    });
+    return sumOf(rows, limits.most);
+  },
+};
+
 /** The time before which keys may go. */
 async function bound(db: Db, before: number): Promise<number> {
   const { rows } = await sql<{ open: number | null }>`

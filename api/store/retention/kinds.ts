@@ -1,9 +1,9 @@
 import { oldBefore, type PrunedKind, type Removed } from "../../domain/retention.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { prunableBatchItems, prunableRawTransactions } from "./batches.ts";
-import { prunableConsoleSessions } from "./console-sessions.ts";
-import { prunableDeliveries, prunableTestEvents } from "./deliveries.ts";
-import { prunableIdempotencyKeys } from "./idempotency-keys.ts";
+import { prunableApiTokens, prunableConsoleSessions } from "./credentials.ts";
+import { prunableDeliveries, prunableFailedDeliveries, prunableTestEvents } from "./deliveries.ts";
+import { prunableBatchAnswers, prunableIdempotencyKeys } from "./idempotency-keys.ts";
 import type { Prunable, PruneLimits, PruneStep } from "./prunable.ts";
 
 const PRUNABLE: Readonly<Record<PrunedKind, Prunable>> = {
@@ -13,6 +13,9 @@ const PRUNABLE: Readonly<Record<PrunedKind, Prunable>> = {
   batch_items: prunableBatchItems,
   idempotency_keys: prunableIdempotencyKeys,
   console_sessions: prunableConsoleSessions,
+  failed_deliveries: prunableFailedDeliveries,
+  batch_answers: prunableBatchAnswers,
+  api_tokens: prunableApiTokens,
 };
 
 /** How old a row must be. `now` in milliseconds since 1970. */
@@ -45,11 +48,11 @@ export async function pruneSome(
 }
 
 /**
- * A clock that runs far ahead must not make a repeated call run twice. So for idempotency keys the time of the newest block
- * counts if it is earlier. No other kind decides what runs.
+ * A clock that runs far ahead must not make a repeated call run twice, or lose its answer. So for idempotency keys the time of
+ * the newest block counts if it is earlier. No other kind decides how a repeated call is answered.
  */
 async function before(db: Db, kind: PrunedKind, { now, days }: Age): Promise<number> {
-  if (kind !== "idempotency_keys") return oldBefore(now, days);
+  if (kind !== "idempotency_keys" && kind !== "batch_answers") return oldBefore(now, days);
   const newest = await db
     .selectFrom("blocks")
     .select("timestamp")

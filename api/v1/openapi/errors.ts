@@ -26,7 +26,7 @@ export function errorCodesOf(endpoint: Endpoint): HttpErrorCode[] {
     ...(endpoint.takesFile === true ? WITH_FILE : []),
     // A path with a malformed percent-escape is answered with 404.
     ...(endpoint.path.includes(":") ? (["not_found"] as const) : []),
-    ...(endpoint.idempotent === true ? (["idempotency_key_reused"] as const) : []),
+    ...(endpoint.idempotent === true ? (["idempotency_key_reused", "answer_expired"] as const) : []),
     ...(endpoint.errors ?? []),
   ];
   return codesInOrder(codes);

@@ -65,7 +65,7 @@ describe("command line: prune", () => {
     const { output } = await runCli({ ...env(), RETAIN_DELIVERIES_DAYS: "28" }, "prune");
     expect(output).to.match(/^KIND +KEPT FOR +ROWS +BYTES\ndeliveries +28 days +2 +\d+\n/);
     expect(output).to.match(
-      /idempotency_keys +ever +0 +0\nconsole_sessions +30 days +0 +0\n\ndeleted: 2 rows \(about \d+ bytes\)\n.*(freed pages|vacuum)/,
+      /idempotency_keys +ever +0 +0\nconsole_sessions +30 days +0 +0\nfailed_deliveries +365 days +0 +0\nbatch_answers +365 days +0 +0\napi_tokens +365 days +0 +0\n\ndeleted: 2 rows \(about \d+ bytes\)\n.*(freed pages|vacuum)/,
     );
     expect(await rows()).to.equal(0);
   });
@@ -81,7 +81,7 @@ describe("command line: prune", () => {
     const { id } = await api.database.read.selectFrom("deliveries").select("id").executeTakeFirstOrThrow();
     await runCli(env(), "prune");
     const { message } = await refusalOf(runCli(env(), "webhook", "redeliver", id));
-    expect(message).to.contain("may have been pruned (RETAIN_DELIVERIES_DAYS)");
+    expect(message).to.contain("may have been pruned (RETAIN_DELIVERIES_DAYS, RETAIN_FAILED_DELIVERIES_DAYS)");
   });
 
   describe("given a process that is killed between two steps", () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { pruneSome } from "../../../api/store/retention/kinds.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
@@ -52,6 +53,30 @@ describe("Idempotency-Key", () => {
     const collection = { type: "ERC721", name: "A", symbol: "AAA" };
     expectRefusal(await post("/v1/collections", collection, key), 409, "idempotency_key_reused");
     expect((await api.get("/v1/accounts/user/b")).status).to.equal(404);
+  });
+
+  it("neither runs nor answers a repeated call whose long answer was pruned, and still refuses another body", async () => {
+    const contract = await addCollection(api);
+    const itemOf = () => ({ collection_address: contract, to_address: randomAddress() });
+    const items = Array.from({ length: 30 }, itemOf);
+    const [long, short] = [newKey(), newKey()];
+    expect((await post("/v1/nfts/batch", { items }, long)).status).to.equal(200);
+    const brief = await post("/v1/nfts/batch", { items: items.slice(0, 1) }, short);
+    const total = await requests();
+    const step = await api.database.write(async (trx) => {
+      // Older than every request that is under way.
+      await trx.updateTable("idempotency_keys").set({ created_at: 0 }).where("key", "in", [long, short]).execute();
+      const block = { number: 1, hash: "hash", parent_hash: "parent", timestamp: Date.now() };
+      await trx.insertInto("blocks").values(block).execute();
+      return pruneSome(trx, "batch_answers", { now: Date.now(), days: 365 });
+    });
+    expect(step.rows).to.equal(1);
+    const refused = await post("/v1/nfts/batch", { items }, long);
+    expectRefusal(refused, 410, "answer_expired");
+    expect(refused.text).to.contain("nothing was done now");
+    expectRefusal(await post("/v1/nfts/batch", { items: items.slice(1) }, long), 409, "idempotency_key_reused");
+    expect((await post("/v1/nfts/batch", { items: items.slice(0, 1) }, short)).text).to.equal(brief.text);
+    expect(await requests()).to.equal(total);
   });
 
   it("does not use up the key of a refused call", async () => {

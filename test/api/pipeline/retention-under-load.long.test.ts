@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
 
+import { DEFAULT_RETENTION } from "../../../api/config/retention.ts";
 import type { Examination } from "../../../api/doctor/examine.ts";
 import { prune } from "../../../api/operator/prune.ts";
 import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
@@ -11,7 +12,7 @@ import { jsonOfCli } from "../cli/support/run.ts";
 
 const DAY = 86_400_000;
 const MINTS = 80;
-const DAYS = { raw_transactions: 30, batch_items: 30, idempotency_keys: 30, console_sessions: 30 };
+const DAYS = { ...DEFAULT_RETENTION, raw_transactions: 30, batch_items: 30, idempotency_keys: 30 };
 
 describe("pruning while many calls arrive", () => {
   // The pruner, `doctor` and `reconcile` look at the whole database.

@@ -24,6 +24,9 @@ const RETAIN: Retention = {
   batch_items: 30,
   idempotency_keys: 30,
   console_sessions: 30,
+  failed_deliveries: 30,
+  batch_answers: 30,
+  api_tokens: 30,
 };
 /** Blocks that a reorg drops: fewer than those whose headers are stored. */
 const DEPTH = 250;

@@ -1,5 +1,6 @@
 import { PRUNED_KINDS } from "../../../../api/domain/retention.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import { insertApiToken } from "../../../../api/store/apps/api-tokens.ts";
 import { insertConsoleLink } from "../../../../api/store/apps/console-sessions.ts";
 import { insertAnswers } from "../../../../api/store/apps/idempotency.ts";
 import { countOld, pruneSome } from "../../../../api/store/retention/kinds.ts";
@@ -9,6 +10,8 @@ import { NOW, type Tour } from "./tour.ts";
 
 const DAYS = 1;
 const AGE = { now: 2 * NOW + DAYS * 86_400_000, days: DAYS };
+
+const LONG_ANSWER = { appId: BUSY.app, key: "batch", fingerprint: "old:1", response: "x".repeat(3_000) };
 
 /** Prunes one step of each kind: everything in the large database is old, and most of it is final. */
 export async function runRetention({ read, write }: Tour): Promise<void> {
@@ -22,11 +25,16 @@ export async function runRetention({ read, write }: Tour): Promise<void> {
       .execute();
     const link = { id: "old", app_id: null, scopes: [], code_hash: "old", created_at: 1, expires_at: 1 };
     await insertConsoleLink(trx, link);
+    const token = { id: "old", app_id: BUSY.app, name: "old", hash: "old", scopes: [], expires_at: 1, created_at: 1 };
+    await insertApiToken(trx, { ...token, revoked_at: null });
+    await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).where("seq", "=", 8).execute();
     const { id } = await enqueueTestEvent(trx, BUSY.app, NOW);
     await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).where("id", "=", id).execute();
   });
   await write((trx) => pruneSeries(trx, AGE.now));
   for (const kind of PRUNED_KINDS) {
+    // Its key would have been pruned before.
+    if (kind === "batch_answers") await write((trx) => insertAnswers(trx, [LONG_ANSWER], -864_000_000));
     await countOld(read, kind, AGE);
     const one = await write((trx) => pruneSome(trx, kind, AGE, { most: 1, without: ["a parked row"] }));
     const { rows } = await write((trx) => pruneSome(trx, kind, AGE));

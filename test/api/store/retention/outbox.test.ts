@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
 
+import { DEFAULT_RETENTION } from "../../../../api/config/retention.ts";
 import { prune as pruneAll } from "../../../../api/operator/prune.ts";
 import { pruneSome } from "../../../../api/store/retention/kinds.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
@@ -44,6 +45,22 @@ describe("pruning the outbox", () => {
       // The youngest one becomes as old.
       expect(await prune("deliveries", 30, NOW + DAY)).to.include({ rows: 0 });
       expect(await prune("deliveries", 30, NOW + 1 + DAY)).to.include({ rows: 1 });
+      expect(await counted()).to.equal(2);
+    });
+  });
+
+  describe("given deliveries that failed", () => {
+    it("deletes those that failed long enough ago, counts them, and keeps all others with all events", async () => {
+      await addTestDelivery(database, { age: 366, status: "failed" });
+      const kept = [
+        await addTestDelivery(database, { age: 400, status: "pending" }),
+        await addTestDelivery(database, { age: 400, status: "delivered" }),
+        await addTestDelivery(database, { age: 364, status: "failed" }),
+      ];
+      expect(await prune("failed_deliveries", 365)).to.include({ rows: 1, more: false });
+      expect(await ids()).to.deep.equal(kept);
+      expect([await counted(), await events()]).to.deep.equal([3, 4]);
+      expect(await prune("failed_deliveries", 365, NOW + 2 * DAY)).to.include({ rows: 1 });
       expect(await counted()).to.equal(2);
     });
   });
@@ -125,7 +142,7 @@ describe("pruning the outbox", () => {
       const everything = { deliveries: 30, test_events: 30, raw_transactions: 30, batch_items: 30 };
       const deps = {
         database,
-        retain: { ...everything, idempotency_keys: 30, console_sessions: 30 },
+        retain: { ...DEFAULT_RETENTION, ...everything },
         logger: pino({ level: "silent" }),
         now: () => clock.now,
       };
