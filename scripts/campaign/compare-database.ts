@@ -18,6 +18,8 @@ const LEFTOVERS = {
     "select count(*) n from requests where ready_at is not null or lane is not null or outcome is not null",
   "requests are still in the backlog":
     "select coalesce(sum(abs(total)), 0) n from (select sum(value) total from counters where key = 'backlog' or key like 'backlog:%' or key like 'media:%' group by key) as totals",
+  "stored bytes of the app are not those of its requests":
+    "select abs((select coalesce(sum(value), 0) from counters where key like 'stored-bytes:%') - (select coalesce(sum(stored_bytes), 0) from requests where status <> 'failed')) n",
   "media jobs are left": "select count(*) n from media_jobs",
   "batches are still open": "select count(*) n from batches where status = 'open'",
 };

@@ -2,6 +2,7 @@ import { join } from "node:path";
 
 import type { JsonRpcSigner } from "ethers";
 
+import type { Quotas } from "../../api/domain/quota.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { ProgrammableReceiver__factory } from "../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import { FaultProxy } from "../scene/fault-proxy.ts";
@@ -28,6 +29,17 @@ const SETTINGS = {
   // A quota too high to reach. It makes the indexer ask for the receipt of every batch.
   APP_GAS_PER_DAY: "1000000000000",
   LOG_LEVEL: "info",
+};
+
+/** Too high to reach. Each call is compared with them. */
+const QUOTAS: Quotas = {
+  media_bytes: 1e15,
+  media_requests: 1e15,
+  wallets: 1e15,
+  stored_bytes: 1e15,
+  collections: 1e15,
+  mints: 1e15,
+  api_tokens: 1e15,
 };
 
 interface WorldOptions {
@@ -147,7 +159,7 @@ export class World {
   }
 
   async #setUpApp(): Promise<void> {
-    const { token } = await createAppIn(this.service.databaseUrl, "campaign");
+    const { token } = await createAppIn(this.service.databaseUrl, "campaign", QUOTAS);
     this.client = new RetryingClient(this.service.apiUrls, token, this.random);
     // Draws of its own, so that the calls of the load stay the same for a seed.
     this.follower = await this.#scene.add(new Follower(this.service.apiUrls, token, new Random(this.#seed)));

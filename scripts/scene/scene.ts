@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import type { Quotas } from "../../api/domain/quota.ts";
 import { createApp } from "../../api/operator/create-app.ts";
 import { openDatabase } from "../../api/store/db/database.ts";
 
@@ -79,11 +80,15 @@ export function sqliteUrl(folder: string): string {
   return `file:${join(folder, "moneta.sqlite")}`;
 }
 
-/** Adds an app to a database, as the command line does. A service may use the database at the same time. */
-export async function createAppIn(databaseUrl: string, name: string): Promise<{ appId: string; token: string }> {
+/** Adds an app to a database, as the command line does, with these quotas. A service may use the database at the same time. */
+export async function createAppIn(
+  databaseUrl: string,
+  name: string,
+  quotas: Partial<Quotas> = {},
+): Promise<{ appId: string; token: string }> {
   const database = await openDatabase(databaseUrl);
   try {
-    return await createApp({ database }, name);
+    return await createApp({ database }, name, quotas);
   } finally {
     await database.close();
   }
