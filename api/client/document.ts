@@ -286,7 +286,7 @@ export interface paths {
          *
          *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
          *
-         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit.
+         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
          */
         post: operations["mintNfts"];
         delete?: never;
@@ -330,7 +330,7 @@ export interface paths {
          *
          *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
          *
-         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit.
+         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
          */
         post: operations["transferNfts"];
         delete?: never;
@@ -1909,7 +1909,7 @@ export interface components {
          */
         "X-Request-Id": string;
         /**
-         * @description Calls left (`r`), and the seconds until the window ends (`t`).
+         * @description Calls left (`r`), and the seconds until the window ends (`t`). Batches also have the items left, after a comma: `"items";r=59000;t=60`.
          * @example "app";r=599;t=60
          */
         RateLimit: string;

@@ -124,6 +124,12 @@ export const LIMIT_SETTINGS = {
     description:
       "Most calls per minute of one app, by all its tokens and sessions together, of one session of the operator, and without a valid token from one address. Several API processes together let through less than a quarter more.",
   },
+  batchItemsPerMinute: {
+    variable: "BATCH_ITEMS_PER_MINUTE",
+    default: 60_000,
+    description:
+      "Most items per minute in the batches of one app. Above it, a batch gets 429 `rate_limited`; one with more items than this is refused with 422. Several API processes together let through less than a quarter more.",
+  },
   publicRatePerMinute: {
     variable: "PUBLIC_RATE_LIMIT_PER_MINUTE",
     default: 6_000,
