@@ -1610,6 +1610,8 @@ export interface components {
             name: string;
             /** @description What the token may do. */
             scopes: string[];
+            /** @description Most calls per minute with this token. null: only the app is limited. */
+            rate_limit_per_minute: number | null;
             created_at: components["schemas"]["Time"];
             /** @description null: the token never expires. */
             expires_at: components["schemas"]["Time"] | null;
@@ -4493,6 +4495,7 @@ export interface operations {
                      *             "read",
                      *             "mint"
                      *           ],
+                     *           "rate_limit_per_minute": 60,
                      *           "created_at": "2026-05-04T10:15:30.000Z",
                      *           "expires_at": "2026-08-02T10:15:30.000Z",
                      *           "revoked_at": null
@@ -4532,6 +4535,8 @@ export interface operations {
                     scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
                     /** @description The token expires after so many days. By default it never expires. */
                     expires_in_days?: (number | string) | null;
+                    /** @description Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited. */
+                    rate_limit_per_minute?: (number | string) | null;
                     /** @description For your own reference. By default `console`. */
                     name?: string | null;
                 };
@@ -4555,6 +4560,7 @@ export interface operations {
                      *         "read",
                      *         "mint"
                      *       ],
+                     *       "rate_limit_per_minute": 60,
                      *       "created_at": "2026-05-04T10:15:30.000Z",
                      *       "expires_at": "2026-08-02T10:15:30.000Z",
                      *       "revoked_at": null,
@@ -4568,6 +4574,8 @@ export interface operations {
                         name: string;
                         /** @description What the token may do. */
                         scopes: string[];
+                        /** @description Most calls per minute with this token. null: only the app is limited. */
+                        rate_limit_per_minute: number | null;
                         created_at: components["schemas"]["Time"];
                         /** @description null: the token never expires. */
                         expires_at: components["schemas"]["Time"] | null;
@@ -4618,6 +4626,7 @@ export interface operations {
                      *         "read",
                      *         "mint"
                      *       ],
+                     *       "rate_limit_per_minute": 60,
                      *       "created_at": "2026-05-04T10:15:30.000Z",
                      *       "expires_at": "2026-08-02T10:15:30.000Z",
                      *       "revoked_at": "2026-05-05T08:00:00.000Z"

@@ -25,6 +25,8 @@ export interface TokenWish {
   scopes: readonly Scope[];
   /** null: the token never expires. */
   expiresInDays: number | null;
+  /** Calls a minute; null: only the app is limited. */
+  ratePerMinute: number | null;
 }
 
 const DAY = 86_400_000;
@@ -43,7 +45,8 @@ export async function createToken(
     throw new ApiError("forbidden", [{ field: "scopes", code: "forbidden", message }], { message });
   }
   const expiresAt = wish.expiresInDays === null ? null : now() + wish.expiresInDays * DAY;
-  return issueToken({ database }, { appId: manager.appId, name: wish.name, scopes, expiresAt });
+  const { name, ratePerMinute } = wish;
+  return issueToken({ database }, { appId: manager.appId, name, scopes, expiresAt, ratePerMinute });
 }
 
 /**

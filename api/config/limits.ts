@@ -122,7 +122,7 @@ export const LIMIT_SETTINGS = {
     variable: "RATE_LIMIT_PER_MINUTE",
     default: 600,
     description:
-      "Most calls per minute of one app, by all its tokens and sessions together, of one session of the operator, and without a valid token from one address. Several API processes together let through less than a quarter more.",
+      "Most calls per minute of one app, by all its tokens and sessions together (a token may have a lower limit), of one session of the operator, and without a valid token from one address. Several API processes together let through less than a quarter more.",
   },
   batchItemsPerMinute: {
     variable: "BATCH_ITEMS_PER_MINUTE",
@@ -230,6 +230,8 @@ export const MAX_HEADER_BYTES = 16_384;
 export const MAX_CURSOR_LENGTH = 128;
 /** Most days after which a token that a console session creates expires. */
 export const MAX_TOKEN_DAYS = 3_650;
+/** Highest rate limit of a token, in calls a minute. */
+export const MAX_TOKEN_RATE = 1_000_000;
 /** Most characters of a token's name. */
 export const MAX_TOKEN_NAME = 100;
 /** Most days of usage in one answer. */

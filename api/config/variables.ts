@@ -176,7 +176,8 @@ export const VARIABLES = {
   APP_GAS_PER_DAY: {
     schema: wholeNumber(1, Number.MAX_SAFE_INTEGER),
     fallback: "none",
-    description: "Gas that one app may use per day (UTC). Without it there is no limit.",
+    description:
+      "Gas that one app may use per day (UTC). A request counts with what such calls cost on the chain as it was last measured, until its own cost is known. Without this setting there is no limit.",
   },
   ALLOWED_PRIVATE_HOSTS: {
     schema: list,

@@ -29,7 +29,7 @@ export interface RateLimits {
 /** What is counted: as whose, and how much a window allows. */
 interface Counter {
   /** Its name in the rate limit headers. */
-  policy: "app" | "items" | "operator" | "address" | "public";
+  policy: "app" | "token" | "items" | "operator" | "address" | "public";
   key: string;
   limit: number;
 }
@@ -55,9 +55,21 @@ export class RateLimit {
     this.#shared = new SharedRates({ ...others, window: WINDOW * 1_000 });
   }
 
-  /** Counts a call with a valid token, and sets the rate limit headers. @throws ApiError `rate_limited` */
-  async countApp(appId: string, response: Response): Promise<void> {
-    setHeaders(response, await this.#count({ policy: "app", key: appId, limit: this.#limits.perMinute }));
+  /**
+   * Counts a call of an app, and sets the rate limit headers.
+   * @param token its token, which may have a limit of its own. A call that this limit refuses does not count for the app.
+   * @throws ApiError `rate_limited`
+   */
+  async countApp(
+    appId: string,
+    response: Response,
+    token?: { id: string; rate_limit_per_minute: number | null },
+  ): Promise<void> {
+    const limit = token?.rate_limit_per_minute ?? null;
+    if (token !== undefined && limit !== null) {
+      addHeaders(response, await this.#count({ policy: "token", key: token.id, limit }));
+    }
+    addHeaders(response, await this.#count({ policy: "app", key: appId, limit: this.#limits.perMinute }));
   }
 
   /**

@@ -38,6 +38,7 @@ const COLUMNS = {
   nft_token_id: "text",
   gas_day: "integer",
   gas_charged: "integer",
+  gas_estimate: "integer",
   created_at: "integer",
 } as const;
 
@@ -53,6 +54,7 @@ function rowOf(request: NewRequest) {
     nft_token_id: request.tokenId,
     gas_day: request.gas?.day ?? null,
     gas_charged: request.gas?.gas ?? null,
+    gas_estimate: request.gas?.gas ?? null,
     created_at: request.now,
   };
 }
@@ -63,9 +65,9 @@ export async function insertRequests(trx: Trx, requests: readonly NewRequest[]):
   for (const part of inParts(requests.map(rowOf))) {
     await sql`
       insert into requests (id, app_id, type, status, command, unlockable, ready_at, returns, nft_collection, nft_token_id,
-                            gas_day, gas_charged, created_at, updated_at)
+                            gas_day, gas_charged, gas_estimate, created_at, updated_at)
       select id, app_id, type, 'pending', command, unlockable, ready_at, 0, nft_collection, nft_token_id,
-             gas_day, gas_charged, created_at, created_at
+             gas_day, gas_charged, gas_estimate, created_at, created_at
         from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
   }
   const counters = new CounterDeltas();
