@@ -188,6 +188,12 @@ export const VARIABLES = {
   ...MEDIA_STORE_VARIABLES,
   ...IPFS_VARIABLES,
   ...RETENTION_VARIABLES,
+  COLLECT_MEDIA_HOURS: {
+    schema: wholeNumber(0, 8_760),
+    fallback: "24",
+    description:
+      "Hours between two deletions of media that nothing uses and that are older than a week, as `npm run cli -- media collect` deletes them. A process with the role `media` does it. `0`: never.",
+  },
   ROLES: {
     schema: subsetOf(ROLES),
     fallback: ROLES.join(","),

@@ -15,7 +15,7 @@ import * as unlockableContent from "./migrations/0005-v0.3.0-unlockable-content.
 import * as parkedRows from "./migrations/0006-v0.3.0-parked-rows.ts";
 import * as boundValues from "./migrations/0007-v0.3.0-bound-values.ts";
 import * as broadcastAnswers from "./migrations/0008-v0.3.0-broadcast-answers.ts";
-import * as limitsOfAppsAndTokens from "./migrations/0010-v0.3.0-limits-of-apps-and-tokens.ts";
+import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-collections.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
 import { requireRestoreFinished } from "./unfinished-restore.ts";
@@ -35,7 +35,7 @@ export const MIGRATIONS: Migrations = {
   "0006-v0.3.0-parked-rows": parkedRows,
   "0007-v0.3.0-bound-values": boundValues,
   "0008-v0.3.0-broadcast-answers": broadcastAnswers,
-  "0010-v0.3.0-limits-of-apps-and-tokens": limitsOfAppsAndTokens,
+  "0010-v0.3.0-limits-and-collections": limitsAndCollections,
 };
 
 /** PostgreSQL's code: this user may not do that. */

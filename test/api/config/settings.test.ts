@@ -51,6 +51,7 @@ describe("settings", () => {
         idempotency_keys: null,
         console_sessions: 30,
       },
+      collectMediaHours: 24,
       roles: ["api", "relayer", "indexer", "webhooks", "media", "ipfs"],
       logLevel: "info",
       limits: DEFAULT_LIMITS,
