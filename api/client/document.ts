@@ -286,7 +286,7 @@ export interface paths {
          *
          *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
          *
-         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit.
+         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
          */
         post: operations["mintNfts"];
         delete?: never;
@@ -330,7 +330,7 @@ export interface paths {
          *
          *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
          *
-         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit.
+         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
          */
         post: operations["transferNfts"];
         delete?: never;
@@ -1639,6 +1639,8 @@ export interface components {
             name: string;
             /** @description What the token may do. */
             scopes: string[];
+            /** @description Most calls per minute with this token. null: only the app is limited. */
+            rate_limit_per_minute: number | null;
             created_at: components["schemas"]["Time"];
             /** @description null: the token never expires. */
             expires_at: components["schemas"]["Time"] | null;
@@ -1957,7 +1959,7 @@ export interface components {
          */
         "X-Request-Id": string;
         /**
-         * @description Calls left (`r`), and the seconds until the window ends (`t`).
+         * @description Calls left (`r`), and the seconds until the window ends (`t`). Batches also have the items left, after a comma: `"items";r=59000;t=60`.
          * @example "app";r=599;t=60
          */
         RateLimit: string;
@@ -4563,6 +4565,7 @@ export interface operations {
                      *             "read",
                      *             "mint"
                      *           ],
+                     *           "rate_limit_per_minute": 60,
                      *           "created_at": "2026-05-04T10:15:30.000Z",
                      *           "expires_at": "2026-08-02T10:15:30.000Z",
                      *           "revoked_at": null
@@ -4602,6 +4605,8 @@ export interface operations {
                     scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
                     /** @description The token expires after so many days. By default it never expires. */
                     expires_in_days?: (number | string) | null;
+                    /** @description Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited. */
+                    rate_limit_per_minute?: (number | string) | null;
                     /** @description For your own reference. By default `console`. */
                     name?: string | null;
                 };
@@ -4625,6 +4630,7 @@ export interface operations {
                      *         "read",
                      *         "mint"
                      *       ],
+                     *       "rate_limit_per_minute": 60,
                      *       "created_at": "2026-05-04T10:15:30.000Z",
                      *       "expires_at": "2026-08-02T10:15:30.000Z",
                      *       "revoked_at": null,
@@ -4638,6 +4644,8 @@ export interface operations {
                         name: string;
                         /** @description What the token may do. */
                         scopes: string[];
+                        /** @description Most calls per minute with this token. null: only the app is limited. */
+                        rate_limit_per_minute: number | null;
                         created_at: components["schemas"]["Time"];
                         /** @description null: the token never expires. */
                         expires_at: components["schemas"]["Time"] | null;
@@ -4712,6 +4720,7 @@ export interface operations {
                      *         "read",
                      *         "mint"
                      *       ],
+                     *       "rate_limit_per_minute": 60,
                      *       "created_at": "2026-05-04T10:15:30.000Z",
                      *       "expires_at": "2026-08-02T10:15:30.000Z",
                      *       "revoked_at": "2026-05-05T08:00:00.000Z"

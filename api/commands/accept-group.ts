@@ -1,6 +1,7 @@
 import type { Command } from "../domain/command.ts";
 import type { ApiError } from "../domain/error-codes.ts";
 import { estimateGas } from "../domain/gas-estimate.ts";
+import { type GasMeasurement, UNMEASURED_GAS } from "../domain/gas-measurement.ts";
 import type { RequestType } from "../domain/request.ts";
 import type { Quotas, UsedQuota } from "../domain/quota.ts";
 import { holdApps } from "../store/apps/apps.ts";
@@ -13,6 +14,7 @@ import {
 } from "../store/apps/idempotency.ts";
 import type { Trx } from "../store/db/engine.ts";
 import { insertMediaJobs } from "../store/media/media-jobs.ts";
+import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
 import { GasBudgets } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
@@ -100,6 +102,8 @@ class Group {
   #answers = new Map<string, StoredAnswer>();
   #reservations!: ReservationSet;
   #budgets: GasBudgets | null = null;
+  /** What calls cost on the chain, for the budgets. */
+  #measured: GasMeasurement = UNMEASURED_GAS;
   #failed: ReadonlyMap<string, ApiError> = new Map();
   readonly #accepted: NewRequest[] = [];
   readonly #newAnswers: NewAnswer[] = [];
@@ -132,6 +136,7 @@ class Group {
       items.flatMap(({ command }) => (reserves(command) ? [command] : [])),
     );
     if (limits.appGasPerDay !== null) {
+      group.#measured = await readMeasuredGas(trx);
       group.#budgets = await GasBudgets.read(trx, apps, limits.appGasPerDay, now);
     }
     // After the locks: what a call waited for may be the first call with its key, which used up what it wants.
@@ -165,7 +170,7 @@ class Group {
     if (full !== null) return { kind: "refused", code: full };
     const quota = this.#quotas.refusalOf(candidate);
     if (quota !== null) return { kind: "over-quota", quota };
-    const gas = this.#budgets === null ? undefined : this.#budgets.charge(appId, estimateGas(command));
+    const gas = this.#budgets === null ? undefined : this.#budgets.charge(appId, estimateGas(command, this.#measured));
     if (gas === null) return { kind: "refused", code: "quota_exceeded" };
     const reserved = reserves(command) ? this.#reservations.take(candidate.id, command) : "ok";
     if (reserved !== "ok") {

@@ -13,6 +13,8 @@ export interface TokenOrder {
   scopes: readonly Scope[] | null;
   /** Milliseconds since 1970; null: never. */
   expiresAt: number | null;
+  /** Calls a minute; null: only the app is limited. */
+  ratePerMinute?: number | null;
 }
 
 export interface IssuedToken {
@@ -42,6 +44,7 @@ export async function issueTokenIn(trx: Trx, order: TokenOrder): Promise<IssuedT
     scopes: [...scopes],
     expires_at: order.expiresAt,
     revoked_at: null,
+    rate_limit_per_minute: order.ratePerMinute ?? null,
     created_at: createdAt,
   });
   return { id, token, scopes, expiresAt: order.expiresAt, createdAt };

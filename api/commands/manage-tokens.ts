@@ -32,6 +32,8 @@ export interface TokenWish {
   scopes: readonly Scope[];
   /** null: the token never expires. */
   expiresInDays: number | null;
+  /** Calls a minute; null: only the app is limited. */
+  ratePerMinute: number | null;
 }
 
 const DAY = 86_400_000;
@@ -51,10 +53,11 @@ export async function createToken(
   }
   const expiresAt = wish.expiresInDays === null ? null : now() + wish.expiresInDays * DAY;
   const { appId } = manager;
+  const { name, ratePerMinute } = wish;
   return database.write(async (trx) => {
     const count = async () => (await countLiveTokens(trx, [appId], now())).get(appId) ?? 0;
     (await Room.read(trx, appId, "api_tokens", count)).require(1);
-    return issueTokenIn(trx, { appId, name: wish.name, scopes, expiresAt });
+    return issueTokenIn(trx, { appId, name, scopes, expiresAt, ratePerMinute });
   });
 }
 

@@ -106,11 +106,29 @@ export const LIMIT_SETTINGS = {
     description:
       "Most accepted requests of one app that wait for their media (`copy_media`, freezing). Above it, such calls of this app get 503 `unavailable`.",
   },
+  waitingCalls: {
+    variable: "MAX_WAITING_CALLS",
+    default: 10_000,
+    description:
+      "Most calls of all apps that wait in a process for the transaction that stores them (mints, transfers, new collections, changes of metadata). An app gets 503 `unavailable` as soon as it has at least as many of them as places are left. The last fifth is kept for apps without such a call.",
+  },
+  waitSeconds: {
+    variable: "MAX_WAIT_SECONDS",
+    default: 30,
+    description:
+      "Seconds for which such a call waits for its transaction, and a batch for its turn. After that it gets 503 `unavailable`, and nothing of it is stored. A call whose transaction has begun is answered with the result.",
+  },
   ratePerMinute: {
     variable: "RATE_LIMIT_PER_MINUTE",
     default: 600,
     description:
-      "Most calls per minute of one app, by all its tokens and sessions together, of one session of the operator, and without a valid token from one address. Several API processes together let through less than a quarter more.",
+      "Most calls per minute of one app, by all its tokens and sessions together (a token may have a lower limit), of one session of the operator, and without a valid token from one address. Several API processes together let through less than a quarter more.",
+  },
+  batchItemsPerMinute: {
+    variable: "BATCH_ITEMS_PER_MINUTE",
+    default: 60_000,
+    description:
+      "Most items per minute in the batches of one app. Above it, a batch gets 429 `rate_limited`; one with more items than this is refused with 422. Several API processes together let through less than a quarter more.",
   },
   publicRatePerMinute: {
     variable: "PUBLIC_RATE_LIMIT_PER_MINUTE",
@@ -200,8 +218,8 @@ export interface AnswerPace {
 export const PUBLIC_BODY_BYTES = 4_096;
 /** How many batches a process handles at a time, from reading the body on: each takes memory. The others wait. */
 export const BATCHES_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
-/** Most batches of one app that wait in a process. Further ones are refused. */
-export const MAX_WAITING_BATCHES = 30;
+/** How many batches wait in a process. Further ones are refused. */
+export const WAITING_BATCHES = { shared: 240, ofApp: 30, most: 480 };
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
 /** Most bytes of a page in JSON. A page with more ends early, after at least one item. */
@@ -212,6 +230,8 @@ export const MAX_HEADER_BYTES = 16_384;
 export const MAX_CURSOR_LENGTH = 128;
 /** Most days after which a token that a console session creates expires. */
 export const MAX_TOKEN_DAYS = 3_650;
+/** Highest rate limit of a token, in calls a minute. */
+export const MAX_TOKEN_RATE = 1_000_000;
 /** Most characters of a token's name. */
 export const MAX_TOKEN_NAME = 100;
 /** Most days of usage in one answer. */

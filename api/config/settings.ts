@@ -68,6 +68,8 @@ export interface Settings {
   ipfsNode: IpfsNodeSettings | null;
   /** How long rows are kept that the service can do without. */
   retain: Retention;
+  /** Hours between two collections of unused media; 0: never. */
+  collectMediaHours: number;
   roles: Role[];
   logLevel: (typeof LOG_LEVELS)[number];
   limits: Limits;
@@ -140,6 +142,7 @@ export function parseSettings(env: Environment): Settings {
       bootstrap: reader.optional("IPFS_BOOTSTRAP"),
     }),
     retain: readRetention((variable) => reader.read(variable)),
+    collectMediaHours: reader.read("COLLECT_MEDIA_HOURS"),
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),
     limits: reader.limits(),

@@ -177,7 +177,8 @@ export const VARIABLES = {
   APP_GAS_PER_DAY: {
     schema: wholeNumber(1, Number.MAX_SAFE_INTEGER),
     fallback: "none",
-    description: "Gas that one app may use per day (UTC). Without it there is no limit.",
+    description:
+      "Gas that one app may use per day (UTC). A request counts with what such calls cost on the chain as it was last measured, until its own cost is known. Without this setting there is no limit.",
   },
   ...APP_QUOTA_VARIABLES,
   ALLOWED_PRIVATE_HOSTS: {
@@ -189,6 +190,12 @@ export const VARIABLES = {
   ...MEDIA_STORE_VARIABLES,
   ...IPFS_VARIABLES,
   ...RETENTION_VARIABLES,
+  COLLECT_MEDIA_HOURS: {
+    schema: wholeNumber(0, 8_760),
+    fallback: "24",
+    description:
+      "Hours between two deletions of media that nothing uses and that are older than a week, as `npm run cli -- media collect` deletes them. A process with the role `media` does it. `0`: never.",
+  },
   ROLES: {
     schema: subsetOf(ROLES),
     fallback: ROLES.join(","),

@@ -1,7 +1,7 @@
 import type { DoctorContext } from "./check.ts";
 import { fullBatchCost } from "../domain/conditions.ts";
 import { MAX_TRANSACTION_GAS } from "../domain/gas-measurement.ts";
-import { readGasMeasurement } from "../store/sending/gas-measurement.ts";
+import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes } from "../store/sending/lanes.ts";
 
 export interface LaneFunds {

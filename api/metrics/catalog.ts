@@ -156,6 +156,16 @@ export const METRICS = {
     help: "Old rows that were deleted.",
     labels: ["kind"],
   },
+  collectedBlocks: {
+    name: "moneta_collected_blocks_total",
+    kind: "counter",
+    help: "Blocks of unused media that were deleted on schedule.",
+  },
+  collectedBytes: {
+    name: "moneta_collected_bytes_total",
+    kind: "counter",
+    help: "Their bytes.",
+  },
   databaseBytes: {
     name: "moneta_database_bytes",
     kind: "gauge",

@@ -18,6 +18,8 @@ export function createMeasured(registry: Registry): Metrics {
   const http = histogram(registry, METRICS.http);
   const database = histogram(registry, METRICS.database);
   const pruned = counter(registry, METRICS.prunedRows);
+  const collectedBlocks = counter(registry, METRICS.collectedBlocks);
+  const collectedBytes = counter(registry, METRICS.collectedBytes);
   return {
     requests: (changes) => {
       for (const { type, status, errorCode, seconds } of changes) {
@@ -54,6 +56,10 @@ export function createMeasured(registry: Registry): Metrics {
     },
     pruned: (kind, rows) => {
       pruned.inc({ kind }, rows);
+    },
+    collected: (blocks, bytes) => {
+      collectedBlocks.inc(blocks);
+      collectedBytes.inc(bytes);
     },
     ...measuredStreams(registry),
     ...UNTRACED,

@@ -19,6 +19,8 @@ export interface Collected {
   removedBytes: number;
 }
 
+/** Blocks of uploads that no metadata names yet are kept so long, in milliseconds. The documents of `POST /v1/media` promise a week. */
+export const KEPT = 7 * 24 * 3_600_000;
 /** Blocks per transaction. */
 const CHUNK = 200;
 
@@ -30,11 +32,13 @@ const CHUNK = 200;
  * referenced now, and blocks that became referenced in between move back. A reference made after that found no block, so
  * its writer stored the block again.
  * @param before keeps blocks stored since then: metadata that refers to them may not be written yet.
- * @throws OperatorError when content is damaged. Its list of blocks is unknown then, so nothing is removed.
+ * @param abort ends it before anything is removed; later it has no effect.
+ * @throws the reason of `abort`; OperatorError when content is damaged. Its list of blocks is unknown then, so nothing is removed.
  */
 export async function collectMedia(
   deps: { database: Database; blocks: BlockStore },
   before: number,
+  abort?: AbortSignal,
 ): Promise<Collected> {
   const { database, blocks } = deps;
   const started = Date.now();
@@ -42,12 +46,13 @@ export async function collectMedia(
   const limit = Math.min(before, started, (await oldestMediaJob(database.read)) ?? Infinity);
   await blocks.restoreQuarantined();
   const needed = new Set<string>();
-  await addNeeded(deps, blocks, needed);
+  await addNeeded(deps, blocks, needed, abort);
   const quarantine = blocks.quarantine();
   const result: Collected = { kept: 0, removed: 0, removedBytes: 0 };
   const quarantined = new Set<string>();
   try {
     for await (const page of inPages(blocks.all())) {
+      abort?.throwIfAborted();
       const unneeded = page.map(({ cid }) => cid).filter((cid) => !needed.has(cid.toString()));
       const moved = unneeded.length === 0 ? [] : await quarantine.add(unneeded, limit);
       for (const cid of moved) quarantined.add(canonicalCid(cid));
@@ -60,7 +65,7 @@ export async function collectMedia(
       has: (cid: CID) => restore(cid).then(() => blocks.has(cid)),
       get: (cid: CID) => restore(cid).then(() => blocks.get(cid)),
     };
-    await addNeeded(deps, reader, needed);
+    await addNeeded(deps, reader, needed, abort);
     // What was named again since that check is restored: from here on, rows decide together with their writers.
     for (const root of await forgetAll(deps, await quarantine.all(), started)) await findBlocks(reader, root, needed);
     await quarantine.confirm();
@@ -94,9 +99,11 @@ async function addNeeded(
   { database }: { database: Database },
   blocks: BlockSource,
   needed: Set<string>,
+  abort: AbortSignal | undefined,
 ): Promise<void> {
   const roots = await inSnapshot(database.read, (db) => namedContent(textsThatNameContent(db)));
   for (const root of roots.values()) {
+    abort?.throwIfAborted();
     // Metadata may refer to content that others host.
     if (!(await blocks.has(root))) continue;
     try {

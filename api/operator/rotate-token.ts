@@ -11,7 +11,7 @@ export interface RotatedToken {
 }
 
 /**
- * Replaces a token with a new one that has the same name, scopes and expiry. One transaction does both, so there is always
+ * Replaces a token with a new one that has the same name, scopes, rate limit and expiry. One transaction does both, so there is always
  * a valid token.
  * @param grace milliseconds for which the old token still works; 0 revokes it at once.
  * @throws OperatorError when the token is unknown, revoked or expired.
@@ -26,7 +26,8 @@ export function rotateToken(deps: { database: Database }, id: string, grace: num
       throw new OperatorError(`The token ${token.name} is revoked or expired. Create a new one with \`token create\`.`);
     }
     const scopes = token.scopes.filter(isScope);
-    const order = { appId: token.app_id, name: token.name, scopes, expiresAt: token.expires_at };
+    const { app_id: appId, name, expires_at: expiresAt, rate_limit_per_minute: ratePerMinute } = token;
+    const order = { appId, name, scopes, expiresAt, ratePerMinute };
     const issued = await issueTokenIn(trx, order);
     if (grace === 0) await revokeApiToken(trx, id, now);
     else await endApiToken(trx, id, now + grace);

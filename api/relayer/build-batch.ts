@@ -7,6 +7,7 @@ import { encodeBatch, type EncodedCall } from "../chain/encode-batch.ts";
 import { encodeServiceCall, encodeTransfer } from "../chain/encode-call.ts";
 import { type CallFailure, outOfGas } from "../chain/revert-reasons.ts";
 import type { Command, Transfer } from "../domain/command.ts";
+import type { MintSlots } from "../domain/gas-estimate.ts";
 import type { GasMeasurement } from "../domain/gas-measurement.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
@@ -17,7 +18,7 @@ import { largestLike, limitThatFills } from "./block-room.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
 import { batchGas, expectedOf, type ItemGas, itemGas } from "./gas.ts";
 import type { GasMeter } from "./gas-meter.ts";
-import { BatchSlots, type MintSlots } from "./mint-slots.ts";
+import { BatchSlots } from "./mint-slots.ts";
 import { signDelegations, walletSigners, type WalletSigners } from "./wallet-signers.ts";
 
 export interface BatchContext {

@@ -1,9 +1,8 @@
 import { dataLength } from "ethers";
 
-import type { Command } from "../domain/command.ts";
-import type { GasMeasurement, LinearGas } from "../domain/gas-measurement.ts";
+import { expectedGas, type GasCall, targetGas, TRANSACTION_GAS } from "../domain/gas-estimate.ts";
+import type { GasMeasurement } from "../domain/gas-measurement.ts";
 import type { BatchGas } from "./block-room.ts";
-import type { MintSlots } from "./mint-slots.ts";
 
 /** Gas of one item of a batch. */
 export interface ItemGas {
@@ -21,8 +20,7 @@ export interface CountedItem {
   number: bigint;
 }
 
-/** Base price of a transaction and of one EIP-7702 authorization. */
-const TRANSACTION = 21_000;
+/** Base price of one EIP-7702 authorization. */
 const AUTHORIZATION = 25_000;
 /** Price of a new slot before any chain charged for the growth of its state. */
 const PLAIN_SLOT = 22_108;
@@ -37,13 +35,6 @@ const DATA = { zero: 4, other: 16, words: 1_300 } as const;
 /** At most so many bytes surround the data of a call, padding included, and so many precede all calls. */
 const CALL_BYTES: Bytes = { zero: 192, other: 64 };
 const BATCH_BYTES = 68;
-/** Price of a change to a slot that the transaction has changed before: it is read and written. */
-const WRITTEN_SLOT = 200;
-/**
- * What a mint of a soulbound ERC721 collection needs beside a plain one: it emits one more event, and decodes the collection's
- * arguments, which it copies from the code.
- */
-const SOULBOUND: LinearGas = { base: 3_400, each: 0.3 };
 /** The digit 0. */
 const ZERO = 48;
 /** Bitmap words have 256 bits. */
@@ -63,58 +54,9 @@ const HEADROOM = 300_000;
 /** The most by which the doubling raises a limit. */
 const MOST_EXTRA = 1_500_000;
 
-/** Expected gas of an item without a receiver's code. */
-function expectedGas(gas: GasMeasurement, command: Command, data: string, slots: MintSlots, toWallet: boolean): number {
-  // Other items of the measurement had already changed some of the slots, which makes them cheaper.
-  const { slotUpdate, newSlot, account } = gas;
-  switch (command.kind) {
-    case "create-collection":
-      return along(gas.createCollection, dataLength(data));
-    case "mint-erc721":
-      return (
-        gas.mintErc721 +
-        (slots.soulbound === null ? 0 : along(SOULBOUND, slots.soulbound)) -
-        savedByBalance(gas, slots) -
-        (toWallet && slots.balance !== "written" ? account : 0)
-      );
-    case "create-erc1155":
-      return along(gas.createErc1155, command.uri === null ? 0 : words(Buffer.byteLength(command.uri)) + 1);
-    case "mint-erc1155":
-      return (slots.supply === "written" ? 0 : slotUpdate) + gas.mintErc1155 - savedByBalance(gas, slots);
-    case "announce-metadata":
-      return slotUpdate + gas.announceMetadata;
-    case "freeze-metadata":
-      return slotUpdate + along(gas.freezeMetadata, words(dataLength(data)));
-    case "transfer": {
-      const own = command.contractType === "ERC721" ? gas.transferErc721 : gas.transferErc1155;
-      // A foreign contract is not measured: it may store more. Its simulation shows what it needs.
-      return own + 3 * slotUpdate + (command.foreign ? 2 * newSlot + 10 * account : 0);
-    }
-  }
-}
-
-/** What a mint costs less than the measured one, whose recipient held nothing and was not accessed before. */
-function savedByBalance({ newSlot, slotUpdate, account }: GasMeasurement, { balance }: MintSlots): number {
-  if (balance === "new") return 0;
-  return balance === "used" ? newSlot - slotUpdate : newSlot + account - WRITTEN_SLOT;
-}
-
-function along({ base, each }: LinearGas, length: number): number {
-  return base + each * length;
-}
-
-function words(bytes: number): number {
-  return Math.ceil(bytes / 32);
-}
-
 /** An item, as far as its gas depends on it. */
-export interface GasItem {
-  command: Command;
+export interface GasItem extends Omit<GasCall, "dataLength"> {
   data: string;
-  /** How a mint finds its slots, and what else it reads. */
-  slots: MintSlots;
-  /** Whether a mint's recipient is a wallet of the service: then the receiver check is skipped. */
-  toWallet: boolean;
 }
 
 /**
@@ -129,7 +71,8 @@ export function itemGas(
   simulated: bigint | null | undefined,
   maxItemGas: number,
 ): ItemGas {
-  const expected = Math.ceil(expectedGas(measured, command, data, slots, toWallet) * MARGIN);
+  const call = { command, dataLength: dataLength(data), slots, toWallet };
+  const expected = Math.ceil(expectedGas(measured, call) * MARGIN);
   if (simulated === undefined) return { expected, limit: expected + Math.min(expected, MOST_EXTRA) + HEADROOM };
   const foreign = simulated === null ? maxItemGas : Math.min(Math.ceil(Number(simulated) * 1.5), maxItemGas);
   // Foreign code may burn all that it gets, so the whole limit counts: it cannot take gas from the other items.
@@ -144,7 +87,7 @@ export function itemGas(
 export function batchGas(measured: GasMeasurement, items: readonly CountedItem[], authorizations: number): BatchGas {
   const { newSlot, floor } = measured;
   let least = floor.base + floor.other * BATCH_BYTES;
-  let expected = TRANSACTION + Math.ceil(authorizationGas(newSlot)) * authorizations;
+  let expected = TRANSACTION_GAS + Math.ceil(authorizationGas(newSlot)) * authorizations;
   let largest = 0;
   const targets = new Set<string>();
   const buckets = new Set<bigint>();
@@ -185,11 +128,6 @@ function countBytes(data: string): Bytes {
     if (data.charCodeAt(index) === ZERO && data.charCodeAt(index + 1) === ZERO) zero++;
   }
   return { zero, other: data.length / 2 - 1 - zero };
-}
-
-/** The first access to a contract, to the code behind it, and to the slot that counts its tokens. */
-function targetGas({ firstMintErc721, mintErc721, account, slotUpdate }: GasMeasurement): number {
-  return Math.max(0, firstMintErc721 - mintErc721) + account + slotUpdate;
 }
 
 function authorizationGas(newSlot: number): number {

@@ -1,28 +1,8 @@
 import { type Command, isMint } from "../domain/command.ts";
+import { type MintSlots, UNKNOWN_SLOTS } from "../domain/gas-estimate.ts";
 import type { Db } from "../store/db/engine.ts";
 import { soulboundCollections } from "../store/sending/soulbound-collections.ts";
 import { type Balance, usedBalances } from "../store/sending/used-balances.ts";
-
-/** How a call finds a storage slot that it writes. Only the first write to a slot is expensive. */
-export type SlotState =
-  /** Nothing was ever written to it. */
-  | "new"
-  /** It was written before this transaction. */
-  | "used"
-  /** An earlier call of the same transaction wrote it, or read the same account. */
-  | "written";
-
-/** How a mint finds the slots that it shares with other mints, and what else it reads. */
-export interface MintSlots {
-  /** The recipient's balance. */
-  balance: SlotState;
-  /** The supply of an ERC1155 id that exists. */
-  supply: SlotState;
-  /** The length of the arguments that a mint of a soulbound ERC721 collection reads; null: it reads none. */
-  soulbound: number | null;
-}
-
-const UNKNOWN: MintSlots = { balance: "new", supply: "used", soulbound: null };
 
 /**
  * Knows how the mints of one batch find their slots. A mint to a new owner costs nearly twice as much as a further one to the
@@ -57,7 +37,7 @@ export class BatchSlots {
   /** How the command finds its slots after those that were added. */
   find(command: Command): MintSlots {
     const balance = balanceOf(command);
-    if (balance === null) return UNKNOWN;
+    if (balance === null) return UNKNOWN_SLOTS;
     const key = keyOf(balance);
     return {
       balance: this.#written.has(key) ? "written" : this.#used.has(key) ? "used" : "new",

@@ -45,6 +45,11 @@ export class FairSlots implements Slots {
     return [...this.#used.keys()].filter((app) => !this.#hasRoom(app));
   }
 
+  /** Whether an app has slots. */
+  has(app: string): boolean {
+    return this.#used.has(app);
+  }
+
   /** Takes a slot for an app. @returns false when the app has its share. */
   take(app: string): boolean {
     if (!this.#hasRoom(app)) return false;
@@ -80,5 +85,44 @@ export class FairSlots implements Slots {
   #add(app: string): void {
     this.#used.set(app, (this.#used.get(app) ?? 0) + 1);
     this.#total += 1;
+  }
+}
+
+/** Items that wait, each for an app. The apps take turns; the items of one app keep their order. */
+export class FairQueue<T> {
+  /** The app whose turn is next comes first. */
+  readonly #waiting = new Map<string, Set<T>>();
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  add(app: string, item: T): void {
+    const items = this.#waiting.get(app);
+    if (items === undefined) this.#waiting.set(app, new Set([item]));
+    else items.add(item);
+  }
+
+  /** Removes an item that no longer waits. */
+  remove(app: string, item: T): void {
+    const items = this.#waiting.get(app);
+    if (items?.delete(item) === true && items.size === 0) this.#waiting.delete(app);
+  }
+
+  /** Removes at most `most` items, one of each app in turn. */
+  take(most: number): T[] {
+    const taken: T[] = [];
+    // An app that is set again comes last, and the loop meets it again.
+    for (const [app, items] of this.#waiting) {
+      if (taken.length === most) break;
+      for (const item of items) {
+        taken.push(item);
+        items.delete(item);
+        break;
+      }
+      this.#waiting.delete(app);
+      if (items.size > 0) this.#waiting.set(app, items);
+    }
+    return taken;
   }
 }

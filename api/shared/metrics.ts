@@ -64,6 +64,8 @@ export interface Metrics {
   /** Events were sent in a stream. */
   streamed(events: number): void;
   pruned(kind: PrunedKind, rows: number): void;
+  /** Unused media were deleted. */
+  collected(blocks: number, bytes: number): void;
   /**
    * Serves an HTTP call by `next`. Its trace then knows which requests the call made.
    * @param traceparent the caller's W3C header
@@ -96,6 +98,7 @@ export const NO_METRICS: Metrics = {
   streams: () => undefined,
   streamed: () => undefined,
   pruned: () => undefined,
+  collected: () => undefined,
   ...UNTRACED,
 };
 

@@ -35,7 +35,11 @@ export function createApp(parts: AppDeps): Express {
     unread: new UnreadAnswers(settings.limits, parts.answerPace),
     bodies: new OpenBodies(settings.limits.openBodyBytes),
     rates: new RateLimit(
-      { perMinute: settings.limits.ratePerMinute, publicPerMinute: settings.limits.publicRatePerMinute },
+      {
+        perMinute: settings.limits.ratePerMinute,
+        publicPerMinute: settings.limits.publicRatePerMinute,
+        itemsPerMinute: settings.limits.batchItemsPerMinute,
+      },
       { database, processes: parts.apiProcesses },
     ),
   };

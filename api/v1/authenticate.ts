@@ -59,7 +59,7 @@ async function identityByToken(
   const row = await lookUps.token(hash);
   if (row === undefined || !isValid(row, Date.now())) return null;
   rates.rememberValid(hash);
-  await rates.countApp(row.app_id, response);
+  await rates.countApp(row.app_id, response, row);
   const credential = { kind: "token", hash: row.hash } as const;
   return { appId: row.app_id, credential, scopes: row.scopes.filter(isScope), session: null };
 }

@@ -5,11 +5,13 @@ import { checked } from "../commands/accept-request.ts";
 import { BATCH_ERRORS_LENGTH, MAX_BATCH_ITEM_ERRORS, MAX_BATCH_ITEMS } from "../config/limits.ts";
 import { ApiError, HTTP_ERROR_CODES } from "../domain/error-codes.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
+import type { HttpDeps } from "./deps.ts";
+import type { Exchange } from "./endpoint.ts";
 import { accepted, fieldErrors } from "./schemas/outputs.ts";
 import { validate } from "./validate.ts";
 
 /**
- * The body of a batch. Its items are validated one by one (`checkItems`), because a wrong one must not refuse the others.
+ * The body of a batch. Its items are validated one by one (`readItems`), because a wrong one must not refuse the others.
  * @param item id of the item's schema in the document.
  */
 export function batchBody(item: string) {
@@ -47,13 +49,23 @@ export const BATCH_RULES = `All items are stored in one commit, and decided in t
 
 With an \`Idempotency-Key\`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a \`request_id\`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is \`unavailable\`, the call itself fails with 503 \`unavailable\`: repeat it with the same key.
 
-\`Retry-After\` is present if items were refused for lack of room (\`unavailable\`, \`quota_exceeded\`): send these again after that many seconds. A batch counts as one call for the rate limit.`;
+\`Retry-After\` is present if items were refused for lack of room (\`unavailable\`, \`quota_exceeded\`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy \`items\` in the headers. A batch with more items than are left of it gets 429 \`rate_limited\`, and nothing of it counts.`;
 
 /** Milliseconds. Short, so that single calls of others wait little beside a stream of batches. */
 const SLICE = 2;
 
-/** Validates each item. @returns its fields, or the error that the single call would answer. */
-export function checkItems<S extends z.ZodType>(schema: S, items: readonly unknown[]): Promise<Checked<z.output<S>>[]> {
+/**
+ * Counts the items of a batch for its app's limit, and validates each.
+ * @returns its fields, or the error that the single call would answer.
+ * @throws ApiError `rate_limited`, `validation_failed`
+ */
+export async function readItems<S extends z.ZodType>(
+  { rates }: Pick<HttpDeps, "rates">,
+  { appId, body: { items } }: { appId: string; body: { items: readonly unknown[] } },
+  { response }: Exchange,
+  schema: S,
+): Promise<Checked<z.output<S>>[]> {
+  await rates.countItems(appId, items.length, response);
   let length = 0;
   const check = (item: unknown) => {
     const most = length > BATCH_ERRORS_LENGTH ? 1 : MAX_BATCH_ITEM_ERRORS;

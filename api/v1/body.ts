@@ -12,13 +12,18 @@ import type { OpenBodies } from "./held-bytes.ts";
 export interface JsonBody {
   value: unknown;
   text: string;
+  /** To be called when the call is handled: until then, its bytes count as held. */
+  handled: () => void;
 }
+
+/** A call without a body counts as `{}`, and holds nothing. */
+export const NO_BODY: JsonBody = { value: {}, text: "", handled: () => undefined };
 
 /** @param holder who the body counts for: the app, or the address of a caller without one. @throws ApiError */
 export type BodyReader = (request: Request, response: Response, holder: string) => Promise<JsonBody>;
 
 /**
- * Reads JSON bodies of at most `limit` bytes. A call without a body counts as `{}`.
+ * Reads JSON bodies of at most `limit` bytes.
  * @param bodies counts them while they are in memory.
  * @param options for bodies that take much. `compressed`: whether the body may be compressed, as a few KiB would become `limit`
  * bytes. `seconds`: the time in which it must arrive.
@@ -30,7 +35,7 @@ export function bodyReader(
 ): BodyReader {
   const readBytes = express.raw({ type: () => true, limit, inflate: compressed });
   return async (request, response, holder) => {
-    if (request.get("content-length") === "0") return { value: {}, text: "" };
+    if (request.get("content-length") === "0") return NO_BODY;
     // `is` returns null when there is no body: nothing can have the wrong type then.
     if (request.is("application/json") === false || !isUtf8Charset(request.get("content-type"))) {
       throw new ApiError("unsupported_media_type");
@@ -39,15 +44,23 @@ export function bodyReader(
       const message = "The body of a batch may not be compressed. Send it without `Content-Encoding`.";
       throw new ApiError("unsupported_media_type", null, { message });
     }
-    bodies.open(holder, mostBytes(request, limit), { request, response });
-    await inTime(run(readBytes, request, response), request, seconds);
-    const bytes: unknown = request.body;
-    if (!Buffer.isBuffer(bytes) || bytes.length === 0) return { value: {}, text: "" };
-    if (!isUtf8(bytes)) throw new ApiError("malformed_json");
-    refuseManyValues(bytes);
-    const text = bytes.toString("utf8");
-    return { value: parse(text), text };
+    const handled = bodies.open(holder, mostBytes(request, limit), { request, response });
+    try {
+      await inTime(run(readBytes, request, response), request, seconds);
+      return { ...jsonOf(request.body), handled };
+    } catch (error) {
+      handled();
+      throw error;
+    }
   };
+}
+
+function jsonOf(bytes: unknown): Omit<JsonBody, "handled"> {
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return NO_BODY;
+  if (!isUtf8(bytes)) throw new ApiError("malformed_json");
+  refuseManyValues(bytes);
+  const text = bytes.toString("utf8");
+  return { value: parse(text), text };
 }
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];

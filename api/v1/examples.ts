@@ -203,6 +203,7 @@ export const tokenExample = {
   token_id: "0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10",
   name: "shop",
   scopes: ["read", "mint"],
+  rate_limit_per_minute: 60,
   created_at: TIME,
   expires_at: "2026-08-02T10:15:30.000Z",
   revoked_at: null,

@@ -212,11 +212,12 @@ export class OpenBodies {
   }
 
   /**
-   * Counts the body of a call until the call is answered or closed.
+   * Counts the body of a call until it is closed and handled: what a call does goes on when its caller closes the connection.
    * @param holder the app, or the address of a caller without one.
+   * @returns a function to call when the call is handled.
    * @throws ApiError `unavailable`
    */
-  open(holder: string, bytes: number, { request, response }: { request: Request; response: Response }): void {
+  open(holder: string, bytes: number, { request, response }: { request: Request; response: Response }): () => void {
     const held = this.#account.of(holder);
     // A body that is larger than its share may still come alone.
     if (held > 0 && held + bytes > this.#most - this.#account.total) {
@@ -225,13 +226,19 @@ export class OpenBodies {
       throw new ApiError("unavailable", null, { retryAfter: 1, message });
     }
     this.#account.add([holder], bytes);
-    let isOpen = true;
-    const over = () => {
-      if (isOpen) this.#account.add([holder], -bytes);
-      isOpen = false;
-    };
     const { socket } = request;
-    response.once("close", over).once("close", () => socket.off("close", over));
-    socket.once("close", over);
+    // It may have been closed while the call was authenticated.
+    let isClosed = response.closed || socket.destroyed;
+    let isHandled = false;
+    const close = () => {
+      if (isHandled && !isClosed) this.#account.add([holder], -bytes);
+      isClosed = true;
+    };
+    response.once("close", close).once("close", () => socket.off("close", close));
+    socket.once("close", close);
+    return () => {
+      if (isClosed && !isHandled) this.#account.add([holder], -bytes);
+      isHandled = true;
+    };
   }
 }

@@ -6,7 +6,7 @@ import { PUBLIC_BODY_BYTES } from "../config/limits.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
 import { type Identity, identityFor, requireStillValid } from "./authenticate.ts";
 import { BatchSlots } from "./batch-slots.ts";
-import { type BodyReader, bodyReader, type JsonBody } from "./body.ts";
+import { type BodyReader, bodyReader, NO_BODY } from "./body.ts";
 import type { HttpDeps } from "./deps.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
@@ -27,8 +27,8 @@ const NO_APP = "";
  * by one, so each first segment of a path (`accounts`, `nfts`) has a router of its own.
  */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
-  const { bodyBytes, batchBytes } = deps.settings.limits;
-  const slots = new BatchSlots();
+  const { bodyBytes, batchBytes, waitSeconds } = deps.settings.limits;
+  const slots = new BatchSlots(waitSeconds);
   const batch = bodyReader(batchBytes, deps.bodies, { compressed: false });
   const read = { single: bodyReader(bodyBytes, deps.bodies), batch, slots };
   const routers = new Map<string, Router>();
@@ -48,10 +48,11 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
  */
 export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const open = endpoints.filter(({ caller }) => caller === "public");
-  const single = bodyReader(Math.min(deps.settings.limits.bodyBytes, PUBLIC_BODY_BYTES), deps.bodies);
+  const { bodyBytes, waitSeconds } = deps.settings.limits;
+  const single = bodyReader(Math.min(bodyBytes, PUBLIC_BODY_BYTES), deps.bodies);
   const router = Router();
   for (const endpoint of open) {
-    const handle = handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots() });
+    const handle = handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots(waitSeconds) });
     router[endpoint.method](endpoint.path, async (request, response, next) => {
       await deps.rates.countPublic(request, response);
       try {
@@ -116,12 +117,12 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       return;
     }
     const free = endpoint.batch === true ? await read.slots.take(appId, closing(response)) : null;
+    let handled = NO_BODY.handled;
     try {
       const waited = endpoint.batch === true || (endpoint.body !== undefined && !request.complete);
-      const body: JsonBody =
-        endpoint.body === undefined
-          ? { value: {}, text: "" }
-          : await readBody(request, response, holderOf(request, identity));
+      const body =
+        endpoint.body === undefined ? NO_BODY : await readBody(request, response, holderOf(request, identity));
+      ({ handled } = body);
       if (waited) await requireStillValid(deps, credential);
       const call = {
         ...common,
@@ -132,6 +133,7 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       send(response, await endpoint.handle(own, call, { request, response }));
     } finally {
       free?.();
+      handled();
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { RateLimiterMemory } from "rate-limiter-flexible";
 
 import { ApiError } from "../domain/error-codes.ts";
 import type { AppDeps } from "./deps.ts";
@@ -14,25 +14,36 @@ const MOST_REMEMBERED = 10_000;
 /** What the addresses above the limit count as. */
 const OTHERS = "others";
 
+const TOO_MANY_ITEMS =
+  "The batches of this app have too many items in this minute. `RateLimit` has how many are left. Send fewer, or try again after the number of seconds in `Retry-After`.";
+
 export interface RateLimits {
   /** Calls of an app, and of a caller without a valid token, in a minute. */
   perMinute: number;
   /** Calls of an address to public routes in a minute. */
   publicPerMinute: number;
+  /** Items in the batches of an app in a minute. */
+  itemsPerMinute: number;
+}
+
+/** What is counted: as whose, and how much a window allows. */
+interface Counter {
+  /** Its name in the rate limit headers. */
+  policy: "app" | "token" | "items" | "operator" | "address" | "public";
+  key: string;
+  limit: number;
 }
 
 /**
- * Counts the calls of each app, by its tokens and sessions together: a session can create tokens without end. Calls of the
- * operator count for their session, and calls without a valid token, or to public routes, for their address. The counters
- * live in the memory of this process: a call costs no write, and a flood leaves nothing behind. Where several API processes
- * run, `SharedRates` adds them up.
+ * Counts the calls of each app, by its tokens and sessions together: a session can create tokens without end. The items of its
+ * batches count apart. Calls of the operator count for their session, and calls without a valid token, or to public routes, for
+ * their address. The counters live in the memory of this process: a call costs no write, and a flood leaves nothing behind.
+ * Where several API processes run, `SharedRates` adds them up.
  */
 export class RateLimit {
   readonly #limits: RateLimits;
-  readonly #apps: RateLimiterMemory;
-  readonly #operators: RateLimiterMemory;
-  readonly #strangers: RateLimiterMemory;
-  readonly #visitors: RateLimiterMemory;
+  // Each counter has its own limit, which is compared here.
+  readonly #counts = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW });
   readonly #shared: SharedRates;
   /** The addresses of this window. */
   readonly #addresses = { names: new Set<string>(), until: 0 };
@@ -40,18 +51,42 @@ export class RateLimit {
   readonly #remembered = new Set<string>();
 
   constructor(limits: RateLimits, others: Pick<SharedRatesOptions, "database" | "processes">) {
-    const { perMinute, publicPerMinute } = limits;
     this.#limits = limits;
-    this.#shared = new SharedRates({ ...others, limit: perMinute, window: WINDOW * 1_000 });
-    this.#apps = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "app" });
-    this.#operators = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "operator" });
-    this.#strangers = new RateLimiterMemory({ points: perMinute, duration: WINDOW, keyPrefix: "address" });
-    this.#visitors = new RateLimiterMemory({ points: publicPerMinute, duration: WINDOW, keyPrefix: "public" });
+    this.#shared = new SharedRates({ ...others, window: WINDOW * 1_000 });
   }
 
-  /** Counts a call with a valid token, and sets the rate limit headers. @throws ApiError `rate_limited` */
-  async countApp(appId: string, response: Response): Promise<void> {
-    await this.#count(this.#apps, "app", appId, response);
+  /**
+   * Counts a call of an app, and sets the rate limit headers.
+   * @param token its token, which may have a limit of its own. A call that this limit refuses does not count for the app.
+   * @throws ApiError `rate_limited`
+   */
+  async countApp(
+    appId: string,
+    response: Response,
+    token?: { id: string; rate_limit_per_minute: number | null },
+  ): Promise<void> {
+    const limit = token?.rate_limit_per_minute ?? null;
+    if (token !== undefined && limit !== null) {
+      addHeaders(response, await this.#count({ policy: "token", key: token.id, limit }));
+    }
+    addHeaders(response, await this.#count({ policy: "app", key: appId, limit: this.#limits.perMinute }));
+  }
+
+  /**
+   * Counts the items of a batch, after the call itself, and adds to the rate limit headers. A batch that is refused does not
+   * count, so a smaller one may still be accepted.
+   * @throws ApiError `rate_limited`; `validation_failed` when a whole window has no room for so many items.
+   */
+  async countItems(appId: string, items: number, response: Response): Promise<void> {
+    const limit = this.#limits.itemsPerMinute;
+    if (items > limit) {
+      const message = `Has ${items.toString()} items, and the batches of an app may have ${limit.toString()} in a minute (BATCH_ITEMS_PER_MINUTE). Send smaller batches.`;
+      throw new ApiError("validation_failed", [{ field: "items", code: "too_big", message }]);
+    }
+    const counter: Counter = { policy: "items", key: appId, limit };
+    const counted = await this.#count(counter, items);
+    if (counted.used > limit) await this.#counts.reward(nameOf(counter), items);
+    addHeaders(response, counted);
   }
 
   /**
@@ -60,7 +95,10 @@ export class RateLimit {
    */
   async countSession(session: { id: string; app_id: string | null }, response: Response): Promise<void> {
     if (session.app_id !== null) await this.countApp(session.app_id, response);
-    else await this.#count(this.#operators, "operator", session.id, response);
+    else {
+      const counter: Counter = { policy: "operator", key: session.id, limit: this.#limits.perMinute };
+      setHeaders(response, await this.#count(counter));
+    }
   }
 
   /**
@@ -68,7 +106,7 @@ export class RateLimit {
    * still use their tokens. @throws ApiError `rate_limited`
    */
   async countStranger(request: Request, response: Response): Promise<void> {
-    await this.#count(this.#strangers, "address", this.#addressOf(request), response);
+    setHeaders(response, await this.#count(this.#strangerOf(request)));
   }
 
   /**
@@ -77,10 +115,10 @@ export class RateLimit {
    */
   async refuseStranger(hash: string, request: Request, response: Response): Promise<void> {
     if (this.#remembered.has(hash)) return;
-    const found = await this.#strangers.get(this.#addressOf(request));
-    const { perMinute } = this.#limits;
-    if (found !== null && found.consumedPoints >= perMinute) {
-      answer(response, { policy: "address", limit: perMinute, used: perMinute + 1, msBeforeNext: found.msBeforeNext });
+    const counter = this.#strangerOf(request);
+    const found = await this.#counts.get(nameOf(counter));
+    if (found !== null && found.consumedPoints >= counter.limit) {
+      setHeaders(response, { ...counter, used: counter.limit + 1, msBeforeNext: found.msBeforeNext });
     }
   }
 
@@ -97,12 +135,14 @@ export class RateLimit {
 
   /** Counts a call to a public route, before it does anything. Only this process counts it. @throws ApiError `rate_limited` */
   async countPublic(request: Request, response: Response): Promise<void> {
-    const { consumedPoints: used, msBeforeNext } = await consume(this.#visitors, this.#addressOf(request));
-    answer(response, { policy: "public", limit: this.#limits.publicPerMinute, used, msBeforeNext });
+    const key = this.#addressOf(request);
+    const counter: Counter = { policy: "public", key, limit: this.#limits.publicPerMinute };
+    const { consumedPoints: used, msBeforeNext } = await this.#counts.consume(nameOf(counter));
+    setHeaders(response, { ...counter, used, msBeforeNext });
   }
 
-  async #count(limiter: RateLimiterMemory, policy: string, key: string, response: Response): Promise<void> {
-    answer(response, { policy, limit: this.#limits.perMinute, ...(await this.#use(limiter, policy, key)) });
+  #strangerOf(request: Request): Counter {
+    return { policy: "address", key: this.#addressOf(request), limit: this.#limits.perMinute };
   }
 
   #addressOf(request: Request): string {
@@ -118,16 +158,21 @@ export class RateLimit {
     return address;
   }
 
-  /** Counts a call. @returns the calls in the window, this one included. */
-  async #use(limiter: RateLimiterMemory, policy: string, key: string): Promise<SharedCount> {
-    const { consumedPoints: used, msBeforeNext } = await consume(limiter, key);
-    // A call that is refused here is not counted for the other processes.
-    const total =
-      used > this.#limits.perMinute ? null : await this.#shared.add(`${policy}:${key}`, { used, msBeforeNext });
-    if (total === null) return { used, msBeforeNext };
-    await limiter.set(key, total.used, total.msBeforeNext / 1_000);
-    return total;
+  /** Counts a call, or `count` items of one. @returns what was counted in the window, these included. */
+  async #count(counter: Counter, count = 1): Promise<Counter & SharedCount> {
+    const name = nameOf(counter);
+    const { consumedPoints: used, msBeforeNext } = await this.#counts.consume(name, count);
+    // What is refused here is not counted for the other processes.
+    const { limit } = counter;
+    const total = used > limit ? null : await this.#shared.add(name, { used, msBeforeNext }, { limit, count });
+    if (total === null) return { ...counter, used, msBeforeNext };
+    await this.#counts.set(name, total.used, total.msBeforeNext / 1_000);
+    return { ...counter, ...total };
   }
+}
+
+function nameOf({ policy, key }: Counter): string {
+  return `${policy}:${key}`;
 }
 
 /**
@@ -153,24 +198,28 @@ export function limitPublic({
 }
 
 /** Sets the rate limit headers. @throws ApiError `rate_limited` when too many calls were made */
-function answer(
-  response: Response,
-  { policy, limit, used, msBeforeNext }: SharedCount & { policy: string; limit: number },
-): void {
-  const seconds = Math.ceil(msBeforeNext / 1_000);
-  response.setHeader("RateLimit-Policy", `"${policy}";q=${limit.toString()};w=${WINDOW.toString()}`);
-  response.setHeader("RateLimit", `"${policy}";r=${Math.max(0, limit - used).toString()};t=${seconds.toString()}`);
-  if (used > limit) throw new ApiError("rate_limited", null, { retryAfter: Math.max(1, seconds) });
+function setHeaders(response: Response, counted: Counter & SharedCount): void {
+  response.removeHeader("RateLimit-Policy");
+  response.removeHeader("RateLimit");
+  addHeaders(response, counted);
 }
 
-/** The limiter rejects when no call is left. */
-async function consume(limiter: RateLimiterMemory, key: string): Promise<RateLimiterRes> {
-  try {
-    return await limiter.consume(key);
-  } catch (reason) {
-    if (reason instanceof RateLimiterRes) return reason;
-    throw reason;
-  }
+/** Adds a further limit to the rate limit headers. @throws ApiError `rate_limited` */
+function addHeaders(response: Response, { policy, limit, used, msBeforeNext }: Counter & SharedCount): void {
+  const seconds = Math.ceil(msBeforeNext / 1_000);
+  const add = (name: string, value: string) => {
+    const before = response.get(name);
+    response.setHeader(name, before === undefined ? value : `${before}, ${value}`);
+  };
+  add("RateLimit-Policy", `"${policy}";q=${limit.toString()};w=${WINDOW.toString()}`);
+  add("RateLimit", `"${policy}";r=${Math.max(0, limit - used).toString()};t=${seconds.toString()}`);
+  if (used <= limit) return;
+  const retryAfter = Math.max(1, seconds);
+  throw new ApiError(
+    "rate_limited",
+    null,
+    policy === "items" ? { retryAfter, message: TOO_MANY_ITEMS } : { retryAfter },
+  );
 }
 
 /** The client of a call: see `clientAt`. */

@@ -7,8 +7,6 @@ export interface SharedRatesOptions {
   database: Pick<Database, "write">;
   /** API processes that run now, this one included. */
   processes: () => number;
-  /** Most calls in a window. */
-  limit: number;
   /** Length of a window in milliseconds. */
   window: number;
 }
@@ -17,6 +15,14 @@ export interface SharedRatesOptions {
 interface Uncounted {
   calls: number;
   endsAt: number;
+}
+
+/** What is counted now. */
+export interface Counted {
+  /** Most calls, or items, in a window. */
+  limit: number;
+  /** How many are counted: 1 for a call. */
+  count: number;
 }
 
 /** What is known of a key after its calls were added up. */
@@ -48,20 +54,20 @@ export class SharedRates {
   }
 
   /**
-   * Counts one call.
-   * @param local calls in the window as this process knows them, this one included, and the milliseconds until its end.
+   * Counts a call, or the items of one.
+   * @param local calls in the window as this process knows them, these included, and the milliseconds until its end.
    * @returns the calls of all processes, if they were added up now; null: the local count stands.
    */
-  async add(key: string, local: SharedCount): Promise<SharedCount | null> {
-    const { limit, processes, window } = this.#options;
+  async add(key: string, local: SharedCount, { limit, count }: Counted): Promise<SharedCount | null> {
+    const { processes, window } = this.#options;
     const now = Date.now();
     if (now >= this.#sweepAt) this.#sweep(now, window);
     const uncounted = this.#entry(key, now, local.msBeforeNext);
-    uncounted.calls += 1;
-    const count = processes();
-    if (count < 2) return null;
+    uncounted.calls += count;
+    const running = processes();
+    if (running < 2) return null;
     const left = limit - (local.used - uncounted.calls);
-    const share = Math.ceil(Math.max(left / (SHARE * count), limit / LEAST_SHARE));
+    const share = Math.ceil(Math.max(left / (SHARE * running), limit / LEAST_SHARE));
     return uncounted.calls < share ? null : this.#settling.add(key);
   }
 

@@ -25,6 +25,7 @@ const SETTINGS = {
   LANES: "2",
   RATE_LIMIT_PER_MINUTE: "1000000",
   PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
+  BATCH_ITEMS_PER_MINUTE: "1000000",
   REBROADCAST_SECONDS: "1",
   // A quota too high to reach. It makes the indexer ask for the receipt of every batch.
   APP_GAS_PER_DAY: "1000000000000",

@@ -63,6 +63,7 @@ export class World {
         SECRET_KEYS: randomBytes(32).toString("base64"),
         RATE_LIMIT_PER_MINUTE: "1000000",
         PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
+        BATCH_ITEMS_PER_MINUTE: "1000000",
         NODE_COMPILE_CACHE: join(folder, "compiled"),
         ...database,
       };

@@ -40,6 +40,7 @@ export async function startTarget(databaseUrl?: string): Promise<Target> {
       // One token makes all the calls. No webhook is delivered to the URLs in them.
       RATE_LIMIT_PER_MINUTE: "10000000",
       PUBLIC_RATE_LIMIT_PER_MINUTE: "10000000",
+      BATCH_ITEMS_PER_MINUTE: "10000000",
       ROLES: "api,relayer,indexer,media",
     },
   });

@@ -22,6 +22,7 @@ export async function startTestService(options: {
     // Tests make far more calls than an app.
     RATE_LIMIT_PER_MINUTE: "1000000",
     PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
+    BATCH_ITEMS_PER_MINUTE: "1000000",
     // On a slow machine, a simulation must not be given up.
     SIMULATION_SECONDS: "20",
     ...options.env,

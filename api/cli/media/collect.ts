@@ -1,14 +1,11 @@
 import type { Command } from "commander";
 
-import { collectMedia } from "../../operator/collect-media.ts";
+import { collectMedia, KEPT } from "../../operator/collect-media.ts";
 import { plural } from "../../shared/plural.ts";
 import { announced } from "../announced.ts";
 import { withMedia } from "../with-media.ts";
 import { readMinutes } from "../duration.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-
-/** Blocks of uploads that no metadata names yet, in milliseconds. The documents of `POST /v1/media` promise a week. */
-const KEPT = 7 * 24 * 3_600_000;
 
 export function mediaCollect(terminal: Terminal): Command {
   return resultCommand("collect", "Delete hosted blocks that no metadata refers to (garbage collection).", {

@@ -8,7 +8,7 @@ import { printResult, resultCommand, table, type Terminal, time } from "../termi
 export function tokenList(terminal: Terminal): Command {
   return resultCommand("list", "List the tokens of an app, without the secret values.", {
     examples: ["token list my-shop"],
-    json: "[{token_id, name, scopes, created_at, expires_at, revoked_at}]",
+    json: "[{token_id, name, scopes, rate_limit_per_minute, created_at, expires_at, revoked_at}]",
   })
     .argument("<app>", "name or id of the app")
     .action(async (which: string, { json }: { json?: boolean }) => {
@@ -19,6 +19,7 @@ export function tokenList(terminal: Terminal): Command {
         token_id: token.id,
         name: token.name,
         scopes: token.scopes,
+        rate_limit_per_minute: token.rate_limit_per_minute,
         created_at: time(token.created_at),
         expires_at: time(token.expires_at),
         revoked_at: time(token.revoked_at),
@@ -27,11 +28,12 @@ export function tokenList(terminal: Terminal): Command {
         token.name,
         token.token_id,
         token.scopes.join(","),
+        token.rate_limit_per_minute?.toString() ?? "",
         token.created_at ?? "",
         token.expires_at ?? "never",
         token.revoked_at ?? "",
       ]);
-      const head = ["NAME", "ID", "SCOPES", "CREATED", "EXPIRES", "REVOKED"];
+      const head = ["NAME", "ID", "SCOPES", "CALLS/MIN", "CREATED", "EXPIRES", "REVOKED"];
       printResult(terminal, json, result, table(head, rows, "The app has no tokens. Create one: token create <app>"));
     });
 }

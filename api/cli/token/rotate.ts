@@ -6,13 +6,17 @@ import { readDuration } from "../duration.ts";
 import { printResult, resultCommand, type Terminal, time } from "../terminal.ts";
 
 export function tokenRotate(terminal: Terminal): Command {
-  return resultCommand("rotate", "Replace a token with a new one that has the same name, scopes and expiry.", {
-    examples: ["token rotate 0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10 --grace 24h"],
-    json:
-      "{token_id, app_id, name, scopes, expires_at, token, old_token_id, old_works_until}.\n" +
-      "`old_works_until` is null when the old token is revoked.",
-    notes: "The new token is printed only now. The database stores its hash.",
-  })
+  return resultCommand(
+    "rotate",
+    "Replace a token with a new one that has the same name, scopes, rate limit and expiry.",
+    {
+      examples: ["token rotate 0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10 --grace 24h"],
+      json:
+        "{token_id, app_id, name, scopes, expires_at, token, old_token_id, old_works_until}.\n" +
+        "`old_works_until` is null when the old token is revoked.",
+      notes: "The new token is printed only now. The database stores its hash.",
+    },
+  )
     .argument("<token-id>", "id of the token, from `token list`")
     .option(
       "--grace <duration>",

@@ -1,6 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import { Pinner } from "../../media/pinner.ts";
 import { MediaWorker } from "../../media/worker.ts";
+import { MediaCollector } from "../../operator/media-collector.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { needed } from "../keys.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
@@ -14,6 +15,10 @@ export function mediaWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[
   const copying = { agent: needed(content.agent), gateway, maxBytes, deadline: mediaSeconds * 1000 };
   const media = new MediaWorker({ ...common, ...copying, signals, metrics });
   const workers: NamedWorker[] = [{ name: "media", worker: media, critical: true }];
+  if (settings.collectMediaHours > 0) {
+    const every = settings.collectMediaHours * 3_600_000;
+    workers.push({ name: "collecting", worker: new MediaCollector({ ...common, metrics, every }), critical: false });
+  }
   if (settings.ipfsPinRpc !== null) {
     const pinner = new Pinner({ ...common, wake: signals.hosted, rpc: settings.ipfsPinRpc });
     workers.push({ name: "pins", worker: pinner, critical: false });

@@ -3,7 +3,7 @@ import { isDue } from "./due.ts";
 import type { Db, Trx } from "./engine.ts";
 
 /** Work that exactly one process does at a time. */
-export type LeaseName = "indexer" | "announcer" | "pruner";
+export type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector";
 
 /** The right to do the work. It is valid while the row has this fencing token. */
 export interface HeldLease {
@@ -79,7 +79,22 @@ export async function releaseNamedLease(trx: Trx, lease: HeldLease): Promise<voi
     .execute();
 }
 
-async function update(trx: Trx, lease: HeldLease, values: { until: number } | { holder: string }): Promise<void> {
+/** Releases the lease, because the work is done for now. @throws LeaseLost */
+export async function finishNamedLease(trx: Trx, lease: HeldLease, now: number): Promise<void> {
+  await update(trx, lease, { holder: null, until: 0, done_at: now });
+}
+
+/** When the work was done last, in milliseconds since 1970; null: never. */
+export async function lastDoneOf(db: Db, name: LeaseName): Promise<number | null> {
+  const row = await db.selectFrom("leases").select("done_at").where("name", "=", name).executeTakeFirst();
+  return row?.done_at ?? null;
+}
+
+async function update(
+  trx: Trx,
+  lease: HeldLease,
+  values: { until: number } | { holder: string } | { holder: null; until: 0; done_at: number },
+): Promise<void> {
   const updated = await trx
     .updateTable("leases")
     .set(values)

@@ -16,6 +16,7 @@ import * as parkedRows from "./migrations/0006-v0.3.0-parked-rows.ts";
 import * as boundValues from "./migrations/0007-v0.3.0-bound-values.ts";
 import * as broadcastAnswers from "./migrations/0008-v0.3.0-broadcast-answers.ts";
 import * as quotas from "./migrations/0009-v0.3.0-quotas.ts";
+import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-collections.ts";
 import { lockMigrations } from "./postgres-driver.ts";
 import { codeOf } from "./postgres-errors.ts";
 import { requireRestoreFinished } from "./unfinished-restore.ts";
@@ -36,6 +37,7 @@ export const MIGRATIONS: Migrations = {
   "0007-v0.3.0-bound-values": boundValues,
   "0008-v0.3.0-broadcast-answers": broadcastAnswers,
   "0009-v0.3.0-quotas": quotas,
+  "0010-v0.3.0-limits-and-collections": limitsAndCollections,
 };
 
 /** PostgreSQL's code: this user may not do that. */

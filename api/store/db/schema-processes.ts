@@ -15,6 +15,8 @@ interface LeasesTable {
   /** Fencing token: grows with every new holder. A write with an older one is refused. */
   fence: number;
   until: number;
+  /** When the work was done last; null: never, or it has no end. */
+  done_at: number | null;
 }
 
 /** The running processes. `other` has neither of the two roles whose processes share something. */

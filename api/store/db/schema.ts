@@ -76,6 +76,8 @@ interface ApiTokensTable {
   scopes: string;
   expires_at: number | null;
   revoked_at: number | null;
+  /** Calls a minute; null: only its app is limited. */
+  rate_limit_per_minute: number | null;
   created_at: number;
 }
 
@@ -144,8 +146,10 @@ interface RequestsTable {
   errors: string | null;
   /** The day whose gas budget it is charged to; null: no budget is set. */
   gas_day: number | null;
-  /** The charged gas: `gas_used`, and an estimate until its call has run. */
+  /** The charged gas: `gas_used`, and `gas_estimate` until its call has run. */
   gas_charged: number | null;
+  /** What it was expected to use when it was accepted. Null: no budget is set, or an earlier version accepted it. */
+  gas_estimate: number | null;
   /** Its shares of the gas of all mined transactions that carried it; null: none is known yet. */
   gas_used: number | null;
   /** Its shares of their fees in wei, decimal. Set together with `gas_used`. */

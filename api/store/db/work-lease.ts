@@ -4,9 +4,11 @@ import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
 import type { Database } from "./database.ts";
 import {
+  finishNamedLease,
   type HeldLease,
   holdNamedLease,
   isLeaseFree,
+  lastDoneOf,
   type LeaseName,
   releaseNamedLease,
   renewNamedLease,
@@ -86,6 +88,20 @@ export class WorkLease {
   /** Releases the lease at a clean stop. */
   async release(): Promise<void> {
     await this.#giveBack();
+  }
+
+  /** When any process finished the work last, in milliseconds since 1970; null: never. */
+  lastDone(): Promise<number | null> {
+    return lastDoneOf(this.#deps.database.read, this.#name);
+  }
+
+  /** Releases the lease, and stores that the work is done. @throws LeaseLost */
+  async finish(): Promise<void> {
+    const { database, now } = this.#deps;
+    const held = this.#held;
+    if (held === null) throw new LeaseLost(`this process does not have the lease: ${this.#name}`);
+    await database.write((trx) => finishNamedLease(trx, held, now()));
+    this.#held = null;
   }
 
   /** Takes the lease, or renews it when that is due. @throws LeaseLost */

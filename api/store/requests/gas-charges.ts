@@ -13,6 +13,7 @@ interface ChargedRequest {
   status: RequestStatus;
   gas_day: number;
   gas_charged: number;
+  gas_estimate: number | null;
   gas_used: number;
   command: string;
   /** 1 or 0. */
@@ -35,7 +36,8 @@ export async function chargeAgain(
   const charged = requests.filter(({ gas_day }) => gas_day !== null).map(({ id }) => ({ id }));
   if (charged.length === 0) return;
   const { rows } = await sql<ChargedRequest>`
-    select requests.id, requests.app_id, requests.status, requests.gas_day, requests.gas_charged, requests.command,
+    select requests.id, requests.app_id, requests.status, requests.gas_day, requests.gas_charged,
+           requests.gas_estimate, requests.command,
            coalesce(requests.gas_used, 0) as gas_used, requests.block_number, batches.id as batch_id,
            case when requests.outcome is null then 0 else 1 end as has_outcome,
            case when batches.fee_wei is null then 0 else 1 end as cost_known
@@ -47,7 +49,7 @@ export async function chargeAgain(
      order by requests.id ${forUpdateOf(trx, "requests")}`.execute(trx);
   const changes = new ChargeChanges();
   const changed = rows.flatMap((request) => {
-    const charge = request.gas_used + (awaitsCost(request) ? estimateGas(toCommand(request.command)) : 0);
+    const charge = request.gas_used + (awaitsCost(request) ? estimateOf(request) : 0);
     if (charge === request.gas_charged) return [];
     changes.add(request.app_id, request.gas_day, charge - request.gas_charged);
     return [{ id: request.id, charge }];
@@ -59,6 +61,11 @@ export async function chargeAgain(
     trx,
   );
   await changes.store(trx);
+}
+
+/** What is charged until the cost is known. Earlier versions did not store it. */
+function estimateOf({ gas_estimate, command }: ChargedRequest): number {
+  return gas_estimate ?? estimateGas(toCommand(command));
 }
 
 /** Whether the cost of the transaction that runs the call is not known yet, so that the estimate is charged for it. */

@@ -40,6 +40,7 @@ const COLUMNS = {
   nft_token_id: "text",
   gas_day: "integer",
   gas_charged: "integer",
+  gas_estimate: "integer",
   created_at: "integer",
 } as const;
 
@@ -56,6 +57,7 @@ function rowOf(request: NewRequest) {
     nft_token_id: request.tokenId,
     gas_day: request.gas?.day ?? null,
     gas_charged: request.gas?.gas ?? null,
+    gas_estimate: request.gas?.gas ?? null,
     created_at: request.now,
   };
 }
@@ -67,9 +69,9 @@ export async function insertRequests(trx: Trx, requests: readonly NewRequest[]):
   for (const part of inParts(rows)) {
     await sql`
       insert into requests (id, app_id, type, status, command, unlockable, stored_bytes, ready_at, returns, nft_collection,
-                            nft_token_id, gas_day, gas_charged, created_at, updated_at)
+                            nft_token_id, gas_day, gas_charged, gas_estimate, created_at, updated_at)
       select id, app_id, type, 'pending', command, unlockable, stored_bytes, ready_at, 0, nft_collection,
-             nft_token_id, gas_day, gas_charged, created_at, created_at
+             nft_token_id, gas_day, gas_charged, gas_estimate, created_at, created_at
         from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
   }
   const counters = new CounterDeltas();

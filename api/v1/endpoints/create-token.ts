@@ -18,7 +18,12 @@ export function createToken() {
     examples: {
       bodies: {
         "A token that only reads": { scopes: ["read"] },
-        "A token that mints, for three months": { scopes: ["read", "mint"], expires_in_days: 90, name: "shop" },
+        "A token that mints at most once a second, for three months": {
+          scopes: ["read", "mint"],
+          expires_in_days: 90,
+          rate_limit_per_minute: 60,
+          name: "shop",
+        },
       },
       answer: newTokenExample,
     },
@@ -31,15 +36,14 @@ export function createToken() {
     response: newToken,
     handle: async (deps, { appId, scopes, body }) => {
       const name = body.name ?? DEFAULT_NAME;
-      const issued = await create(
-        deps,
-        { appId, scopes },
-        { name, scopes: body.scopes, expiresInDays: body.expires_in_days ?? null },
-      );
+      const ratePerMinute = body.rate_limit_per_minute ?? null;
+      const wish = { name, scopes: body.scopes, expiresInDays: body.expires_in_days ?? null, ratePerMinute };
+      const issued = await create(deps, { appId, scopes }, wish);
       const row = {
         id: issued.id,
         name,
         scopes: [...issued.scopes],
+        rate_limit_per_minute: ratePerMinute,
         created_at: issued.createdAt,
         expires_at: issued.expiresAt,
         revoked_at: null,

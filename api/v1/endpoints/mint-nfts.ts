@@ -1,7 +1,7 @@
 import { batchAnswer } from "../../commands/answer-form.ts";
 import { mint } from "../../commands/mint.ts";
 import type { Limits } from "../../config/limits.ts";
-import { BATCH_RULES, batchBody, batchResults, checkItems } from "../batch.ts";
+import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { ALICE, batchExample, BOB, COLLECTION } from "../examples.ts";
 import { mintBody } from "../schemas/nfts.ts";
@@ -33,8 +33,8 @@ export function mintNfts(limits: Limits) {
     response: batchResults,
     idempotent: true,
     batch: true,
-    handle: async (deps, call) => {
-      const { json, retryAfter } = await mint(deps, call, await checkItems(item, call.body.items), batchAnswer);
+    handle: async (deps, call, exchange) => {
+      const { json, retryAfter } = await mint(deps, call, await readItems(deps, call, exchange, item), batchAnswer);
       return new Verbatim(json, retryAfter);
     },
   });

@@ -1,6 +1,6 @@
 import { batchAnswer } from "../../commands/answer-form.ts";
 import { transfer } from "../../commands/transfer.ts";
-import { BATCH_RULES, batchBody, batchResults, checkItems } from "../batch.ts";
+import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { ALICE, batchExample, BOB, COLLECTION } from "../examples.ts";
 import { none, noQuery } from "../schemas/params.ts";
@@ -31,8 +31,8 @@ export function transferNfts() {
     response: batchResults,
     idempotent: true,
     batch: true,
-    handle: async (deps, call) => {
-      const items = await checkItems(transferBody, call.body.items);
+    handle: async (deps, call, exchange) => {
+      const items = await readItems(deps, call, exchange, transferBody);
       const { json, retryAfter } = await transfer(deps, call, items, batchAnswer);
       return new Verbatim(json, retryAfter);
     },

@@ -12,7 +12,11 @@ export const RESPONSE_HEADERS = {
     "Id of the call in the service's log. The caller's own `X-Request-Id` is kept when it has 1 to 128 letters, digits, dots, dashes or underscores.",
     "1c9ad3f2-3a1b-4f44-8d9e-0a7d0a3d1f0e",
   ),
-  RateLimit: header("string", "Calls left (`r`), and the seconds until the window ends (`t`).", '"app";r=599;t=60'),
+  RateLimit: header(
+    "string",
+    'Calls left (`r`), and the seconds until the window ends (`t`). Batches also have the items left, after a comma: `"items";r=59000;t=60`.',
+    '"app";r=599;t=60',
+  ),
   "RateLimit-Policy": header("string", "Calls allowed (`q`) per window of seconds (`w`).", '"app";q=600;w=60'),
   "Retry-After": header("integer", "Seconds to wait before a retry.", 5),
   "WWW-Authenticate": header("string", "How to authenticate.", "Bearer"),

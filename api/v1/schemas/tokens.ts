@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { SCOPES } from "../../commands/access-token.ts";
-import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME } from "../../config/limits.ts";
+import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME, MAX_TOKEN_RATE } from "../../config/limits.ts";
 import { count, optional, text } from "./inputs.ts";
 import { nextField } from "./keyset.ts";
 import { time } from "./outputs.ts";
@@ -18,6 +18,10 @@ export const newTokenBody = z.strictObject({
   expires_in_days: optional(count(MAX_TOKEN_DAYS, 1)).meta({
     description: "The token expires after so many days. By default it never expires.",
   }),
+  rate_limit_per_minute: optional(count(MAX_TOKEN_RATE, 1)).meta({
+    description:
+      "Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited.",
+  }),
   name: optional(text(MAX_TOKEN_NAME, 1)).meta({ description: "For your own reference. By default `console`." }),
 });
 
@@ -25,6 +29,11 @@ const fields = {
   token_id: z.string().meta({ description: "Names the token, also in `DELETE /v1/tokens/{token_id}`." }),
   name: z.string().meta({ description: "For your own reference." }),
   scopes: z.array(z.string()).meta({ description: "What the token may do." }),
+  rate_limit_per_minute: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: "Most calls per minute with this token. null: only the app is limited." }),
   created_at: time,
   expires_at: time.nullable().meta({ description: "null: the token never expires." }),
   revoked_at: time.nullable().meta({ description: "null: the token is not revoked." }),

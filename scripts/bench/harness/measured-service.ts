@@ -44,6 +44,7 @@ export class MeasuredService extends ServiceProcess {
       PORT: "0",
       RATE_LIMIT_PER_MINUTE: "100000000",
       PUBLIC_RATE_LIMIT_PER_MINUTE: "100000000",
+      BATCH_ITEMS_PER_MINUTE: "100000000",
       ...env,
       ROLES: roles,
     };

@@ -82,6 +82,25 @@ describe("command line", () => {
     expectRefusal(await api.get("/v1/accounts", { token: made.token }), 401, "unauthorized");
   });
 
+  it("creates a token with a rate limit, which the list shows and a new token in its place keeps", async () => {
+    const made = (await json("token", "create", "first", "--rate-limit", "2")) as { token_id: string; token: string };
+    const policyOf = async (token: string) =>
+      (await api.get("/v1/accounts", { token })).headers.get("ratelimit-policy") ?? "";
+    expect(await policyOf(made.token)).to.match(/^"token";q=2;w=60, "app"/);
+    type Listed = { token_id: string; rate_limit_per_minute: number | null }[];
+    const rates = async () =>
+      new Map(
+        ((await json("token", "list", "first")) as Listed).map((one) => [one.token_id, one.rate_limit_per_minute]),
+      );
+    expect((await rates()).get(made.token_id)).to.equal(2);
+    const next = (await json("token", "rotate", made.token_id)) as { token_id: string; token: string };
+    expect((await rates()).get(next.token_id)).to.equal(2);
+    expect(await policyOf(next.token)).to.match(/^"token";q=2;w=60, "app"/);
+    for (const wrong of ["0", "1.5", "1000001", "many"]) {
+      await rejects(run("token", "create", "first", "--rate-limit", wrong), "Give a number from 1 to 1000000");
+    }
+  });
+
   it("rejects unknown scopes, past dates and unknown tokens", async () => {
     await rejects(run("token", "create", "first", "--scopes", "read,fly"), "Valid scopes are");
     await rejects(run("token", "create", "first", "--expires", "2001-01-01"), "past");

@@ -2,12 +2,15 @@ import { expect } from "chai";
 
 import { secondsOfDayLeft } from "../../../api/domain/day.ts";
 import { estimateGas } from "../../../api/domain/gas-estimate.ts";
+import { measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-measurement.ts";
+import { chargeAgain } from "../../../api/store/requests/gas-charges.ts";
+import { writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
-import { randomAddress } from "../support/rows.ts";
+import { creation, randomAddress } from "../support/rows.ts";
 
-const MINT = 75_000;
+const MINT = estimateGas({ kind: "mint-erc721", collection: "", to: "", metadata: null });
 
 describe("gas budget of an app per day", () => {
   let api: TestApi;
@@ -55,7 +58,9 @@ describe("gas budget of an app per day", () => {
     expect((await api.post("/v1/accounts", {})).status).to.equal(200);
     const theirs = { type: "ERC1155", name: "A", symbol: "AAA" };
     expectAccepted(await api.post("/v1/collections", theirs, { token: api.other.token }));
-    expect(await used(api.other.id)).to.deep.equal([130_000 + 200 * 4]);
+    expect(await used(api.other.id)).to.deep.equal([
+      estimateGas({ ...creation(), type: "ERC1155", name: "A", symbol: "AAA" }),
+    ]);
   });
 
   it("is not charged for a refused call, and charged once for a repeated call", async () => {
@@ -70,6 +75,28 @@ describe("gas budget of an app per day", () => {
       expectAccepted(await api.post("/v1/nfts", again, { headers: { "idempotency-key": "one" } }));
     }
     expect(await used()).to.deep.equal([MINT]);
+  });
+
+  it("charges what calls cost on the chain as it was measured, and each request as when it was accepted", async () => {
+    const measured = measurementFromSlotPrice(60_000);
+    const first = expectAccepted(await mint());
+    await api.database.write((trx) => writeGasMeasurement(trx, measured, null));
+    const expensive = estimateGas({ kind: "mint-erc721", collection: "", to: "", metadata: null }, measured);
+    expect(expensive).to.be.within(MINT + 1, 3 * MINT);
+    expectRefusal(await mint(), 429, "quota_exceeded");
+    expect(await used()).to.deep.equal([MINT]);
+    const theirs = await addCollection(api, { app: api.other.id });
+    const body = { collection_address: theirs, to_address: randomAddress() };
+    const second = expectAccepted(await api.post("/v1/nfts", body, { token: api.other.token }));
+    expect(await used(api.other.id)).to.deep.equal([expensive]);
+    await api.database.write(async (trx) => {
+      await writeGasMeasurement(trx, measurementFromSlotPrice(30_000), null);
+      await chargeAgain(
+        trx,
+        [first, second].map((id) => ({ id, gas_day: 1 })),
+      );
+    });
+    expect([...(await used()), ...(await used(api.other.id))]).to.deep.equal([MINT, expensive]);
   });
 
   it("starts again each day", async () => {
@@ -110,7 +137,12 @@ describe("estimateGas", () => {
       quantity: "1",
       metadata: null,
     } as const;
-    expect(estimateGas({ ...token, uri: null })).to.equal(90_000);
-    expect(estimateGas({ ...token, uri: "x".repeat(33) })).to.equal(90_000 + 3 * 22_500);
+    // Two words of text and one of its length, and the bytes in the calldata.
+    const { each } = UNMEASURED_GAS.createErc1155;
+    expect(estimateGas({ ...token, uri: "x".repeat(33) })).to.equal(
+      estimateGas({ ...token, uri: null }) + 3 * each + 33 * 16,
+    );
+    const named = (name: string) => estimateGas({ ...creation(), name });
+    expect(named("x".repeat(101)) - named("x")).to.be.closeTo(100 * (UNMEASURED_GAS.createCollection.each + 16), 1);
   });
 });

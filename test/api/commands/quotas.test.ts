@@ -321,7 +321,7 @@ describeOn("postgres", "quotas under calls of two processes", () => {
   it("create no token too many", async () => {
     await set(two.one, APP, { api_tokens: 1 });
     const manager = { appId: APP, scopes: ["read"] } as const;
-    const wish = { name: "token", scopes: ["read"], expiresInDays: null } as const;
+    const wish = { name: "token", scopes: ["read"], expiresInDays: null, ratePerMinute: null } as const;
     const { second, waited } = await overlap(
       two.one,
       async (trx, meet) => {

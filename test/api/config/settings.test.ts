@@ -63,6 +63,7 @@ describe("settings", () => {
         batch_answers: 365,
         api_tokens: 365,
       },
+      collectMediaHours: 24,
       roles: ["api", "relayer", "indexer", "webhooks", "media", "ipfs"],
       logLevel: "info",
       limits: DEFAULT_LIMITS,

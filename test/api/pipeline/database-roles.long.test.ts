@@ -1,12 +1,22 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { expect } from "chai";
 
 import { rawSql } from "../../support/raw-sql.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
+import { ROOT } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 
 const ROLES = ["moneta_service", "moneta_media", "moneta_ipfs"] as const;
+/** The users that compose.yaml's database has. */
+const USERS = { moneta_service: "moneta_api", moneta_media: "moneta_copies", moneta_ipfs: "moneta_peers" };
+/** What creates them, without the commands of psql that read the passwords from the environment. */
+const CREATE_USERS = readFileSync(join(ROOT, "ops/database-users.sql"), "utf8")
+  .replaceAll(/^\\getenv .*$/gm, "")
+  .replaceAll(/:'(\w+)_password'/g, "'password of $1'");
 const NO_RIGHT = /permission denied/;
 
 describeOn("postgres", "the roles of PostgreSQL", () => {
@@ -15,13 +25,13 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
   const { api } = moneta;
 
   /** The URL with which a member of a role connects. */
-  const urlOf = (role: string) => {
+  const urlOf = (role: (typeof ROLES)[number]) => {
     const url = new URL(moneta.databaseUrl);
-    [url.username, url.password] = [`${role}_user`, "test"];
+    [url.username, url.password] = [USERS[role], `password of ${role.replace("moneta_", "")}`];
     return url.href;
   };
   const asOwner = (text: string) => rawSql(moneta.databaseUrl, text);
-  const refusal = (role: string, text: string) =>
+  const refusal = (role: (typeof ROLES)[number], text: string) =>
     rawSql(urlOf(role), text).then(
       () => "it was allowed",
       (error: unknown) => String(error),
@@ -31,10 +41,8 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
 
   before(async () => {
     server = Object.assign(new URL(moneta.databaseUrl), { pathname: "/postgres" }).href;
-    for (const role of ROLES) {
-      await asOwner(`create role ${role}`);
-      await asOwner(`create user ${role}_user password 'test' in role ${role}`);
-    }
+    // The second time changes nothing.
+    for (let time = 0; time < 2; time++) await asOwner(CREATE_USERS);
     expect(await jsonOfCli({ ...moneta.env, DATABASE_URL: moneta.databaseUrl }, "migrate")).to.deep.equal({
       migrated: true,
       roles: [...ROLES].sort(),
@@ -50,7 +58,7 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
   });
   after(async () => {
     // The database, and with it every right that they had, is gone.
-    for (const role of ROLES) await rawSql(server, `drop role ${role}_user, ${role}`);
+    for (const role of ROLES) await rawSql(server, `drop role ${USERS[role]}, ${role}`);
   });
 
   it("let every process do its work: media are copied and announced, a mint completes, and one without media fails", async () => {
@@ -69,7 +77,7 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
 
   it("refuse what a process does not need", async () => {
     const insert = "insert into requests default values";
-    for (const role of ["moneta_media", "moneta_ipfs"]) {
+    for (const role of ["moneta_media", "moneta_ipfs"] as const) {
       expect(await refusal(role, insert), role).to.match(NO_RIGHT);
       expect(await refusal(role, "select * from api_tokens"), role).to.match(NO_RIGHT);
       expect(await refusal(role, "update webhooks set url = 'http://x.example'"), role).to.match(NO_RIGHT);

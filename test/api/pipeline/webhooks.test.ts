@@ -2,6 +2,8 @@ import { expect } from "chai";
 
 import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
+import { estimateGas } from "../../../api/domain/gas-estimate.ts";
+import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
@@ -150,6 +152,13 @@ describe("the gas quota on a real node", () => {
       Array.from({ length: 5 }, () => api.accept("/v1/nfts", { collection_address: collection, to_address: to })),
     );
     await Promise.all(accepted.map((id) => api.settled(id)));
+    const { read } = moneta.service.database;
+    const estimates = await read.selectFrom("requests").select("gas_estimate").where("type", "=", "mint").execute();
+    const mint = { kind: "mint-erc721", collection, to, metadata: null } as const;
+    const { measurement } = await readGasMeasurement(read);
+    expect(measurement).to.not.equal(null);
+    const measured = estimateGas(mint, measurement ?? undefined);
+    expect(estimates.map(({ gas_estimate: gas }) => gas)).to.deep.equal(Array.from({ length: 5 }, () => measured));
     const hashes = await moneta.service.database.read
       .selectFrom("requests")
       .select("transaction_hash")

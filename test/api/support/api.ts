@@ -189,7 +189,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   // Assigned before the first call: the app reads it only while it answers.
   const state: { api?: TestApi } = {};
   const logger = pino({ level: "info" }, sinkOf(log));
-  const limits = { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, ...options.limits };
+  const limits = { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, batchItemsPerMinute: 1_000_000, ...options.limits };
   const streaming = runStreams(state, { read: database.read, limits, logger, times: options.streamTimes ?? {} });
   const documented = { publicUrl: options.publicUrl ?? PUBLIC_URL, limits };
   const app = createApp({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { BATCHES_AT_ONCE, MAX_WAITING_BATCHES } from "../../../api/config/limits.ts";
+import { BATCHES_AT_ONCE, WAITING_BATCHES } from "../../../api/config/limits.ts";
 import { ApiError } from "../../../api/domain/error-codes.ts";
 import { BatchSlots } from "../../../api/v1/batch-slots.ts";
 
@@ -8,7 +8,7 @@ describe("BatchSlots", () => {
   let slots: BatchSlots;
   let started: string[];
   beforeEach(() => {
-    slots = new BatchSlots();
+    slots = new BatchSlots(60);
     started = [];
   });
 
@@ -49,12 +49,46 @@ describe("BatchSlots", () => {
   });
 
   it("refuses a batch when too many of the app wait, and none of another app", async () => {
-    for (let asked = 0; asked < BATCHES_AT_ONCE.ofApp + MAX_WAITING_BATCHES; asked++) ask("busy");
+    for (let asked = 0; asked < BATCHES_AT_ONCE.ofApp + WAITING_BATCHES.ofApp; asked++) ask("busy");
     const refused: unknown = await slots.take("busy").catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
     ask("other");
     await settle();
     expect(started).to.deep.equal(["busy", "other"]);
+  });
+
+  it("bounds how many wait in all, and keeps places for apps that have none waiting", async () => {
+    const { shared, ofApp, most } = WAITING_BATCHES;
+    const refused = (app: string) => slots.take(app).catch((error: unknown) => error);
+    for (let app = 0; app < BATCHES_AT_ONCE.most; app++) ask(`running-${app.toString()}`);
+    let waiting = 0;
+    for (let app = 0; waiting < shared - 1; app++) {
+      for (let asked = 0; asked < ofApp && waiting < shared - 1; asked++, waiting++) {
+        // As long as the app has fewer than are left.
+        if (asked >= shared - waiting) break;
+        ask(`app-${app.toString()}`);
+      }
+    }
+    expect(await refused("app-0"))
+      .to.be.instanceOf(ApiError)
+      .and.to.include({ errorCode: "unavailable" });
+    for (; waiting < most; waiting++) ask(`new-${waiting.toString()}`);
+    expect(await refused("one-more"))
+      .to.be.instanceOf(ApiError)
+      .and.to.have.property("message")
+      .that.matches(/of all apps/);
+  });
+
+  it("refuses a batch that waits too long, and gives its place to the next", async () => {
+    slots = new BatchSlots(0.02);
+    const free = ask("busy", "busy-1");
+    const late: unknown = await slots.take("busy").catch((error: unknown) => error);
+    expect(late).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
+    expect(String(late)).to.contain("within 0.02 seconds");
+    await free();
+    ask("busy", "busy-3");
+    await settle();
+    expect(started).to.deep.equal(["busy-1", "busy-3"]);
   });
 
   it("does not wait for a call that was closed", async () => {

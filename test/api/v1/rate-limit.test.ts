@@ -47,6 +47,45 @@ describe("rate limit", () => {
     expect((await list(api.other.token)).status).to.equal(200);
   });
 
+  describe("for the items of batches", () => {
+    const batch = (count: number, token?: string) =>
+      api.post(
+        "/v1/nfts/batch",
+        { items: Array.from({ length: count }, () => ({})) },
+        token === undefined ? {} : { token },
+      );
+    beforeEach(async () => {
+      await api.close();
+      api = await startApi({ limits: { batchItemsPerMinute: 10 } });
+    });
+
+    it("has a count of its own for each app, beside that of its calls", async () => {
+      const first = await batch(7);
+      expect(first.status).to.equal(200);
+      expect(first.headers.get("ratelimit-policy")).to.equal('"app";q=1000000;w=60, "items";q=10;w=60');
+      expect(first.headers.get("ratelimit")).to.match(/^"app";r=999999;t=\d+, "items";r=3;t=(59|60)$/);
+      expect((await batch(7, api.other.token)).status).to.equal(200);
+      expect((await list()).headers.get("ratelimit-policy")).to.equal('"app";q=1000000;w=60');
+    });
+
+    it("refuses a batch with more items than are left, says when to repeat it, and accepts a smaller one", async () => {
+      await batch(7);
+      const refused = await batch(4);
+      expectRefusal(refused, 429, "rate_limited");
+      expect(refused.text).to.contain("too many items");
+      expect(Number(refused.headers.get("retry-after"))).to.be.within(1, 60);
+      expect((await batch(3)).status).to.equal(200);
+      expectRefusal(await batch(1), 429, "rate_limited");
+    });
+
+    it("accepts one that takes the whole minute, and names the setting to one that no minute has room for", async () => {
+      const refused = await batch(11);
+      expectRefusal(refused, 422, "validation_failed");
+      expect(refused.text).to.contain("Has 11 items").and.to.contain("10 in a minute (BATCH_ITEMS_PER_MINUTE)");
+      expect((await batch(10)).status).to.equal(200);
+    });
+  });
+
   it("stores nothing of a refused call", async () => {
     await calls(5, list);
     const before = await api.database.read.selectFrom("wallets").select("address").execute();

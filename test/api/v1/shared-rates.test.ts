@@ -5,6 +5,8 @@ import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 const LIMIT = 600;
 const WINDOW = 60_000;
+const ONE = { limit: LIMIT, count: 1 };
+const FEW = { limit: 1, count: 1 };
 
 describe("SharedRates", () => {
   let database: TestDatabase;
@@ -24,13 +26,13 @@ describe("SharedRates", () => {
         return database.write(operation);
       },
     };
-    const rates = new SharedRates({ database: counting, processes, limit: LIMIT, window: WINDOW });
+    const rates = new SharedRates({ database: counting, processes, window: WINDOW });
     const used = new Map<string, number>();
     return async (key) => {
       const local = (used.get(key) ?? 0) + 1;
       if (local > LIMIT) return false;
       used.set(key, local);
-      const total = await rates.add(key, { used: local, msBeforeNext: WINDOW });
+      const total = await rates.add(key, { used: local, msBeforeNext: WINDOW }, ONE);
       if (total !== null) used.set(key, total.used);
       return (total?.used ?? local) <= LIMIT;
     };
@@ -82,19 +84,30 @@ describe("SharedRates", () => {
     expect(await passed(second, LIMIT)).to.be.within(70, 120);
   });
 
+  it("adds up the items of batches", async () => {
+    const [first, second] = [0, 1].map(() => new SharedRates({ database, processes: () => 2, window: WINDOW }));
+    const many = { limit: 10_000, count: 3_000 };
+    expect(await first?.add("items:a", { used: 3_000, msBeforeNext: WINDOW }, many)).to.include({ used: 3_000 });
+    expect(await second?.add("items:a", { used: 3_000, msBeforeNext: WINDOW }, many)).to.include({ used: 6_000 });
+    const few = { limit: 10_000, count: 100 };
+    expect(await second?.add("items:a", { used: 6_100, msBeforeNext: WINDOW }, few)).to.equal(null);
+  });
+
   it("keeps its count when the database fails, and begins again with the next window", async () => {
     let fails = true;
     const failing: Pick<TestDatabase, "write"> = {
       write: (operation) => (fails ? Promise.reject(new Error("disk full")) : database.write(operation)),
     };
-    const rates = new SharedRates({ database: failing, processes: () => 2, limit: 1, window: WINDOW });
-    const error: unknown = await rates.add("j", { used: 1, msBeforeNext: WINDOW }).catch((thrown: unknown) => thrown);
+    const rates = new SharedRates({ database: failing, processes: () => 2, window: WINDOW });
+    const error: unknown = await rates
+      .add("j", { used: 1, msBeforeNext: WINDOW }, FEW)
+      .catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error);
     fails = false;
-    expect(await rates.add("j", { used: 2, msBeforeNext: WINDOW })).to.include({ used: 2 });
-    const working = new SharedRates({ database, processes: () => 2, limit: 1, window: 1 });
-    expect(await working.add("k", { used: 1, msBeforeNext: 1 })).to.include({ used: 1 });
+    expect(await rates.add("j", { used: 2, msBeforeNext: WINDOW }, FEW)).to.include({ used: 2 });
+    const working = new SharedRates({ database, processes: () => 2, window: 1 });
+    expect(await working.add("k", { used: 1, msBeforeNext: 1 }, FEW)).to.include({ used: 1 });
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await working.add("k", { used: 1, msBeforeNext: 1 })).to.include({ used: 1 });
+    expect(await working.add("k", { used: 1, msBeforeNext: 1 }, FEW)).to.include({ used: 1 });
   });
 });

@@ -211,6 +211,34 @@ describe("slow callers", () => {
       });
     });
 
+    it("counts the body of a call that goes on after its caller has closed the connection", async () => {
+      api = await startApi({ limits: { openBodyBytes: 3_000 } });
+      const { database, app, log } = api;
+      const [begun, opened] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+      const hold = () => {
+        begun.resolve(null);
+        return opened.promise;
+      };
+      // PostgreSQL: as many as run at the same time.
+      const held = Promise.all([database.writeGroup(hold), database.writeGroup(hold)]);
+      await begun.promise;
+      for (const user of ["a", "b"]) {
+        const caller = await call(
+          api.baseUrl,
+          post(app.token) + JSON.stringify({ user_identifier: user }).padEnd(1_000),
+        );
+        caller.socket.end();
+      }
+      await eventually(() => Promise.resolve(log.join("").split("request aborted").length > 2 || undefined));
+      expect((await api.post("/v1/accounts", { user_identifier: "x".repeat(900) })).status).to.equal(503);
+      opened.resolve(null);
+      await held;
+      await eventually(async () => {
+        const answer = await api?.post("/v1/accounts", { user_identifier: "x".repeat(900) });
+        return answer?.status === 422 || undefined;
+      });
+    });
+
     for (const [title, path, type] of [
       ["JSON", "/v1/accounts", "application/json"],
       ["a file", "/v1/media", "image/png"],

@@ -8,6 +8,7 @@ interface Token {
   token_id: string;
   name: string;
   scopes: string[];
+  rate_limit_per_minute: number | null;
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
@@ -46,8 +47,29 @@ describe("tokens", () => {
       expect(JSON.stringify(tokens)).to.not.include(token);
     });
 
-    it("makes one that never expires by default", async () => {
-      expect(tokenOf(await create({ scopes: ["mint"] }))).to.include({ name: "console", expires_at: null });
+    it("makes one with a rate limit of its own, beside that of the app", async () => {
+      const made = tokenOf(await create({ scopes: ["read"], rate_limit_per_minute: 2 }));
+      expect(made).to.include({ rate_limit_per_minute: 2 });
+      const { token = "" } = made;
+      const first = await api.get("/v1/accounts", { token });
+      expect(first.headers.get("ratelimit-policy")).to.equal('"token";q=2;w=60, "app";q=1000000;w=60');
+      expect(first.headers.get("ratelimit")).to.match(/^"token";r=1;t=\d+, "app";r=\d+;t=\d+$/);
+      const left = async () => {
+        const answer = await api.get("/v1/accounts");
+        return Number(/"app";r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1]);
+      };
+      expect((await api.get("/v1/accounts", { token })).status).to.equal(200);
+      const before = await left();
+      const refused = await api.get("/v1/accounts", { token });
+      expectRefusal(refused, 429, "rate_limited");
+      expect(refused.headers.get("ratelimit-policy")).to.equal('"token";q=2;w=60');
+      // The refused call does not count for the app.
+      expect(await left()).to.equal(before - 1);
+    });
+
+    it("makes one that never expires by default, with no limit but that of the app", async () => {
+      const made = tokenOf(await create({ scopes: ["mint"] }));
+      expect(made).to.include({ name: "console", expires_at: null, rate_limit_per_minute: null });
     });
 
     it("refuses scopes that the session lacks", async () => {
@@ -65,6 +87,9 @@ describe("tokens", () => {
         expires_in_days: "too_small",
       });
       expectInvalid(await create({ scopes: ["everything"], name: "" }), { "scopes.0": "invalid", name: "too_short" });
+      const rated = (rate: unknown) => create({ scopes: ["read"], rate_limit_per_minute: rate });
+      expectInvalid(await rated(0), { rate_limit_per_minute: "too_small" });
+      expectInvalid(await rated(1_000_001), { rate_limit_per_minute: "too_big" });
       expectInvalid(await create({ expires_in_days: 3_651 }), { scopes: "required", expires_in_days: "too_big" });
     });
 

@@ -37,15 +37,23 @@ interface ComposeFile {
 /** Values of the variables that an installation must set. */
 const FILLED: Record<string, string> = {
   DATABASE_PASSWORD: "0123456789abcdef",
+  SERVICE_DATABASE_PASSWORD: "1123456789abcdef",
+  MEDIA_DATABASE_PASSWORD: "2123456789abcdef",
+  IPFS_DATABASE_PASSWORD: "3123456789abcdef",
   RPC_URL: "https://node.example/key",
   PUBLIC_URL: "https://nft.example.com",
   SECRET_KEYS: Buffer.alloc(32, 7).toString("base64"),
   XPUB: HDNodeWallet.fromSeed(Buffer.alloc(32, 7)).derivePath("m/44'/60'/0'").neuter().extendedKey,
   SEED_PASSPHRASE: "correct horse",
 };
+/** The image sets these, or the containers have no use for them: the image has no `pg_dump`. */
+const NOT_PASSED = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "METRICS_PORT", "PG_BIN"];
+/** The user of PostgreSQL of each process. */
+const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies", ipfs: "moneta_peers" };
 /** Made by the operator before the first start. */
 const OF_THE_OPERATOR = ["./deployments", "./secrets/seed.jwe"];
 
+const LIMITS: string[] = Object.values(LIMIT_SETTINGS).map(({ variable }) => variable);
 const text = fileOf("compose.yaml");
 const file = composeOf(FILLED);
 const processes = Object.entries(file.services).filter(([, { image }]) => image === "moneta");
@@ -53,10 +61,35 @@ const workers = processes.filter(([name]) => name !== "migrate");
 
 describe("compose.yaml", () => {
   it("gives each process settings that exist and are valid", () => {
-    const known = [...Object.keys(VARIABLES), ...Object.values(LIMIT_SETTINGS).map(({ variable }) => variable)];
+    const known = [...Object.keys(VARIABLES), ...LIMITS];
     for (const [name, { environment = {} }] of processes) {
       expect(known, name).to.include.members(Object.keys(environment));
       expect(() => parseSettings(environment), name).not.to.throw();
+    }
+  });
+
+  it("passes every setting on, and all limits to every process", () => {
+    const all = [...Object.keys(VARIABLES), ...LIMITS];
+    const passed = new Set(processes.flatMap(([, { environment = {} }]) => Object.keys(environment)));
+    expect([...passed, ...NOT_PASSED]).to.include.members(all);
+    expect(NOT_PASSED.filter((variable) => passed.has(variable))).to.deep.equal([]);
+    for (const [name, { environment = {} }] of processes) {
+      expect(Object.keys(environment), name).to.include.members(LIMITS);
+      const own = composeOf({ ...FILLED, MAX_BACKLOG: "7" }).services[name]!.environment!;
+      expect(parseSettings(own).limits.backlog, name).to.equal(7);
+    }
+  });
+
+  it("connects each process as a user with no more rights than it needs, and with no other's password", () => {
+    const passwords = Object.keys(FILLED).filter((variable) => variable.endsWith("DATABASE_PASSWORD"));
+    for (const [name, { environment = {} }] of processes) {
+      const { username, password } = new URL(environment["DATABASE_URL"]!);
+      expect(username, name).to.equal(USERS[name] ?? "moneta_api");
+      const seen = passwords.filter((variable) => JSON.stringify(environment).includes(FILLED[variable]!));
+      expect(
+        seen.map((variable) => FILLED[variable]),
+        name,
+      ).to.deep.equal([password]);
     }
   });
 

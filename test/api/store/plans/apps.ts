@@ -62,7 +62,9 @@ export async function runApps({ read, write }: Tour): Promise<void> {
   const apps = await pageOfApps(read, { limit: 30, after: null });
   await readQuotaUses(read, apps.items);
   const token = { id: "token", app_id: ID, name: "token", hash: "hash", scopes: [] };
-  await write((trx) => insertApiToken(trx, { ...token, expires_at: null, revoked_at: null, created_at: 1 }));
+  await write((trx) =>
+    insertApiToken(trx, { ...token, expires_at: null, revoked_at: null, rate_limit_per_minute: 60, created_at: 1 }),
+  );
   await findApiTokensByHash(read, ["hash", "unknown"]);
   await findApiToken(read, "token");
   await listApiTokens(read, ID);

@@ -25,7 +25,10 @@ export async function runRetention({ read, write }: Tour): Promise<void> {
       .execute();
     const link = { id: "old", app_id: null, scopes: [], code_hash: "old", created_at: 1, expires_at: 1 };
     await insertConsoleLink(trx, link);
-    const token = { id: "old", app_id: BUSY.app, name: "old", hash: "old", scopes: [], expires_at: 1, created_at: 1 };
+    const token = {
+      ...{ id: "old", app_id: BUSY.app, name: "old", hash: "old", scopes: [], rate_limit_per_minute: null },
+      ...{ expires_at: 1, created_at: 1 },
+    };
     await insertApiToken(trx, { ...token, revoked_at: null });
     await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).where("seq", "=", 8).execute();
     const { id } = await enqueueTestEvent(trx, BUSY.app, NOW);

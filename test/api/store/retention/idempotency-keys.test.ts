@@ -135,6 +135,7 @@ describe("pruning API tokens", () => {
           name: id,
           hash: id,
           scopes: [],
+          rate_limit_per_minute: null,
           expires_at,
           revoked_at,
           created_at: 1,

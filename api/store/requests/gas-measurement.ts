@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { GasMeasurement } from "../../domain/gas-measurement.ts";
+import { type GasMeasurement, UNMEASURED_GAS } from "../../domain/gas-measurement.ts";
 import type { Db, Trx } from "../db/engine.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 
@@ -35,9 +35,19 @@ export interface StoredGas {
 }
 
 export async function readGasMeasurement(db: Db): Promise<StoredGas> {
-  const [value, shortage] = [await readMeta(db, "gas_measurement"), await readMeta(db, "gas_shortage")];
+  const [measured, shortage] = [await readStored(db), await readMeta(db, "gas_shortage")];
+  return { ...(measured ?? { measurement: null, answered: null }), shortage };
+}
+
+/** What calls cost on the chain as far as it is known, for estimates. One statement. */
+export async function readMeasuredGas(db: Db): Promise<GasMeasurement> {
+  return (await readStored(db))?.measurement ?? UNMEASURED_GAS;
+}
+
+async function readStored(db: Db): Promise<z.infer<typeof stored> | null> {
+  const value = await readMeta(db, "gas_measurement");
   const parsed = value === null ? null : stored.safeParse(JSON.parse(value));
-  return parsed?.success === true ? { ...parsed.data, shortage } : { measurement: null, shortage, answered: null };
+  return parsed?.success === true ? parsed.data : null;
 }
 
 /** @param shortage the value that was stored when the measurement began. */
