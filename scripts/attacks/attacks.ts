@@ -16,6 +16,7 @@ const MIB = 2 ** 20;
 /** Bytes of `attributes`: the largest that is accepted today, and the largest that fit into the body of a batch. */
 const LARGEST = 65_000;
 const HUGE = 8 * MIB - 2_000;
+const LARGE = 2 * MIB;
 /** Bytes of a character that JSON writes as six, in the largest `unlockable_content`. */
 const CONTROL = "\u0001".repeat(65_536);
 /** Tokens of a page. */
@@ -76,18 +77,30 @@ function mintsInOneBlock(bytes: number): Attack["prepare"] {
   };
 }
 
-/** Fills a wallet of `holder` with tokens as large as the service accepts. */
+/** The answer to a mint, and to a batch. */
+interface Accepted {
+  request_id?: string;
+  results?: { request_id: string }[];
+}
+
+/** Makes the mints of the attacker, and waits until all are completed. */
+async function fill(target: Target, bodies: readonly string[], path = "/v1/nfts"): Promise<void> {
+  const { attacker } = target;
+  const ids = await inParallel(bodies.length, 6, async (index) => {
+    const answer = await target.ok<Accepted>(attacker, "POST", path, bodies[index]);
+    return answer.request_id ?? answer.results?.[0]?.request_id ?? "";
+  });
+  for (const id of ids) await target.settled(attacker, id);
+}
+
+/** Fills a wallet of `holder` with tokens of 2 MiB, or the largest that the service accepts. */
 async function fillWallet(target: Target, holder: App): Promise<string> {
   const { attacker } = target;
   const [collection, wallet] = [await target.collection(attacker), await target.wallet(holder)];
-  for (let token = 0; token < PAGE; token++) {
-    const mint = (bytes: number) =>
-      target.call(attacker, "POST", "/v1/nfts/batch", largeMint(collection, wallet, bytes));
-    let answer = await mint(HUGE);
-    if (resultOf(answer) !== "200") answer = await mint(LARGEST);
-    const { results } = JSON.parse(answer.text) as { results: { request_id: string }[] };
-    await target.settled(attacker, results[0]?.request_id ?? "");
-  }
+  const mint = (bytes: number) => largeMint(collection, wallet, bytes);
+  const first = await target.call(attacker, "POST", "/v1/nfts/batch", mint(LARGE));
+  const bytes = resultOf(first) === "200" ? LARGE : LARGEST;
+  await fill(target, Array<string>(PAGE).fill(mint(bytes)), "/v1/nfts/batch");
   return wallet;
 }
 
@@ -95,11 +108,8 @@ async function fillWallet(target: Target, holder: App): Promise<string> {
 async function fillWithControls(target: Target): Promise<string> {
   const { attacker } = target;
   const [collection, wallet] = [await target.collection(attacker), await target.wallet(attacker)];
-  for (let token = 0; token < PAGE; token++) {
-    const body = { collection_address: collection, to_address: wallet, unlockable_content: CONTROL };
-    const { request_id: id } = await target.ok<{ request_id: string }>(attacker, "POST", "/v1/nfts", body);
-    await target.settled(attacker, id);
-  }
+  const body = { collection_address: collection, to_address: wallet, unlockable_content: CONTROL };
+  await fill(target, Array<string>(PAGE).fill(JSON.stringify(body)));
   // The content is shown once the mint's block is final.
   for (let block = 0; block < 15; block++) await target.node.mine();
   return wallet;
@@ -136,10 +146,13 @@ async function listLargeUris(target: Target): Promise<() => Promise<string>> {
   const collection = await target.collection(attacker, { type: "ERC1155", new_owner: owner.address });
   const wallet = await target.wallet(attacker);
   const contract = ERC1155Collection__factory.connect(collection, owner);
-  for (let id = 1; id <= PAGE; id++) {
-    const body = { collection_address: collection, initial_owner: wallet, token_id: id, initial_supply: 1 };
-    const { request_id: request } = await target.ok<{ request_id: string }>(attacker, "POST", "/v1/nfts", body);
-    await target.settled(attacker, request);
+  const ids = Array.from({ length: PAGE }, (_, index) => index + 1);
+  const created = { collection_address: collection, initial_owner: wallet, initial_supply: 1 };
+  await fill(
+    target,
+    ids.map((id) => JSON.stringify({ ...created, token_id: id })),
+  );
+  for (const id of ids) {
     const uri = `https://outside.example/${"x".repeat(MIB)}`;
     await (await contract.setTokenURI(id, uri, { gasLimit: 2_000_000_000 })).wait();
   }
@@ -261,7 +274,7 @@ export const ATTACKS: readonly Attack[] = [
   { name: "36 mints with 64 KiB of `attributes` in one block", prepare: mintsInOneBlock(LARGEST) },
   { name: "36 mints with 8 MiB of `attributes` in one block", prepare: mintsInOneBlock(HUGE) },
   {
-    name: "The 30 largest tokens in a wallet of another app, 10 readers that do not read",
+    name: "30 tokens of 2 MiB, or the largest accepted, in a wallet of another app, and 10 readers that do not read",
     prepare: async (target) => {
       const reader = { ...target.other, from: "127.0.0.3" };
       const wallet = await fillWallet(target, reader);

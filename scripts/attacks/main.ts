@@ -75,7 +75,7 @@ async function measure(attack: Attack, databases: Databases): Promise<Result> {
   try {
     let make: () => Promise<string>;
     try {
-      make = await attack.prepare(target);
+      make = await inTime(attack.prepare(target));
     } catch (error) {
       const attacker = `not made: ${messageOf(error)}`;
       return { attack: name, attacker, slowest: 0, refused: 0, mint: "", peak: await peakOf(target) };
@@ -100,10 +100,7 @@ async function watch(target: Target, make: () => Promise<string>): Promise<Omit<
       await wait(CALL_EVERY);
     }
   })();
-  const attacking = Promise.race([
-    make().catch((error: unknown) => messageOf(error)),
-    wait(LONGEST, `not over after ${(LONGEST / 1_000).toString()} s`, { signal: over.signal }).catch(() => ""),
-  ]);
+  const attacking = inTime(make()).catch(messageOf);
   await wait(HEAD_START);
   const first = mintOf(target);
   const attacker = await attacking;
@@ -115,6 +112,21 @@ async function watch(target: Target, make: () => Promise<string>): Promise<Omit<
   const mint = failed ?? Math.max(...mints.filter((one) => typeof one === "number"));
   const end = target.stopped ? `; the service stopped: ${target.end}` : "";
   return { attacker: attacker + end, slowest, refused, mint, peak };
+}
+
+/** @throws when the work takes too long. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const late = wait(LONGEST, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`not over after ${(LONGEST / 1_000).toString()} s`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
+    // The timer that was ended, and work that is late, may still fail.
+    for (const loser of [late, work]) loser.catch(() => undefined);
+  }
 }
 
 async function mintOf(target: Target): Promise<number | string> {
