@@ -185,7 +185,8 @@ async function useRevokedToken(target: Target): Promise<() => Promise<string>> {
     const streams = new OpenCallers(target.url);
     const ends: number[] = [];
     for (let stream = 0; stream < 5; stream++) {
-      const head = { Authorization: authorization, Accept: "text/event-stream" };
+      // The end of the stream then closes the connection.
+      const head = { Authorization: authorization, Accept: "text/event-stream", Connection: "close" };
       const socket = await streams.begin([OpenCallers.head("GET", "/v1/events", head)]);
       socket?.on("data", () => socket.resume());
       socket?.once("close", () => ends.push(Date.now()));

@@ -133,7 +133,7 @@ async function mintOf(target: Target): Promise<number | string> {
   try {
     return await target.otherMints();
   } catch (error) {
-    return `not completed: ${messageOf(error)}`;
+    return messageOf(error);
   }
 }
 

@@ -147,7 +147,8 @@ export class Target {
       const request = status === 200 ? (JSON.parse(text) as Json) : {};
       if (request["status"] === "completed") return request;
       if (request["status"] === "failed") throw new Error(`a request failed: ${text.slice(0, 300)}`);
-      if (performance.now() > deadline || this.stopped) throw new Error(`the request is ${text.slice(0, 80)}`);
+      if (this.stopped) throw new Error("the service stopped");
+      if (performance.now() > deadline) throw new Error(`not final within ${(timeout / 1_000).toString()} s`);
       await wait(POLL);
     }
   }
