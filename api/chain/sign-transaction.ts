@@ -1,5 +1,6 @@
 import { type Authorization, keccak256, type SigningKey } from "ethers";
 
+import { MAX_TRANSACTION_GAS } from "../domain/gas-measurement.ts";
 import { signDigest } from "../shared/crypto.ts";
 
 /** What the service sends: no value, no access list. */
@@ -20,11 +21,13 @@ const EMPTY = Buffer.alloc(0);
 /**
  * Signs and serializes a transaction. The serializer of ethers encodes a transaction four times on this way, which takes
  * milliseconds for a large batch.
+ * @throws RangeError when a number is negative or the fees or the gas limit are not possible; TypeError when bytes are not hex.
  */
 export function signTransaction(key: SigningKey, transaction: OwnTransaction): { hash: string; raw: string } {
   const { authorizations } = transaction;
   if (transaction.maxPriorityFeePerGas > transaction.maxFeePerGas)
     throw new RangeError("maxPriorityFeePerGas is higher than maxFeePerGas: no node accepts such a transaction");
+  refuseGasLimit(transaction.gasLimit);
   const type = Buffer.of(authorizations.length > 0 ? 4 : 2);
   const fields = Buffer.concat([
     item(quantity(transaction.chainId)),
@@ -42,6 +45,12 @@ export function signTransaction(key: SigningKey, transaction: OwnTransaction): {
   const signature = [item(quantity(BigInt(yParity))), item(quantity(BigInt(r))), item(quantity(BigInt(s)))];
   const raw = Buffer.concat([type, list([fields, ...signature])]);
   return { hash: keccak256(raw), raw: `0x${raw.toString("hex")}` };
+}
+
+/** @throws RangeError above the gas limit of EIP-7825: no block would contain the transaction, and its nonce would stay open. */
+export function refuseGasLimit(gasLimit: bigint): void {
+  if (gasLimit > BigInt(MAX_TRANSACTION_GAS))
+    throw new RangeError(`a transaction can have ${MAX_TRANSACTION_GAS} gas, not ${gasLimit.toString()}`);
 }
 
 function authorizationItem({ chainId, address, nonce, signature }: Authorization): Buffer {

@@ -1,6 +1,6 @@
 import { type Authorization, hashAuthorization, type SigningKey, Transaction } from "ethers";
 
-import { type OwnTransaction, signTransaction } from "../chain/sign-transaction.ts";
+import { type OwnTransaction, refuseGasLimit, signTransaction } from "../chain/sign-transaction.ts";
 import { signDigest } from "../shared/crypto.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
 
@@ -46,7 +46,9 @@ export function signEmpty(key: SigningKey, account: string, raw: string, fees: F
   return signed(Transaction.from({ type: 2, chainId, nonce, to: account, gasLimit: BigInt(gas), ...fees }), key);
 }
 
+/** @throws RangeError when its gas limit is above what a transaction can have. */
 function signed(transaction: Transaction, key: SigningKey): SignedAttempt {
+  refuseGasLimit(transaction.gasLimit);
   transaction.signature = signDigest(key, transaction.unsignedHash);
   if (transaction.hash === null) throw new Error("ethers gave a signed transaction without a hash");
   return {

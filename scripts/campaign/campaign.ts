@@ -109,9 +109,9 @@ async function runRound(
   // `Promise.all` below reports a failure of the load. Until then it must not end the process as an unhandled rejection.
   running.catch(() => undefined);
   const [accepted, injected] = await Promise.all([running, fault.inject(world, running)]);
-  const result = await checker.check(accepted);
+  const result = await checker.check([...accepted, ...world.attacker.accepted.splice(0)]);
   result.other.push(...world.service.unexpectedEnds());
-  const errors = world.client.takeInternalErrors();
+  const errors = world.client.takeInternalErrors() + world.attacker.client.takeInternalErrors();
   if (errors > 0 && fault.mayFailCalls !== true) result.other.push(`${errors.toString()} calls got status 500`);
   load.setKnownTokens(await checker.knownTokens());
   return { result, injected };

@@ -19,25 +19,29 @@ const OWNERS = "select token_id, owner, quantity from holdings where contract = 
 
 /** Compares the database with the chain: tokens, supplies, owners and nonces. Adds each difference to `result`. */
 export async function compareWithChain(world: World, records: Records, result: RoundResult): Promise<void> {
-  await compareErc721(world, records, result);
+  for (const collection of [world.erc721, world.attacker.collection]) {
+    await compareErc721(world, collection, records, result);
+  }
   await compareErc1155(world, records, result);
   await compareForeign(world, records, result);
   await compareNonces(world, records, result);
 }
 
 /** Ids run 1, 2, 3 ...: one token for each completed mint, each with a different id and the stored owner. */
-async function compareErc721(world: World, records: Records, result: RoundResult): Promise<void> {
-  const contract = ERC721Collection__factory.connect(world.erc721, world.node.provider);
+async function compareErc721(world: World, collection: string, records: Records, result: RoundResult): Promise<void> {
+  const contract = ERC721Collection__factory.connect(collection, world.node.provider);
   const minted = Number(await contract.totalMinted());
   const requests = await records.all<{ nft_token_id: string }>(
-    `select nft_token_id from requests where status = 'completed' and ${records.field("command", "kind")} = 'mint-erc721'`,
+    `select nft_token_id from requests where status = 'completed' and ${records.field("command", "kind")} = 'mint-erc721'
+      and ${records.field("command", "collection")} = ?`,
+    collection,
   );
   const ids = new Set(requests.map((row) => row.nft_token_id));
   if (minted > requests.length) result.duplicated += minted - requests.length;
   if (minted < requests.length) result.lost += requests.length - minted;
   if (ids.size !== requests.length)
     result.other.push(`${(requests.length - ids.size).toString()} mints share a token id with another mint`);
-  const holders = await records.all<Holding>(OWNERS, world.erc721);
+  const holders = await records.all<Holding>(OWNERS, collection);
   if (holders.length !== minted)
     result.other.push(`the database has ${holders.length.toString()} owners, the chain ${minted.toString()} tokens`);
   const sample = holders.slice(-NEWEST).concat(holders.slice(0, -NEWEST).filter(() => world.random.chance(SAMPLE)));

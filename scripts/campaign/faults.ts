@@ -1,4 +1,5 @@
 import type { NodeKind } from "../scene/node.ts";
+import { CALLER_FAULTS } from "./faults-of-callers.ts";
 import { CHAIN_FAULTS } from "./faults-of-chain.ts";
 import { POSTGRES_FAULTS } from "./faults-on-postgres.ts";
 import { SQLITE_FAULTS } from "./faults-on-sqlite.ts";
@@ -20,6 +21,6 @@ export interface Fault {
 }
 
 export const FAULTS: Readonly<Record<Engine, readonly Fault[]>> = {
-  sqlite: [...SQLITE_FAULTS, ...CHAIN_FAULTS],
-  postgres: [...POSTGRES_FAULTS, ...CHAIN_FAULTS],
+  sqlite: [...SQLITE_FAULTS, ...CHAIN_FAULTS, ...CALLER_FAULTS],
+  postgres: [...POSTGRES_FAULTS, ...CHAIN_FAULTS, ...CALLER_FAULTS],
 };

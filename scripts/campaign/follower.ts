@@ -9,7 +9,7 @@ import type { Records } from "../scene/records.ts";
 const MOST = 40;
 /** Milliseconds within which every event must arrive once the faults are over. */
 const TIMEOUT = 120_000;
-const FEED = "select id from events where position is not null order by position";
+const FEED = "select id from events where position is not null and app_id = ? order by position";
 
 /** Reads the app's event stream, and reconnects all the time, to any API process. */
 export class Follower {
@@ -19,13 +19,15 @@ export class Follower {
   readonly #random: Random;
   readonly #bases: readonly string[];
   readonly #token: string;
+  readonly #appId: string;
   readonly #running: Promise<void>;
   #problem: string | null = null;
 
   /** @param bases URLs of the API processes. */
-  constructor(bases: readonly string[], token: string, random: Random) {
+  constructor(bases: readonly string[], app: { appId: string; token: string }, random: Random) {
     this.#bases = bases;
-    this.#token = token;
+    this.#token = app.token;
+    this.#appId = app.appId;
     this.#random = random;
     this.#running = this.#run().catch((error: unknown) => {
       if (!this.#stopping.signal.aborted) this.#problem = error instanceof Error ? error.message : String(error);
@@ -43,7 +45,7 @@ export class Follower {
     const seen = this.#seen;
     const deadline = performance.now() + TIMEOUT;
     for (;;) {
-      const wanted = (await records.all<{ id: string }>(FEED)).map(({ id }) => id);
+      const wanted = (await records.all<{ id: string }>(FEED, this.#appId)).map(({ id }) => id);
       const wrong = wanted.findIndex((id, index) => seen[index] !== id);
       if (wrong === -1 && seen.length === wanted.length) return [];
       if (performance.now() > deadline) {

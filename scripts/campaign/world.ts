@@ -11,6 +11,7 @@ import { Random } from "../scene/random.ts";
 import { WebhookReceiver } from "../scene/receiver.ts";
 import { createAppIn, Scene } from "../scene/scene.ts";
 import { RetryingClient } from "./client.ts";
+import type { Accepted } from "./load.ts";
 import { Follower } from "./follower.ts";
 import { OneProcess } from "./one-process.ts";
 import type { Engine, Hardfork } from "./options.ts";
@@ -54,6 +55,18 @@ const WALLETS = 6;
 /** Modes of `ProgrammableReceiver`. */
 const [REVERT_WITH_REASON, ACCEPT_SIMULATED] = [2, 8];
 
+/** An app that attacks the service, while the app of the load goes on. */
+export interface Attacker {
+  appId: string;
+  token: string;
+  client: RetryingClient;
+  /** An ERC721 collection of its own, and a wallet. */
+  collection: string;
+  wallet: string;
+  /** Requests of its attacks, which must end as those of the load. */
+  accepted: Accepted[];
+}
+
 /** A node, a fault proxy, the service, and an app with wallets and collections. */
 export class World {
   readonly #scene: Scene;
@@ -66,6 +79,7 @@ export class World {
   readonly finals: ReadonlyMap<string, ReadonlySet<string>>;
   readonly #hook: string;
   client!: RetryingClient;
+  attacker!: Attacker;
   /** null until the app exists. */
   follower: Follower | null = null;
   wallets: string[] = [];
@@ -160,16 +174,18 @@ export class World {
   }
 
   async #setUpApp(): Promise<void> {
-    const { token } = await createAppIn(this.service.databaseUrl, "campaign", QUOTAS);
-    this.client = new RetryingClient(this.service.apiUrls, token, this.random);
+    const { service } = this;
+    const app = await createAppIn(service.databaseUrl, "campaign", QUOTAS);
+    this.client = new RetryingClient(service.apiUrls, app.token, this.random);
     // Draws of its own, so that the calls of the load stay the same for a seed.
-    this.follower = await this.#scene.add(new Follower(this.service.apiUrls, token, new Random(this.#seed)));
+    this.follower = await this.#scene.add(new Follower(service.apiUrls, app, new Random(this.#seed)));
     await this.client.ok("PUT", "/v1/webhook", { url: this.#hook });
     for (let index = 0; index < WALLETS; index++) {
       this.wallets.push(String((await this.client.ok("POST", "/v1/accounts", {}))["address"]));
     }
-    this.erc721 = await this.#collection("ERC721");
-    this.erc1155 = await this.#collection("ERC1155");
+    this.erc721 = await this.#collection(this.client, "ERC721");
+    this.erc1155 = await this.#collection(this.client, "ERC1155");
+    this.attacker = await this.#setUpAttacker();
     const outsider = await this.node.provider.getSigner(5);
     this.refusing = {
       always: await refusingContract(outsider, REVERT_WITH_REASON),
@@ -182,10 +198,19 @@ export class World {
     }
   }
 
-  async #collection(type: string): Promise<string> {
-    const id = await this.client.accept("/v1/collections", { type, name: "Campaign", symbol: "CMP" });
+  async #setUpAttacker(): Promise<Attacker> {
+    const { apiUrls, databaseUrl } = this.service;
+    const app = await createAppIn(databaseUrl, "attacker");
+    const client = new RetryingClient(apiUrls, app.token, new Random(this.#seed));
+    await client.ok("PUT", "/v1/webhook", { url: this.#hook });
+    const wallet = String((await client.ok("POST", "/v1/accounts", {}))["address"]);
+    return { ...app, client, wallet, collection: await this.#collection(client, "ERC721"), accepted: [] };
+  }
+
+  async #collection(client: RetryingClient, type: string): Promise<string> {
+    const id = await client.accept("/v1/collections", { type, name: "Campaign", symbol: "CMP" });
     for (;;) {
-      const request = await this.client.ok("GET", `/v1/requests/${String(id)}`);
+      const request = await client.ok("GET", `/v1/requests/${String(id)}`);
       if (request["status"] === "completed") return String(request["nft_collection"]);
       if (request["status"] === "failed") throw new Error(JSON.stringify(request));
       await this.mine();

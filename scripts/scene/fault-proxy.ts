@@ -18,12 +18,15 @@ export interface RpcFault {
     | "status-429"
     | "lose-broadcast"
     | "answer-broadcast-with-error"
+    | "refuse-broadcast"
     | "hide-receipts"
     | "lag"
     | "old-nonce"
     | "garbage";
   /** Milliseconds of a delay, or blocks of a lag. */
   amount?: number;
+  /** It only affects calls with this text in their parameters. */
+  naming?: string;
 }
 
 interface Answer {
@@ -109,6 +112,9 @@ export class FaultProxy {
         await this.#forward(body);
         answerAll({ error: { code: -32000, message: "internal error" } });
         return;
+      case "refuse-broadcast":
+        answerAll({ error: { code: -32000, message: "transaction type not supported" } });
+        return;
       case "hide-receipts":
         answerAll({ result: null });
         return;
@@ -148,5 +154,7 @@ export class FaultProxy {
  * alone, or in batches of the same method.
  */
 function canAffect(fault: RpcFault, call: ProxiedCall): boolean {
-  return fault.methods === undefined || fault.methods.includes(call.method);
+  const { methods, naming } = fault;
+  if (methods !== undefined && !methods.includes(call.method)) return false;
+  return naming === undefined || JSON.stringify(call.params).includes(naming);
 }

@@ -19,6 +19,8 @@ export interface ProgramOptions {
   channel?: boolean;
   /** File to which the output is appended, too. */
   log?: string;
+  /** Where it runs. By default in the folder of the project. */
+  cwd?: string;
 }
 
 /** A program in a separate process, with its output so far. */
@@ -30,9 +32,12 @@ export class Program {
   #changed: (() => void)[] = [];
 
   /** @param args for Node, TypeScript entry included, unless another program is named. */
-  constructor(args: string[], { env = process.env, command = process.execPath, channel, log }: ProgramOptions = {}) {
+  constructor(
+    args: string[],
+    { env = process.env, command = process.execPath, channel, log, cwd = ROOT }: ProgramOptions = {},
+  ) {
     this.child = spawn(command, args, {
-      cwd: ROOT,
+      cwd,
       env,
       stdio: ["ignore", "pipe", "pipe", ...(channel === true ? (["ipc"] as const) : [])],
     });

@@ -1,4 +1,4 @@
-import { Program } from "./program.ts";
+import { Program, ROOT } from "./program.ts";
 
 /** Milliseconds after which a service that was told to stop is killed. */
 const STOP_DEADLINE = 30_000;
@@ -8,17 +8,23 @@ export class ServiceProcess extends Program {
   readonly #mayCrash: boolean;
   #url: string | null = null;
 
-  /** @param preload a file that its process loads first, and that answers messages: see `obey`. */
-  constructor(env: Record<string, string>, log: string, preload?: string) {
-    const options = { env: { PATH: process.env["PATH"], ...env }, log };
+  /**
+   * @param preload a file that its process loads first, and that answers messages: see `obey`.
+   * @param checkout folder of the project whose service starts.
+   */
+  constructor(env: Record<string, string>, log: string, preload?: string, checkout = ROOT) {
+    const options = { env: { PATH: process.env["PATH"], ...env }, log, cwd: checkout };
     const first = preload === undefined ? [] : ["--import", preload];
     super([...first, "api/main.ts"], { ...options, channel: preload !== undefined });
     this.#mayCrash = env["CRASH_POINT"] !== undefined;
   }
 
-  /** @param log file to which its output is appended. @throws with its output when the process exits before it serves. */
-  static async start(env: Record<string, string>, log: string): Promise<ServiceProcess> {
-    const service = new ServiceProcess(env, log);
+  /**
+   * @param log file to which its output is appended. @param checkout see the constructor.
+   * @throws with its output when the process exits before it serves.
+   */
+  static async start(env: Record<string, string>, log: string, checkout = ROOT): Promise<ServiceProcess> {
+    const service = new ServiceProcess(env, log, undefined, checkout);
     await service.serving();
     return service;
   }

@@ -23,6 +23,7 @@ import {
   TRANSFER_AUTHORIZATION_TYPES,
   transferAuthorizationDigest,
 } from "../../../api/chain/typed-data.ts";
+import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-measurement.ts";
 
 const CONTRACTS = { relay: ZeroAddress, factory: ZeroAddress, delegate: ZeroAddress, deployedAt: 0 };
 const MAX = 2n ** 256n - 1n;
@@ -155,7 +156,7 @@ describe("encoding by hand", () => {
         nonce: fc.oneof(fc.nat(300), fc.maxSafeNat()),
         to: addresses,
         data,
-        gasLimit: uints,
+        gasLimit: fc.bigInt({ min: 0n, max: BigInt(MAX_TRANSACTION_GAS) }),
         maxFeePerGas: uints,
         maxPriorityFeePerGas: uints,
         authorizations: fc.array(authorizations, { maxLength: 3 }),
@@ -172,7 +173,7 @@ describe("encoding by hand", () => {
       );
     });
 
-    it("rejects bytes that are not hex, negative numbers and a tip above the highest fee", () => {
+    it("rejects bytes that are not hex, negative numbers, a tip above the highest fee and too much gas", () => {
       const key = new SigningKey(toBeHex(1n, 32));
       const fees = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
       const transaction = { chainId: 1n, nonce: 0, to: TARGET, data: "0x", gasLimit: 1n, ...fees, authorizations: [] };
@@ -180,6 +181,9 @@ describe("encoding by hand", () => {
         expect(() => signTransaction(key, { ...transaction, data: bad })).to.throw(TypeError, "not valid hex");
       expect(() => signTransaction(key, { ...transaction, gasLimit: -1n })).to.throw(RangeError, "negative");
       expect(() => signTransaction(key, { ...transaction, maxPriorityFeePerGas: 3n })).to.throw(RangeError, "higher");
+      const [most, tooMuch] = [BigInt(MAX_TRANSACTION_GAS), BigInt(MAX_TRANSACTION_GAS) + 1n];
+      expect(signTransaction(key, { ...transaction, gasLimit: most }).raw).to.match(/^0x02/);
+      expect(() => signTransaction(key, { ...transaction, gasLimit: tooMuch })).to.throw(RangeError, "16777217");
     });
   });
 });

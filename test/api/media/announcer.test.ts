@@ -5,10 +5,11 @@ import { Announcer } from "../../../api/media/announcer.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { addAnnouncement, forgetAnnouncement } from "../../../api/store/media/announcements.ts";
+import { poison } from "../../../scripts/scene/poison.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { contentIds } from "../support/hosted-content.ts";
 import { eventually } from "../../support/eventually.ts";
-import { parkedIds, poison } from "../../support/poison.ts";
+import { parkedIds } from "../../support/poison.ts";
 
 const CAT = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e";
 const DOG = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";

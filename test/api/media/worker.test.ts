@@ -10,9 +10,10 @@ import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { insertMediaJobs } from "../../../api/store/media/media-jobs.ts";
+import { poison } from "../../../scripts/scene/poison.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { parkedIds, poison } from "../../support/poison.ts";
+import { parkedIds } from "../../support/poison.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { addApp, addRequest, APP, randomAddress } from "../support/rows.ts";
 

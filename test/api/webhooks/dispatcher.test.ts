@@ -6,8 +6,9 @@ import { Webhook } from "standardwebhooks";
 import { createSealer } from "../../../api/keys/sealer.ts";
 import { FairSlots } from "../../../api/shared/fair-slots.ts";
 import { takeDueDeliveries } from "../../../api/store/outbox/due-deliveries.ts";
+import { poison } from "../../../scripts/scene/poison.ts";
 import { eventually } from "../../support/eventually.ts";
-import { parkedIds, poison } from "../../support/poison.ts";
+import { parkedIds } from "../../support/poison.ts";
 import { APP } from "../support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
 

@@ -7,8 +7,9 @@ import { pruneSome } from "../../../../api/store/retention/kinds.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import type { PrunedKind } from "../../../../api/domain/retention.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import { poison } from "../../../../scripts/scene/poison.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { parkedIds, poison } from "../../../support/poison.ts";
+import { parkedIds } from "../../../support/poison.ts";
 import { APP } from "../../support/rows.ts";
 import { addTestDelivery, DAY, fillBasics, NOW } from "./support.ts";
 
