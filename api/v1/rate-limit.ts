@@ -66,6 +66,8 @@ export class RateLimit {
     token?: { id: string; rate_limit_per_minute: number | null },
   ): Promise<void> {
     const limit = token?.rate_limit_per_minute ?? null;
+    // What the call counted as before its caller was known is no longer of use to it.
+    clearHeaders(response);
     if (token !== undefined && limit !== null) {
       addHeaders(response, await this.#count({ policy: "token", key: token.id, limit }));
     }
@@ -199,9 +201,14 @@ export function limitPublic({
 
 /** Sets the rate limit headers. @throws ApiError `rate_limited` when too many calls were made */
 function setHeaders(response: Response, counted: Counter & SharedCount): void {
+  clearHeaders(response);
+  addHeaders(response, counted);
+}
+
+/** Removes what an earlier count of the same call has set. */
+function clearHeaders(response: Response): void {
   response.removeHeader("RateLimit-Policy");
   response.removeHeader("RateLimit");
-  addHeaders(response, counted);
 }
 
 /** Adds a further limit to the rate limit headers. @throws ApiError `rate_limited` */
