@@ -16,7 +16,10 @@ function rejection(work: Promise<unknown>): Promise<string> {
   );
 }
 
-const QUOTAS = { quota_media_bytes: Number.MAX_SAFE_INTEGER, quota_media_requests: null, quota_wallets: 0 };
+const QUOTAS = {
+  ...{ quota_media_bytes: Number.MAX_SAFE_INTEGER, quota_media_requests: null, quota_wallets: 0 },
+  ...{ quota_stored_bytes: 1, quota_collections: null, quota_mints: 2, quota_api_tokens: null },
+};
 const APP_ROW = { id: "app", name: "ä € 🙂 \u0001", created_at: Number.MAX_SAFE_INTEGER, ...QUOTAS };
 
 describe("moveDatabase", () => {

@@ -1,7 +1,9 @@
 import { addCalls } from "../../../../api/store/apps/rate-counts.ts";
 import {
+  finishNamedLease,
   holdNamedLease,
   isLeaseFree,
+  lastDoneOf,
   releaseNamedLease,
   renewNamedLease,
   takeNamedLease,
@@ -21,6 +23,10 @@ export async function runProcesses({ read, write }: Tour): Promise<void> {
   await write((trx) => renewNamedLease(trx, lease, NOW + 15_000));
   await write((trx) => holdNamedLease(trx, lease));
   await write((trx) => releaseNamedLease(trx, lease));
+  const again = await write((trx) => takeNamedLease(trx, "indexer", "holder", time, isGone));
+  if (again === null) throw new Error("the lease was released");
+  await write((trx) => finishNamedLease(trx, again, NOW));
+  await lastDoneOf(read, "indexer");
   await write((trx) => recordProcess(trx, "api", "process", { now: NOW, until: NOW + 15_000 }));
   await countProcesses(read, "relayer", { now: NOW, lasts: 15_000, within: 7_500, isGone: () => false });
   await write((trx) => removeProcess(trx, "api", "process"));
