@@ -1,9 +1,14 @@
-/** One configurable limit: its variable, its default, and its description for the documentation. */
-interface LimitSetting {
+/** One configurable limit: its variable, its default, its highest value, and its description for the documentation. */
+export interface LimitSetting {
   variable: string;
   default: number;
+  /** By default 2^31 - 1. */
+  most?: number;
   description: string;
 }
+
+/** The longest timer of Node, in seconds. A longer one would ring at once. */
+const LONGEST_TIMER = Math.floor((2 ** 31 - 1) / 1_000);
 
 /** The limits of the service. No other file holds these figures. */
 export const LIMIT_SETTINGS = {
@@ -60,6 +65,7 @@ export const LIMIT_SETTINGS = {
   mediaSeconds: {
     variable: "MEDIA_SECONDS",
     default: 60,
+    most: LONGEST_TIMER,
     description: "Timeout for the download of a file that `copy_media` copies, in seconds.",
   },
   itemGas: {
@@ -91,6 +97,7 @@ export const LIMIT_SETTINGS = {
   simulationSeconds: {
     variable: "SIMULATION_SECONDS",
     default: 2,
+    most: LONGEST_TIMER,
     description:
       "Seconds for the simulations of one batch. A request whose receiver's code takes longer is simulated alone and sent later, while the others are sent.",
   },
@@ -115,6 +122,7 @@ export const LIMIT_SETTINGS = {
   waitSeconds: {
     variable: "MAX_WAIT_SECONDS",
     default: 30,
+    most: LONGEST_TIMER,
     description:
       "Seconds for which such a call waits for its transaction, and a batch for its turn. After that it gets 503 `unavailable`, and nothing of it is stored. A call whose transaction has begun is answered with the result.",
   },

@@ -57,7 +57,7 @@ export const RETENTION_VARIABLES = {
     schema: days(1),
     fallback: "365",
     description:
-      "Days for which a webhook delivery is kept after its last try has failed, or `forever`. So long it can be sent again.",
+      "Days for which a webhook delivery is kept after its last try has failed, or `forever`. Until it is deleted, it can be sent again.",
   },
   RETAIN_BATCH_ANSWERS_DAYS: {
     schema: days(7),

@@ -6,7 +6,7 @@ import type { Quotas } from "../domain/quota.ts";
 import type { Retention } from "../domain/retention.ts";
 import { readAppQuotas } from "./app-quotas.ts";
 import { type IpfsNodeSettings, ipfsNodeSettings } from "./ipfs-settings.ts";
-import { LIMIT_SETTINGS, type Limits } from "./limits.ts";
+import { LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
 import { lanesInUse, MOST_LANES } from "./lanes.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
 import { plural } from "../shared/plural.ts";
@@ -195,11 +195,11 @@ export class Reader {
   }
 
   limits(): Limits {
-    const schema = wholeNumber(1, 2 ** 31 - 1);
-    const entries = Object.entries(LIMIT_SETTINGS).map(([name, limit]) => [
-      name,
-      this.#parse(limit.variable, schema, this.#text(limit.variable) ?? limit.default.toString()),
-    ]);
+    const settings: [string, LimitSetting][] = Object.entries(LIMIT_SETTINGS);
+    const entries = settings.map(([name, limit]) => {
+      const schema = wholeNumber(1, limit.most ?? 2 ** 31 - 1);
+      return [name, this.#parse(limit.variable, schema, this.#text(limit.variable) ?? limit.default.toString())];
+    });
     return Object.fromEntries(entries) as Limits;
   }
 

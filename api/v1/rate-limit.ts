@@ -66,7 +66,7 @@ export class RateLimit {
     token?: { id: string; rate_limit_per_minute: number | null },
   ): Promise<void> {
     const limit = token?.rate_limit_per_minute ?? null;
-    // What the call counted as before its caller was known is no longer of use to it.
+    // A sign-in was counted for its address before, and its headers say so.
     clearHeaders(response);
     if (token !== undefined && limit !== null) {
       addHeaders(response, await this.#count({ policy: "token", key: token.id, limit }));

@@ -96,6 +96,13 @@ describe("settings", () => {
     expect(settings.publicUrl).to.equal("https://nft.example/base");
   });
 
+  it("refuses a time that is longer than a timer can be, which would ring at once", () => {
+    for (const variable of ["MEDIA_SECONDS", "SIMULATION_SECONDS", "MAX_WAIT_SECONDS"]) {
+      expect(parseSettings({ [variable]: "2147483" }).limits).to.not.deep.equal(DEFAULT_LIMITS);
+      expect(problemsOf({ [variable]: "2147484" })[0]).to.contain(variable);
+    }
+  });
+
   it("lists every problem in one error", () => {
     const problems = problemsOf({
       PORT: "70000",

@@ -18,7 +18,7 @@ describe("BatchSlots", () => {
       started.push(name);
       return free;
     });
-    // One that a test leaves waiting is refused after it.
+    // A batch that a test leaves waiting is refused after that test, when nobody looks at it any more.
     slot.catch(() => undefined);
     return async () => {
       (await slot)();
